@@ -1,0 +1,71 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Warnings are errors where the whole tree is checked (`.ci/run` sets the variable); a user's build, with another
+/// compiler than ours, is not broken by a new warning.
+let warningsAreErrors = Context.environment["QOS_WARNINGS_AS_ERRORS"] == "1"
+
+var settings: [SwiftSetting] = [
+    .strictMemorySafety(),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+]
+if warningsAreErrors {
+    settings.append(.treatAllWarnings(as: .error))
+}
+
+let package = Package(
+    name: "swift-qos",
+    products: [
+        .library(name: "QoSCore", targets: ["QoSCore"]),
+        .library(name: "QoSRuntime", targets: ["QoSRuntime"]),
+        .executable(name: "qosctl", targets: ["qosctl"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.1.0"),
+    ],
+    targets: [
+        // The system's event loop library and the few C calls that Swift cannot import.
+        .systemLibrary(
+            name: "CLibUV",
+            path: "Sources/C/CLibUV",
+            pkgConfig: "libuv",
+            providers: [.apt(["libuv1-dev"])]
+        ),
+        .target(name: "CQoSShims", path: "Sources/C/CQoSShims"),
+
+        // Pure values and rules; imports nothing that acts.
+        .target(
+            name: "QoSCore",
+            dependencies: [.product(name: "HeapModule", package: "swift-collections")]
+        ),
+
+        // Typed system calls; the event loop. Not products: they serve the runtime.
+        .target(name: "QoSKernel", dependencies: ["CQoSShims", "QoSCore"]),
+        .target(name: "QoSEventLoop", dependencies: ["CLibUV"]),
+
+        .target(name: "QoSRuntime", dependencies: ["QoSCore", "QoSKernel", "QoSEventLoop", "CQoSShims"]),
+
+        .executableTarget(
+            name: "qosctl",
+            dependencies: [
+                "QoSCore", "QoSKernel", "QoSRuntime",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]
+        ),
+
+        .testTarget(name: "QoSCoreTests", dependencies: ["QoSCore"]),
+        .testTarget(name: "QoSKernelTests", dependencies: ["QoSKernel", "QoSCore", "CQoSShims"]),
+        .testTarget(name: "QoSEventLoopTests", dependencies: ["QoSEventLoop"]),
+        .testTarget(name: "QoSRuntimeTests", dependencies: ["QoSRuntime", "QoSCore", "QoSKernel"]),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+for target in package.targets where ![.system, .binary, .plugin].contains(target.type) && target.name != "CQoSShims" {
+    target.swiftSettings = (target.swiftSettings ?? []) + settings
+}

@@ -1,0 +1,38 @@
+// Conversions between classes and Swift task priorities (rule C4).
+
+extension QoSClass {
+    /// The class of a raw Swift priority (rule C4).
+    ///
+    /// The raw values of the classes map to them; any other value maps to the highest class whose raw value is not
+    /// above it, and 1…8 to `background`.
+    ///
+    /// - Parameter rawPriority: 0…255. 0 means unspecified and gives `nil`.
+    public init?(rawPriority: UInt8) {
+        switch rawPriority {
+        case 0: return nil
+        case 33...: self = .userInteractive
+        case 25...: self = .userInitiated
+        case 21...: self = .default
+        case 17...: self = .utility
+        default: self = .background
+        }
+    }
+
+    /// The class of a task priority (rule C4); `nil` when the priority is unspecified.
+    public init?(_ priority: TaskPriority) {
+        self.init(rawPriority: priority.rawValue)
+    }
+
+    /// The Swift task priority of the class: same raw value (rule C4).
+    public var taskPriority: TaskPriority { TaskPriority(rawValue: rawValue) }
+}
+
+extension TaskPriority {
+    /// The task priority of a class (rule C4).
+    public init(_ qosClass: QoSClass) {
+        self = qosClass.taskPriority
+    }
+
+    /// Work that somebody watches: the priority above `.high` (rule C4).
+    public static var userInteractive: TaskPriority { TaskPriority(.userInteractive) }
+}

@@ -1,0 +1,83 @@
+/// A quality-of-service class: what kind of wait the work stands in the way of.
+///
+/// The five classes are totally ordered (rule C1). "Unspecified" is not one of them: it is the absence of
+/// information and is spelled `nil`, or ``Swift/Optional/unspecified``, so that it has to be resolved by inference
+/// before anything can be compared or scheduled.
+///
+/// | class | intent (rule C3) | expected duration |
+/// |---|---|---|
+/// | `userInteractive` | somebody watches each step | virtually instantaneous |
+/// | `userInitiated` | somebody waits for the answer | seconds or less |
+/// | `default` | no information; not for classifying work (rule C2) | |
+/// | `utility` | progress is visible, nobody waits | seconds to minutes |
+/// | `background` | not visible | minutes to hours |
+public enum QoSClass: UInt8, Sendable, Hashable, CaseIterable {
+    /// Maintenance that nobody sees: indexing, backup, sync.
+    case background = 9
+    /// Long work whose progress is shown.
+    case utility = 17
+    /// What work without any information gets, and what one resets to (rule C2).
+    case `default` = 21
+    /// Somebody waits for the result.
+    case userInitiated = 25
+    /// Somebody watches: the event loop, the frame, the key press.
+    case userInteractive = 33
+
+    /// The classes from the highest to the lowest.
+    ///
+    /// Complexity: O(1).
+    public static let descending: [QoSClass] = [.userInteractive, .userInitiated, .default, .utility, .background]
+
+    /// The position in the order, 0 (`background`) to 4 (`userInteractive`): an index for tables by class.
+    public var rank: Int {
+        switch self {
+        case .background: 0
+        case .utility: 1
+        case .default: 2
+        case .userInitiated: 3
+        case .userInteractive: 4
+        }
+    }
+
+    /// The class at a position of the order; the inverse of ``rank``.
+    ///
+    /// - Parameter rank: 0…4; anything else is `nil`.
+    public init?(rank: Int) {
+        switch rank {
+        case 0: self = .background
+        case 1: self = .utility
+        case 2: self = .default
+        case 3: self = .userInitiated
+        case 4: self = .userInteractive
+        default: return nil
+        }
+    }
+
+    /// Two letters for places with little room: thread names (`qos-bg-1`), tables, badges.
+    public var abbreviation: String {
+        switch self {
+        case .userInteractive: "ui"
+        case .userInitiated: "in"
+        case .default: "df"
+        case .utility: "ut"
+        case .background: "bg"
+        }
+    }
+
+    /// The class one resets to and that work without information gets (rule C2), as an expression that can be read
+    /// where `default` is a keyword.
+    public static var fallback: QoSClass { .default }
+}
+
+extension QoSClass: Comparable {
+    /// Orders by urgency (rule C1).
+    @inlinable
+    public static func < (left: QoSClass, right: QoSClass) -> Bool {
+        left.rawValue < right.rawValue
+    }
+}
+
+extension Optional where Wrapped == QoSClass {
+    /// No information: to be resolved by inference before it is compared or scheduled (rule C1).
+    public static var unspecified: QoSClass? { nil }
+}

@@ -1,0 +1,57 @@
+/// A class and a position inside it: what work is ordered by.
+///
+/// Levels are ordered by class first and by relative priority second.
+public struct QoSLevel: Sendable, Hashable {
+    /// The class.
+    public var qosClass: QoSClass
+
+    /// The position inside the class.
+    public var relativePriority: RelativePriority
+
+    /// Makes a level.
+    public init(_ qosClass: QoSClass, relativePriority: RelativePriority = .normal) {
+        self.qosClass = qosClass
+        self.relativePriority = relativePriority
+    }
+
+    /// Makes a level from numbers.
+    ///
+    /// - Throws: ``QoSValueError`` when the relative priority is outside of −15…0.
+    public init(_ qosClass: QoSClass, relativePriority: Int) throws(QoSValueError) {
+        self.init(qosClass, relativePriority: try RelativePriority(relativePriority))
+    }
+
+    /// `userInteractive`, relative priority 0.
+    public static let userInteractive = QoSLevel(.userInteractive)
+    /// `userInitiated`, relative priority 0.
+    public static let userInitiated = QoSLevel(.userInitiated)
+    /// `default`, relative priority 0 (rule C2).
+    public static let `default` = QoSLevel(.default)
+    /// `utility`, relative priority 0.
+    public static let utility = QoSLevel(.utility)
+    /// `background`, relative priority 0.
+    public static let background = QoSLevel(.background)
+
+    /// This level or another, whichever is higher: the only way a promotion may change a level.
+    public func raised(to other: QoSLevel) -> QoSLevel {
+        max(self, other)
+    }
+
+    /// This level or another, whichever is higher; no information changes nothing.
+    public func raised(to other: QoSLevel?) -> QoSLevel {
+        guard let other else { return self }
+        return raised(to: other)
+    }
+}
+
+extension QoSLevel: Comparable {
+    /// Orders by class, then by relative priority.
+    public static func < (left: QoSLevel, right: QoSLevel) -> Bool {
+        (left.qosClass, left.relativePriority) < (right.qosClass, right.relativePriority)
+    }
+}
+
+extension Optional where Wrapped == QoSLevel {
+    /// No information: to be resolved by inference before it is compared or scheduled (rule C1).
+    public static var unspecified: QoSLevel? { nil }
+}

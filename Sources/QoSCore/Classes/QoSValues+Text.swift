@@ -1,0 +1,96 @@
+// Text forms: `utility`, `utility-3`. They are what logs, tables, configuration files and JSON use.
+
+extension QoSClass: CustomStringConvertible, LosslessStringConvertible {
+    /// The name of the class, as in Swift code.
+    public var description: String {
+        switch self {
+        case .userInteractive: "userInteractive"
+        case .userInitiated: "userInitiated"
+        case .default: "default"
+        case .utility: "utility"
+        case .background: "background"
+        }
+    }
+
+    /// The class with a name; `nil` when there is none. See ``init(parsing:)`` for an error that helps.
+    public init?(_ description: String) {
+        guard let found = Self.allCases.first(where: { $0.description == description }) else { return nil }
+        self = found
+    }
+
+    /// The class with a name.
+    ///
+    /// - Throws: ``QoSValueError`` that lists the names.
+    public init(parsing text: String) throws(QoSValueError) {
+        guard let found = Self(text) else { throw .unknownClass(text) }
+        self = found
+    }
+}
+
+extension QoSLevel: CustomStringConvertible, LosslessStringConvertible {
+    /// The class, followed by the relative priority where it is not 0: `utility-3`.
+    public var description: String {
+        relativePriority == .normal ? qosClass.description : "\(qosClass)\(relativePriority)"
+    }
+
+    /// The level with a text form; `nil` when it is none. See ``init(parsing:)`` for an error that helps.
+    public init?(_ description: String) {
+        try? self.init(parsing: description)
+    }
+
+    /// The level with a text form: a class, optionally followed by a relative priority (`background-15`).
+    ///
+    /// - Throws: ``QoSValueError`` that says what would be accepted.
+    public init(parsing text: String) throws(QoSValueError) {
+        guard let dash = text.firstIndex(of: "-") else {
+            self.init(try QoSClass(parsing: text))
+            return
+        }
+        let digits = text[text.index(after: dash)...]
+        guard
+            let qosClass = QoSClass(String(text[..<dash])),
+            !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            let magnitude = Int(digits)
+        else { throw .malformedLevel(text) }
+        try self.init(qosClass, relativePriority: -magnitude)
+    }
+}
+
+extension QoSClass: Codable {
+    /// Reads the name of a class.
+    public init(from decoder: any Decoder) throws {
+        self = try decodeText(from: decoder) { text throws(QoSValueError) in try QoSClass(parsing: text) }
+    }
+
+    /// Writes the name of the class.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}
+
+extension QoSLevel: Codable {
+    /// Reads the text form of a level.
+    public init(from decoder: any Decoder) throws {
+        self = try decodeText(from: decoder) { text throws(QoSValueError) in try QoSLevel(parsing: text) }
+    }
+
+    /// Writes the text form of the level.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}
+
+private func decodeText<Value>(
+    from decoder: any Decoder,
+    parse: (String) throws(QoSValueError) -> Value
+) throws -> Value {
+    let container = try decoder.singleValueContainer()
+    let text = try container.decode(String.self)
+    do throws(QoSValueError) {
+        return try parse(text)
+    } catch {
+        throw DecodingError.dataCorruptedError(in: container, debugDescription: error.description)
+    }
+}
