@@ -1,0 +1,39 @@
+/// The calls that this module makes into the kernel or the C library, one case per call that can fail on its own.
+///
+/// The raw value is the name under which the manual describes the call.
+package enum KernelCall: String, Sendable, Hashable, CaseIterable {
+    /// Starts a thread.
+    case createThread = "pthread_create"
+    /// Waits for the end of a thread.
+    case joinThread = "pthread_join"
+    /// Sets policy, nice and slice in one call.
+    case setScheduling = "sched_setattr"
+    /// Reads policy, nice and slice.
+    case getScheduling = "sched_getattr"
+    /// Sets nice alone; keeps policy and slice.
+    case setNice = "setpriority"
+    /// Reads nice alone.
+    case getNice = "getpriority"
+    /// Sets the I/O class and level.
+    case setIOPriority = "ioprio_set"
+    /// Reads the I/O class and level.
+    case getIOPriority = "ioprio_get"
+    /// Sets the calling thread's own timer slack.
+    case setOwnTimerSlack = "prctl(PR_SET_TIMERSLACK)"
+    /// Reads the calling thread's own timer slack.
+    case getOwnTimerSlack = "prctl(PR_GET_TIMERSLACK)"
+    /// Sets another thread's timer slack, through `/proc/<tid>/timerslack_ns`.
+    case setTimerSlackOfOther = "write(timerslack_ns)"
+    /// Reads another thread's timer slack, through `/proc/<tid>/timerslack_ns`.
+    case getTimerSlackOfOther = "read(timerslack_ns)"
+    /// Sets the processors a thread may run on.
+    case setAffinity = "sched_setaffinity"
+    /// Reads the processors a thread may run on.
+    case getAffinity = "sched_getaffinity"
+    /// Names a thread: `prctl(PR_SET_NAME)` for oneself, `/proc/self/task/<tid>/comm` for a sibling.
+    case setName = "prctl(PR_SET_NAME)"
+    /// Reads a thread's name from `/proc/self/task/<tid>/comm`.
+    case getName = "read(comm)"
+    /// Reads a file of `/proc` or `/sys`.
+    case readFile = "read"
+}

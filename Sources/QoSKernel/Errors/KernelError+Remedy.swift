@@ -1,0 +1,84 @@
+internal import Glibc
+
+extension KernelError {
+    /// The symbolic name of the error number, `EPERM`; `errno 123` for one that no call here is known to return.
+    package var codeName: String {
+        Self.names[code] ?? "errno \(code)"
+    }
+
+    /// The C library's text for the error number.
+    package var codeText: String {
+        unsafe strerror(code).map { unsafe String(cString: $0) } ?? "unknown"
+    }
+
+    /// What the reader of the message can do about it.
+    ///
+    /// The most specific entry wins: (call, number), then the number alone, then a pointer to the manual.
+    package var remedy: String {
+        Self.remediesByCall[call]?[code] ?? Self.remedies[code] ?? "See the manual page of \(call.rawValue)."
+    }
+
+    private static let names: [Int32: String] = [
+        EPERM: "EPERM", ENOENT: "ENOENT", ESRCH: "ESRCH", EINTR: "EINTR", EIO: "EIO", E2BIG: "E2BIG",
+        EAGAIN: "EAGAIN", ENOMEM: "ENOMEM", EACCES: "EACCES", EFAULT: "EFAULT", EBUSY: "EBUSY", ENODEV: "ENODEV",
+        ENOTDIR: "ENOTDIR", EISDIR: "EISDIR", EINVAL: "EINVAL", EMFILE: "EMFILE", ENFILE: "ENFILE",
+        ERANGE: "ERANGE", EDEADLK: "EDEADLK", ENOSYS: "ENOSYS", EBADMSG: "EBADMSG", EOPNOTSUPP: "EOPNOTSUPP",
+    ]
+
+    /// What helps against an error number, whichever call returned it.
+    private static let remedies: [Int32: String] = [
+        EPERM: grant,
+        EACCES: grant,
+        ESRCH: "The thread has ended: drop its id.",
+        EINVAL: "A value is out of the range this kernel accepts: check it against the call's documentation.",
+        E2BIG: "The kernel is older than the attributes passed: use Linux 6.12 or later for all of them.",
+        ENOSYS: "This kernel or a seccomp filter lacks the call: allow it in the container's profile, or go without.",
+        ENOMEM: "The kernel is out of memory: reduce the load of the machine or raise the memory limit.",
+        ENOENT: "This kernel does not offer the file: mount /proc and /sys, or go without.",
+        EOPNOTSUPP: "The feature is switched off in this kernel: boot with it, or go without.",
+        EBADMSG: "The file does not have the form the kernel gives it: check that the root path is right.",
+    ]
+
+    /// What helps where one call gives a number a meaning of its own.
+    private static let remediesByCall: [KernelCall: [Int32: String]] = [
+        .createThread: [
+            EAGAIN: "Too many threads: raise TasksMax, pids.max, RLIMIT_NPROC or kernel.threads-max, or use fewer.",
+            EINVAL: "The stack size is unusable: give at least 16 KiB, or nil for the system's default.",
+        ],
+        .joinThread: [
+            EDEADLK: "A thread cannot wait for its own end: join it from another thread or detach it."
+        ],
+        .setScheduling: [
+            EINVAL: "Use nice -20…19, a slice of 100000…100000000 ns, and a real-time priority of 1…99.",
+            EBUSY: "The real-time bandwidth is used up: use a fair policy (other, batch, idle).",
+        ],
+        .setNice: [
+            EINVAL: "Use nice -20…19."
+        ],
+        .setIOPriority: [
+            EINVAL: "Use a level of 0 (highest) to 7.",
+            EPERM: "Realtime I/O needs CAP_SYS_ADMIN or CAP_SYS_NICE: use bestEffort, or grant it.",
+        ],
+        .setOwnTimerSlack: [
+            EINVAL: "Use a timer slack of at least 1 ns."
+        ],
+        .setTimerSlackOfOther: [
+            EPERM: "Another thread's slack needs CAP_SYS_NICE: let each thread set its own, or grant it.",
+            EACCES: "Another thread's slack needs CAP_SYS_NICE: let each thread set its own, or grant it.",
+        ],
+        .getTimerSlackOfOther: [
+            EPERM: "Another thread's slack needs CAP_SYS_NICE: let each thread read its own, or grant it.",
+            EACCES: "Another thread's slack needs CAP_SYS_NICE: let each thread read its own, or grant it.",
+        ],
+        .setAffinity: [
+            EINVAL: "None of the processors is online and allowed by the cpuset: choose from the current affinity."
+        ],
+        .readFile: [
+            EACCES: "The file is not readable for this user: run with the rights to read it, or go without.",
+            EPERM: "The file is not readable for this user: run with the rights to read it, or go without.",
+        ],
+    ]
+
+    private static let grant =
+        "Grant CAP_SYS_NICE (AmbientCapabilities=CAP_SYS_NICE, --cap-add SYS_NICE) or raise RLIMIT_NICE (LimitNICE=20)."
+}

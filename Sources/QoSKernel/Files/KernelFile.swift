@@ -1,0 +1,46 @@
+internal import Glibc
+
+/// Small files of `/proc` and `/sys`, whole.
+package enum KernelFile {
+    /// Reads a file in one go; files of the kernel have no size, so it is read to its end.
+    ///
+    /// - Parameters:
+    ///   - call: what a failure is reported as.
+    ///   - subject: what a failure is reported about; `nil` is the path.
+    /// - Throws: the errors of open(2) and read(2).
+    package static func read(
+        _ path: String, as call: KernelCall = .readFile, subject: String? = nil
+    ) throws(KernelError) -> String {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw KernelError(call, code: errno, subject: subject ?? path) }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = unsafe Glibc.read(descriptor, &chunk, chunk.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw KernelError(call, code: errno, subject: subject ?? path) }
+            guard count > 0 else { break }
+            bytes += chunk.prefix(count)
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Writes a value in one `write`, as the kernel's files want it.
+    ///
+    /// - Parameters:
+    ///   - call: what a failure is reported as.
+    ///   - subject: what a failure is reported about.
+    /// - Throws: the errors of open(2) and write(2).
+    package static func write(
+        _ text: String, to path: String, as call: KernelCall, subject: String
+    ) throws(KernelError) {
+        let descriptor = unsafe open(path, O_WRONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw KernelError(call, code: errno, subject: subject) }
+        defer { close(descriptor) }
+        let bytes = Array(text.utf8)
+        while unsafe Glibc.write(descriptor, bytes, bytes.count) < 0 {
+            guard errno == EINTR else { throw KernelError(call, code: errno, subject: subject) }
+        }
+    }
+}

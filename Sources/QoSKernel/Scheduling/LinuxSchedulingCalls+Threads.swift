@@ -1,0 +1,77 @@
+internal import CQoSShims
+internal import Glibc
+
+extension LinuxSchedulingCalls {
+    package func createThread(
+        stackSize: Int?, _ body: @escaping @Sendable () -> Void
+    ) throws(KernelError) -> ThreadHandle {
+        let size = stackSize.map { "a stack of \($0) bytes" } ?? "the default stack"
+        var attributes = pthread_attr_t()
+        var code = unsafe pthread_attr_init(&attributes)
+        guard code == 0 else { throw KernelError(.createThread, code: code, subject: size) }
+        defer { unsafe pthread_attr_destroy(&attributes) }
+        if let stackSize {
+            // The C library takes the size for unsigned: a negative one would be an enormous one.
+            code = stackSize < 0 ? EINVAL : unsafe pthread_attr_setstacksize(&attributes, Self.wholePages(stackSize))
+            guard code == 0 else { throw KernelError(.createThread, code: code, subject: size) }
+        }
+
+        // A thread is born with its creator's mask: blocking here leaves no moment in which the new one could be
+        // chosen for a signal.
+        var blocked = Self.maskOfThreads
+        var previous = sigset_t()
+        unsafe pthread_sigmask(SIG_SETMASK, &blocked, &previous)
+        defer { unsafe pthread_sigmask(SIG_SETMASK, &previous, nil) }
+
+        var raw = pthread_t()
+        let box = unsafe Unmanaged.passRetained(ThreadBody(body))
+        code = unsafe pthread_create(
+            &raw, &attributes,
+            { box in
+                if let box = unsafe box {
+                    unsafe Unmanaged<ThreadBody>.fromOpaque(box).takeRetainedValue().run()
+                }
+                return nil
+            }, box.toOpaque())
+        guard code == 0 else {
+            unsafe box.release()
+            throw KernelError(.createThread, code: code, subject: size)
+        }
+        return ThreadHandle(raw)
+    }
+
+    package func setName(_ name: ThreadName, of thread: ThreadID) throws(KernelError) {
+        guard thread == .current else {
+            return try KernelFile.write(
+                name.text, to: "\(procRoot)/self/task/\(thread.rawValue)/comm", as: .setName, subject: "\(thread)")
+        }
+        let code = unsafe cqos_set_own_name(name.text)
+        guard code == 0 else { throw KernelError(.setName, code: code, subject: "\(thread)") }
+    }
+
+    /// All signals but those that a fault raises in the thread itself: blocked, they would end the process past
+    /// every crash handler.
+    private static let maskOfThreads: sigset_t = {
+        var mask = sigset_t()
+        unsafe sigfillset(&mask)
+        for signal in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS, SIGABRT] {
+            unsafe sigdelset(&mask, signal)
+        }
+        return mask
+    }()
+
+    private static func wholePages(_ bytes: Int) -> Int {
+        let page = Int(sysconf(Int32(_SC_PAGESIZE)))
+        guard bytes <= Int.max - page else { return bytes }
+        return (bytes + page - 1) / page * page
+    }
+}
+
+/// Carries the closure across the C call.
+private final class ThreadBody: Sendable {
+    let run: @Sendable () -> Void
+
+    init(_ run: @escaping @Sendable () -> Void) {
+        self.run = run
+    }
+}

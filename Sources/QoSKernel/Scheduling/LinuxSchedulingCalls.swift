@@ -1,0 +1,10 @@
+/// The kernel's own scheduling calls.
+package struct LinuxSchedulingCalls: SchedulingCalls {
+    /// Where the proc filesystem is mounted, for the names and timer slack of sibling threads.
+    package let procRoot: String
+
+    /// - Parameter procRoot: where the proc filesystem is mounted.
+    package init(procRoot: String = "/proc") {
+        self.procRoot = procRoot
+    }
+}

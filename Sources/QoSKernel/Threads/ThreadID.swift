@@ -1,0 +1,25 @@
+internal import CQoSShims
+
+/// The kernel's id of a thread, as `/proc/self/task` lists it.
+///
+/// An id is valid while its thread lives; afterwards calls that take it fail with ESRCH, and the kernel may give the
+/// number to a new thread.
+package struct ThreadID: RawRepresentable, Sendable, Hashable {
+    /// The number (a `pid_t`).
+    package let rawValue: Int32
+
+    /// Wraps a number that the kernel gave out.
+    package init(rawValue: Int32) {
+        self.rawValue = rawValue
+    }
+
+    /// The id of the calling thread; one system call (gettid(2)), some 100 ns.
+    package static var current: ThreadID {
+        ThreadID(rawValue: cqos_gettid())
+    }
+}
+
+extension ThreadID: CustomStringConvertible {
+    /// `thread 4711`.
+    package var description: String { "thread \(rawValue)" }
+}
