@@ -1,0 +1,132 @@
+// The heap under the queue: a binary min-heap by (deadline, insertion) in an array, children of `i` at `2i + 1` and
+// `2i + 2`, augmented with the minimum of the window ends of each subtree (as in Cormen et al., "Introduction to
+// Algorithms", chapter on augmenting data structures). A change touches the nodes of one path, so keeping the minima
+// costs no more than the ordering itself.
+
+extension TimerQueue {
+    /// A timer as the heap sees it. 32 bytes.
+    struct Node: Sendable {
+        /// The start of the window.
+        let deadline: UInt64
+        /// The end of the window.
+        let end: UInt64
+        /// The earliest end in the subtree of this node, its own included.
+        var earliestEnd: UInt64
+        /// Where the rest of the timer is.
+        let slot: UInt32
+
+        init(deadline: UInt64, end: UInt64, slot: UInt32) {
+            self.deadline = deadline
+            self.end = end
+            self.earliestEnd = end
+            self.slot = slot
+        }
+    }
+
+    /// What a timer carries, and where its node is.
+    struct Slot {
+        /// The number of the timer's insertion; 0 in a free slot.
+        var sequence: UInt64
+        /// The index of the timer's node; in a free slot the next free slot.
+        var position: UInt32
+        /// The payload; `nil` in a free slot.
+        var payload: Payload?
+
+        /// No slot: the end of the list of free ones.
+        static var none: UInt32 { .max }
+    }
+
+    /// Adds a node at its place. O(log n).
+    mutating func add(_ node: Node) {
+        nodes.append(node)
+        moveUp(node, from: nodes.count - 1)
+    }
+
+    /// Removes the node at an index. O(log n).
+    mutating func remove(at index: Int) {
+        let last = nodes.removeLast()
+        if nodes.isEmpty { return }
+        // The place that went away is a leaf; its ancestors forget it before anything moves.
+        refresh(upFrom: (nodes.count - 1) / 2)
+        guard index < nodes.count else { return }
+        if index > 0, precedes(last, nodes[(index - 1) / 2]) {
+            moveUp(last, from: index)
+        } else {
+            moveDown(last, from: index)
+        }
+    }
+
+    /// Places a node at an index or above it, and moves ancestors that it precedes down.
+    private mutating func moveUp(_ node: Node, from start: Int) {
+        var index = start
+        while index > 0 {
+            let parent = (index - 1) / 2
+            guard precedes(node, nodes[parent]) else { break }
+            place(nodes[parent], at: index)
+            index = parent
+        }
+        place(node, at: index)
+        // The displaced ancestors lie on the path from where the way began.
+        refresh(upFrom: start)
+    }
+
+    /// Places a node at an index or below it, and moves descendants that precede it up.
+    private mutating func moveDown(_ node: Node, from start: Int) {
+        var index = start
+        while true {
+            var child = 2 * index + 1
+            guard child < nodes.count else { break }
+            if child + 1 < nodes.count, precedes(nodes[child + 1], nodes[child]) {
+                child += 1
+            }
+            guard precedes(nodes[child], node) else { break }
+            place(nodes[child], at: index)
+            index = child
+        }
+        place(node, at: index)
+        refresh(upFrom: index)
+    }
+
+    private mutating func place(_ node: Node, at index: Int) {
+        nodes[index] = node
+        slots[Int(node.slot)].position = UInt32(index)
+    }
+
+    /// Computes the minima again from an index up to the root. O(log n).
+    private mutating func refresh(upFrom start: Int) {
+        var index = start
+        while true {
+            let left = 2 * index + 1
+            var earliest = nodes[index].end
+            if left < nodes.count {
+                earliest = min(earliest, nodes[left].earliestEnd)
+            }
+            if left + 1 < nodes.count {
+                earliest = min(earliest, nodes[left + 1].earliestEnd)
+            }
+            nodes[index].earliestEnd = earliest
+            if index == 0 { return }
+            index = (index - 1) / 2
+        }
+    }
+
+    private func precedes(_ left: Node, _ right: Node) -> Bool {
+        guard left.deadline == right.deadline else { return left.deadline < right.deadline }
+        return slots[Int(left.slot)].sequence < slots[Int(right.slot)].sequence
+    }
+
+    /// Whether order, minima and positions are as they must be; for tests. O(n).
+    var isConsistent: Bool {
+        for (index, node) in nodes.enumerated() {
+            var earliest = node.end
+            for child in [2 * index + 1, 2 * index + 2] where child < nodes.count {
+                if precedes(nodes[child], node) { return false }
+                earliest = min(earliest, nodes[child].earliestEnd)
+            }
+            if node.earliestEnd != earliest || slots[Int(node.slot)].position != UInt32(index) { return false }
+        }
+        return true
+    }
+}
+
+extension TimerQueue.Slot: Sendable where Payload: Sendable {}

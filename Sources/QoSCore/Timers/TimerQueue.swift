@@ -1,0 +1,110 @@
+/// Timers ordered by deadline, each with a window in which it may fire.
+///
+/// A timer's window is `[deadline, deadline + tolerance]` in nanoseconds of one monotonic clock, which the caller
+/// reads; a window that would end beyond `UInt64.max` ends there. A driver sleeps until ``nextWake`` and then takes
+/// ``popExpired(now:)`` until it is empty. Because ``nextWake`` is the *end* of the window that ends first, all timers
+/// whose windows contain that moment fire in one wake-up (rule S6), none before its deadline, and none after the end
+/// of its window by the queue's doing.
+///
+/// The structure is one binary heap ordered by deadline, in which every node also knows the earliest window end below
+/// it; so both questions, which timer is due first and which window ends first, are answered at the root, and a timer
+/// is cancelled in place instead of being left behind.
+///
+/// Memory: 32 bytes in the heap and 16 bytes plus an optional payload in a slot for each timer, 56 bytes with a
+/// reference as payload, held in two arrays that grow by doubling. A queue that runs empty gives large arrays back. At
+/// most 2³² − 1 timers at a time.
+public struct TimerQueue<Payload> {
+    /// The heap.
+    var nodes: [Node] = []
+
+    /// What belongs to a timer and does not take part in ordering; a node names its slot.
+    var slots: [Slot] = []
+
+    /// The head of the list of free slots, linked through ``Slot/position``.
+    private var firstFree = Slot.none
+
+    private var lastSequence: UInt64 = 0
+
+    /// Arrays that are larger than this are given back when the queue runs empty.
+    private static var keptSlots: Int { 1024 }
+
+    /// Makes a queue without timers.
+    public init() {}
+
+    /// The number of timers that neither fired nor were cancelled. O(1).
+    public var count: Int { nodes.count }
+
+    /// Whether there is no timer. O(1).
+    public var isEmpty: Bool { nodes.isEmpty }
+
+    /// The latest moment at which the driver must look again so that no window is missed; `nil` without timers. O(1).
+    public var nextWake: UInt64? { nodes.first?.earliestEnd }
+
+    /// The deadline of the timer that is due first; `nil` without timers. O(1).
+    public var nextDeadline: UInt64? { nodes.first?.deadline }
+
+    /// Adds a timer. O(log n).
+    ///
+    /// - Parameters:
+    ///   - deadline: The earliest moment at which the timer may fire, in nanoseconds; may be in the past.
+    ///   - tolerance: How much later it may fire, in nanoseconds.
+    ///   - payload: What ``popExpired(now:)`` or ``cancel(_:)`` hands back.
+    /// - Returns: The name under which it can be cancelled.
+    @discardableResult
+    public mutating func insert(deadline: UInt64, tolerance: UInt64, _ payload: Payload) -> TimerID {
+        lastSequence += 1
+        let slot = takeSlot(Slot(sequence: lastSequence, position: Slot.none, payload: payload))
+        let (end, isBeyond) = deadline.addingReportingOverflow(tolerance)
+        add(Node(deadline: deadline, end: isBeyond ? .max : end, slot: slot))
+        return TimerID(slot: slot, sequence: lastSequence)
+    }
+
+    /// Takes a timer away before it fires. O(log n).
+    ///
+    /// - Returns: Its payload; `nil` if it fired or was cancelled already.
+    public mutating func cancel(_ id: TimerID) -> Payload? {
+        let slot = Int(id.slot)
+        guard slot < slots.count, slots[slot].sequence == id.sequence else { return nil }
+        remove(at: Int(slots[slot].position))
+        return giveBack(id.slot)
+    }
+
+    /// Takes the timer with the earliest deadline, if that is not after `now`. O(log n).
+    ///
+    /// Timers come in the order of their deadlines, those with the same deadline in the order of insertion. A timer
+    /// whose deadline is after `now` is never returned, so a clock that is read early does no harm.
+    ///
+    /// - Parameter now: The present, in nanoseconds of the clock that the deadlines are in.
+    /// - Returns: The timer's payload; `nil` if none is due.
+    public mutating func popExpired(now: UInt64) -> Payload? {
+        guard let first = nodes.first, first.deadline <= now else { return nil }
+        remove(at: 0)
+        return giveBack(first.slot)
+    }
+
+    private mutating func takeSlot(_ slot: Slot) -> UInt32 {
+        guard firstFree != Slot.none else {
+            slots.append(slot)
+            return UInt32(slots.count - 1)
+        }
+        let index = firstFree
+        firstFree = slots[Int(index)].position
+        slots[Int(index)] = slot
+        return index
+    }
+
+    private mutating func giveBack(_ index: UInt32) -> Payload? {
+        let payload = slots[Int(index)].payload
+        if nodes.isEmpty, slots.count > Self.keptSlots {
+            nodes = []
+            slots = []
+            firstFree = Slot.none
+        } else {
+            slots[Int(index)] = Slot(sequence: 0, position: firstFree, payload: nil)
+            firstFree = index
+        }
+        return payload
+    }
+}
+
+extension TimerQueue: Sendable where Payload: Sendable {}

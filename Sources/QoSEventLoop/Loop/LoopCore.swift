@@ -1,0 +1,153 @@
+internal import CLibUV
+internal import Glibc
+
+/// What libuv and the kernel hold of a loop: the loop itself, the wake-up handle, and the timer.
+///
+/// The timer is a descriptor (`timerfd_create(2)`) that libuv polls. It is closed with this object, not with the loop,
+/// so that a thread which arms it while the loop ends cannot hit a descriptor of somebody else.
+@safe
+final class LoopCore: @unchecked Sendable {
+    // SAFETY: everything is set once. `loop` and the handles are touched on the loop's thread only, except for
+    // `sendWakeUp`, which libuv allows on any thread and `WakeGate` keeps from racing with the end, and the timer's
+    // descriptor, which the kernel protects.
+
+    /// The loop. The loop's thread.
+    let loop: UnsafeMutablePointer<uv_loop_t>
+
+    /// Asked before each call that can fail.
+    private let fault: LoopCall.Fault
+
+    private let wakeUp = unsafe AnyLoopHandle(for: uv_async_t.self)
+    private let timer = unsafe AnyLoopHandle(for: uv_poll_t.self)
+    private let timerDescriptor: Int32
+
+    /// Makes loop, wake-up and timer.
+    ///
+    /// - Throws: ``EventLoopError`` when a call fails; everything made until then is given back.
+    init(
+        fault: @escaping LoopCall.Fault, onWake: @escaping uv_async_cb, onTimer: @escaping uv_poll_cb
+    ) throws(EventLoopError) {
+        self.fault = fault
+        unsafe loop = .allocate(capacity: 1)
+        let (loop, wakeUp, timer) = unsafe (loop, wakeUp, timer)
+        do throws(EventLoopError) {
+            try Self.attempt(.loopInit, fault) { unsafe uv_loop_init(loop) }
+        } catch {
+            unsafe loop.deallocate()
+            throw error
+        }
+        var descriptor: Int32 = -1
+        do throws(EventLoopError) {
+            descriptor = try Self.attempt(.timerCreate, fault) {
+                let result = timerfd_create(CLOCK_MONOTONIC, Int32(TFD_CLOEXEC | TFD_NONBLOCK))
+                return result < 0 ? -errno : result
+            }
+            try wakeUp.open { () throws(EventLoopError) in
+                try Self.attempt(.asyncInit, fault) { unsafe uv_async_init(loop, wakeUp.raw(), onWake) }
+            }
+            try timer.open { () throws(EventLoopError) in
+                try Self.attempt(.pollInit, fault) { unsafe uv_poll_init(loop, timer.raw(), descriptor) }
+                try Self.attempt(.pollStart, fault) {
+                    unsafe uv_poll_start(timer.raw(), Int32(UV_READABLE.rawValue), onTimer)
+                }
+            }
+        } catch {
+            unsafe Self.closeHandles(of: loop, sparing: nil)
+            unsafe uv_loop_close(loop)
+            unsafe loop.deallocate()
+            if descriptor >= 0 {
+                close(descriptor)
+            }
+            throw error
+        }
+        timerDescriptor = descriptor
+    }
+
+    deinit {
+        close(timerDescriptor)
+        unsafe loop.deallocate()
+    }
+
+    /// Makes a call that returns a negative error number of libuv when it fails. The loop's thread.
+    @discardableResult
+    func attempt(_ call: LoopCall, _ body: () -> Int32) throws(EventLoopError) -> Int32 {
+        try Self.attempt(call, fault, body)
+    }
+
+    @discardableResult
+    private static func attempt(
+        _ call: LoopCall, _ fault: LoopCall.Fault, _ body: () -> Int32
+    ) throws(EventLoopError) -> Int32 {
+        let injected = fault(call)
+        let status = injected < 0 ? injected : body()
+        guard status >= 0 else { throw EventLoopError(call, status: status) }
+        return status
+    }
+
+    /// Lets the wake-up callback run on the loop's thread. Whoever ``WakeGate/request()`` told to.
+    func sendWakeUp() {
+        // It reports no failure: the handle is open, and libuv aborts if the kernel refuses the write.
+        unsafe uv_async_send(wakeUp.raw())
+    }
+
+    /// Dispatches events until `interrupt()`. The loop's thread.
+    func run() {
+        unsafe uv_run(loop, UV_RUN_DEFAULT)
+    }
+
+    /// Lets `run()` return after the callbacks of this iteration. The loop's thread.
+    func interrupt() {
+        unsafe uv_stop(loop)
+    }
+
+    /// Closes all handles, waits for their close callbacks, and closes the loop. The loop's thread, once.
+    ///
+    /// - Parameter awaitsWakeUp: Whether a wake-up callback is still to come; it must call `closeWakeUp()`.
+    /// - Throws: ``EventLoopError`` when libuv still sees an open handle.
+    func shutDown(awaitsWakeUp: Bool) throws(EventLoopError) {
+        unsafe Self.closeHandles(of: loop, sparing: awaitsWakeUp ? wakeUp.raw() : nil)
+        let status = unsafe uv_loop_close(loop)
+        // The loop is closed even when a test wants to see the failure.
+        try attempt(.loopClose) { status }
+    }
+
+    /// Closes the handle that carries wake-ups. The loop's thread.
+    func closeWakeUp() {
+        wakeUp.closeOnLoop()
+    }
+
+    private static func closeHandles(
+        of loop: UnsafeMutablePointer<uv_loop_t>, sparing spared: UnsafeMutableRawPointer?
+    ) {
+        unsafe uv_walk(
+            loop,
+            { handle, spared in
+                guard let handle = unsafe handle, unsafe UnsafeMutableRawPointer(handle) != spared else { return }
+                unsafe AnyLoopHandle.behind(handle)?.closeOnLoop()
+            }, spared)
+        // Returns when the last handle's close callback ran.
+        unsafe uv_run(loop, UV_RUN_DEFAULT)
+    }
+}
+
+extension LoopCore {
+    /// Arms the timer for a moment of CLOCK_MONOTONIC in nanoseconds, or disarms it. Any thread.
+    func armTimer(atNanoseconds deadline: UInt64?) {
+        // Zero would disarm (`timerfd_settime(2)`); a nanosecond after boot is as much in the past.
+        let nanoseconds = deadline.map { max($0, 1) } ?? 0
+        var setting = itimerspec()
+        setting.it_value.tv_sec = time_t(nanoseconds / 1_000_000_000)
+        setting.it_value.tv_nsec = Int(nanoseconds % 1_000_000_000)
+        let result = unsafe timerfd_settime(timerDescriptor, Int32(TFD_TIMER_ABSTIME), &setting, nil)
+        // The descriptor is open and the setting valid, so the kernel has no reason left to refuse.
+        precondition(result == 0, "timerfd_settime refused a valid setting")
+    }
+
+    /// Takes note that the timer expired. The loop's thread.
+    ///
+    /// - Returns: Whether it expired since the last call; not if it was armed anew in between.
+    func takeExpiration() -> Bool {
+        var count: UInt64 = 0
+        return unsafe read(timerDescriptor, &count, MemoryLayout.size(ofValue: count)) > 0
+    }
+}

@@ -1,0 +1,42 @@
+internal import Synchronization
+
+/// Decides who sends the loop's wake-up, and closes the race between a wake-up and the end of the loop.
+///
+/// One word with two bits. `pending`: a wake-up was asked for and its callback has not begun. `closed`: no further
+/// wake-up is accepted.
+///
+/// - ``request()`` sets `pending`. Only the thread that set it first sends (`uv_async_send`); all others are covered by
+///   the callback that is still to come. So there is never more than one thread inside `uv_async_send`.
+/// - ``begin()``, first thing in the callback, clears `pending`. Whatever a thread wrote before its `request()` that
+///   found `pending` set is seen by the callback, because both are read-modify-write operations on one word; libuv's
+///   own check of its `pending` field is a plain load and gives no such promise.
+/// - ``close()`` sets `closed`. If `pending` was clear, no thread is inside `uv_async_send` and none will be: the handle
+///   can be closed at once. If it was set, a sender may still be about to touch the handle; the callback that it owes
+///   comes in any case, and after that callback began (libuv waits for the sender there) the handle can be closed.
+///
+/// So neither a lock nor a reference count is needed, and no sender ever waits.
+struct WakeGate: ~Copyable, Sendable {
+    private let word = Atomic<UInt8>(0)
+
+    private static var pending: UInt8 { 1 }
+    private static var closed: UInt8 { 2 }
+
+    /// Whether the caller must send a wake-up. Any thread, wait-free.
+    func request() -> Bool {
+        word.bitwiseOr(Self.pending, ordering: .acquiringAndReleasing).oldValue & (Self.pending | Self.closed) == 0
+    }
+
+    /// Begins the callback that a wake-up owes. The loop's thread.
+    ///
+    /// - Returns: Whether the gate is closed, so that this callback is the last one.
+    func begin() -> Bool {
+        word.bitwiseAnd(~Self.pending, ordering: .acquiringAndReleasing).oldValue & Self.closed != 0
+    }
+
+    /// Refuses all further wake-ups. The loop's thread, once.
+    ///
+    /// - Returns: Whether a callback is still owed; the handle must not be closed before it began.
+    func close() -> Bool {
+        word.bitwiseOr(Self.closed, ordering: .acquiringAndReleasing).oldValue & Self.pending != 0
+    }
+}
