@@ -48,4 +48,6 @@ static inline int cqos_set_own_name(const char *name) {
     return prctl(PR_SET_NAME, (unsigned long)name, 0, 0, 0) < 0 ? -errno : 0;
 }
 
+#include "CQoSThreadLocal.h"
+
 #endif

@@ -1,0 +1,4 @@
+#include "CQoSThreadLocal.h"
+
+__thread void *cqos_tls_worker;
+__thread void *cqos_tls_lane;

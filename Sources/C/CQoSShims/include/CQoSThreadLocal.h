@@ -1,0 +1,25 @@
+#ifndef CQOS_THREAD_LOCAL_H
+#define CQOS_THREAD_LOCAL_H
+// What a thread of the runtime knows about itself. Swift has no thread-local storage; these are plain TLS words, read
+// on every enqueue, so they are inline and cost one load.
+
+extern __thread void *_Nullable cqos_tls_worker;
+extern __thread void *_Nullable cqos_tls_lane;
+
+/// The worker that the calling thread is, or null.
+static inline void *_Nullable cqos_current_worker(void) { return cqos_tls_worker; }
+static inline void cqos_set_current_worker(void *_Nullable worker) { cqos_tls_worker = worker; }
+
+/// The serial lane whose item the calling thread runs, or null.
+static inline void *_Nullable cqos_current_lane(void) { return cqos_tls_lane; }
+static inline void cqos_set_current_lane(void *_Nullable lane) { cqos_tls_lane = lane; }
+
+/// Tells the processor that this is a spin loop (x86 `pause`, arm `yield`).
+static inline void cqos_spin_hint(void) {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ __volatile__("yield");
+#endif
+}
+#endif

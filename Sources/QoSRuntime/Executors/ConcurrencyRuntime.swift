@@ -1,0 +1,103 @@
+// Everything the runtime uses of the concurrency library that is not plain public API, in one place.
+//
+// The library's custom executors are still an underscored or SPI feature in Swift 6.3. Installing executors for the whole
+// process, being asked for sleeps, and reading a queued task's live priority cannot be had otherwise. Users of this
+// package need no SPI: they call public functions of ours.
+
+@_spi(ExperimentalCustomExecutors) @_spi(ExperimentalScheduling) import _Concurrency
+import QoSCore
+import QoSEventLoop
+import QoSKernel
+import Synchronization
+
+/// The few calls into the concurrency library that have no public Swift spelling.
+enum ConcurrencyRuntime {
+    /// Whether something of a higher class waits for the job's task: its priority was raised above the one it was
+    /// created with.
+    static func isEscalated(_ job: UnownedJob) -> Bool {
+        let isTask = ExecutorJob(job).kind == .task
+        guard isTask else { return false }
+        // SAFETY: a job of kind `task` is the task object itself, alive while it is enqueued.
+        let task = unsafe unsafeBitCast(job, to: UnsafeRawPointer.self)
+        return unsafe basePriority(task) < job.priority.rawValue
+    }
+
+    /// Whether a job only resumes a task that sleeps, and so costs next to nothing.
+    ///
+    /// A sleeping task hands its executor such a helper job; it has no priority of its own. Running it enqueues the task
+    /// itself.
+    static func isResumption(_ job: UnownedJob) -> Bool {
+        ExecutorJob(job).kind != .task && job.priority.rawValue == 0
+    }
+
+    /// Makes sure that a job has its executor's words where ``JobNode`` expects them.
+    ///
+    /// - Returns: `false` when the running concurrency library is laid out differently from the one this was built for.
+    static func hasExpectedLayout(_ job: UnownedJob) -> Bool {
+        let address = unsafe unsafeBitCast(job, to: UInt.self)
+        return ExecutorJob(job).withUnsafeExecutorPrivateData { words in
+            unsafe UInt(bitPattern: words.baseAddress) == address + UInt(JobNode.linkOffset)
+                && words.count >= 2 * MemoryLayout<UInt>.size
+        }
+    }
+
+    @_silgen_name("swift_task_basePriority")
+    private static func basePriority(_ task: UnsafeRawPointer) -> UInt8
+}
+
+extension PoolExecutor: SchedulingExecutor {
+    var asSchedulingExecutor: (any SchedulingExecutor)? { self }
+
+    func enqueue<C: Clock>(
+        _ job: consuming ExecutorJob, at instant: C.Instant, tolerance: C.Duration?, clock: C
+    ) {
+        enqueue(job, after: clock.now.duration(to: instant), tolerance: tolerance, clock: clock)
+    }
+
+    func enqueue<C: Clock>(
+        _ job: consuming ExecutorJob, after delay: C.Duration, tolerance: C.Duration?, clock: C
+    ) {
+        let job = UnownedJob(job)
+        guard let delay = delay as? Duration else {
+            // A clock with units of its own: only it knows how to wait.
+            Task.detached(executorPreference: self) {
+                try? await clock.sleep(until: clock.now.advanced(by: delay), tolerance: tolerance)
+                self.enqueue(job)
+            }
+            return
+        }
+        let now = MonotonicClock.nanoseconds()
+        enqueue(
+            job, deadline: now.addingSaturating(delay.clampedNanoseconds),
+            tolerance: (tolerance as? Duration).map(\.clampedNanoseconds), now: now)
+    }
+}
+
+// MARK: The process's executors
+
+extension ConcurrencyRuntime {
+    /// Makes the installed executors those of the process. Must come before the first use of either.
+    static func installProcessExecutors() {
+        _createExecutors(factory: ProcessExecutorFactory.self)
+    }
+
+    private struct ProcessExecutorFactory: ExecutorFactory {
+        static var mainExecutor: any MainExecutor {
+            guard let main = ProcessExecutors.installed?.main else { return UnimplementedMainExecutor() }
+            return main
+        }
+
+        static var defaultExecutor: any TaskExecutor {
+            guard let executor = ProcessExecutors.installed?.scheduler.executor else {
+                return UnimplementedTaskExecutor()
+            }
+            return executor
+        }
+    }
+}
+
+extension MainLoopExecutor: MainExecutor {
+    func run() throws { try runLoop() }
+
+    func stop() { loop.stop() }
+}

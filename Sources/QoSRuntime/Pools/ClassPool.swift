@@ -1,0 +1,136 @@
+import CQoSShims
+import QoSCore
+import QoSEventLoop
+import QoSKernel
+import Synchronization
+
+/// The worker pool of one class: an injection queue, workers with queues of their own, and the word that says who sleeps.
+///
+/// The pool knows its class and its width; its workers are started one by one as work finds nobody to take it, and live
+/// until shutdown. `Docs/Protocols/wake-park.md` has the protocol between those who add work and those who go to sleep.
+///
+/// Threading: any thread, except where a method says otherwise.
+@safe
+struct ClassPool: ~Copyable {
+    let qosClass: QoSClass
+
+    /// How many workers the pool may have, 1…``PoolWord/maximumWorkers``.
+    let width: Int
+
+    /// How long a worker that found nothing goes on looking before it parks, while a core is idle. Nanoseconds.
+    let spin: UInt64
+
+    let workers: UnsafeMutablePointer<Worker>
+
+    let injection = InjectionQueue()
+    let word = Atomic<UInt64>(0)
+
+    /// 1 + the index of a worker whose thread is to be created by the loop thread; 0 for none. At most one is on its
+    /// way at a time, since it counts as searching.
+    let startRequest = Atomic<Int>(0)
+
+    /// The scheduler that the pool is a part of. It outlives the pool's threads.
+    unowned(unsafe) let core: SchedulerCore
+
+    init(
+        _ qosClass: QoSClass, width: Int, spin: UInt64, core: SchedulerCore, at address: UnsafeMutablePointer<ClassPool>
+    ) {
+        self.qosClass = qosClass
+        self.width = min(max(width, 1), PoolWord.maximumWorkers)
+        self.spin = spin
+        unsafe self.core = core
+        unsafe workers = UnsafeMutablePointer<Worker>.allocate(capacity: self.width)
+        for index in 0..<self.width {
+            unsafe (workers + index).initialize(to: Worker(index: index, pool: address))
+        }
+    }
+
+    deinit {
+        unsafe workers.deinitialize(count: width)
+        unsafe workers.deallocate()
+    }
+
+    // MARK: Adding work
+
+    /// Adds a prepared node from any thread and sees to it that somebody runs it.
+    @inline(__always)
+    func submit(_ node: JobNode) {
+        if let worker = unsafe Worker.current, unsafe worker.pointee.pool.pointee.isSame(as: self) {
+            unsafe worker.pointee.push(node)
+            // Orders the queue's count before the load of the word: a worker that parks does it the other way round.
+            atomicMemoryFence(ordering: .sequentiallyConsistent)
+            wakeOne()
+        } else {
+            injection.push(node)
+            wakeOne()
+            unsafe core.forwardIfClosed(self)
+        }
+    }
+
+    @inline(__always)
+    private func isSame(as other: borrowing ClassPool) -> Bool {
+        unsafe workers == other.workers
+    }
+
+    /// Work has been added: wakes or starts a worker, unless one searches.
+    @inline(__always)
+    func wakeOne() {
+        let seen = PoolWord(rawValue: word.load(ordering: .sequentiallyConsistent))
+        if seen.searching > 0 || (seen.parkedTop == nil && seen.started >= width) { return }
+        wakeOneSlowly(seen)
+    }
+
+    @inline(never)
+    private func wakeOneSlowly(_ first: PoolWord) {
+        var seen = first
+        while true {
+            let (next, notification) = seen.workAdded(width: width) { top in
+                let link = unsafe workers[top].nextParked.load(ordering: .relaxed)
+                return link == 0 ? nil : link - 1
+            }
+            if notification == .nothing { return }
+            let (exchanged, original) = word.compareExchange(
+                expected: seen.rawValue, desired: next.rawValue, ordering: .sequentiallyConsistent)
+            guard exchanged else {
+                seen = PoolWord(rawValue: original)
+                continue
+            }
+            unsafe core.workerWakes()
+            switch notification {
+            case .nothing: break
+            case .unpark(let worker): unsafe workers[worker].parker.unpark()
+            case .start(let worker):
+                startRequest.store(worker + 1, ordering: .sequentiallyConsistent)
+                unsafe core.loop.wake()
+            }
+            return
+        }
+    }
+
+    // MARK: Looking for work
+
+    /// Whether any queue of the pool holds something. Sequentially consistent with ``submit(_:)``.
+    func hasWork() -> Bool {
+        if !injection.isEmpty { return true }
+        let started = PoolWord(rawValue: word.load(ordering: .relaxed)).started
+        for index in 0..<min(started, width) where unsafe workers[index].queued.load(ordering: .sequentiallyConsistent) > 0 {
+            return true
+        }
+        return false
+    }
+
+    /// Applies a transition of the word.
+    ///
+    /// - Returns: what the transition returned beside the new word, or `nil` when it did not want to change it.
+    @discardableResult
+    func update<Result>(_ transition: (PoolWord) -> (PoolWord, Result)?) -> Result? {
+        var seen = PoolWord(rawValue: word.load(ordering: .relaxed))
+        while true {
+            guard let (next, result) = transition(seen) else { return nil }
+            let (exchanged, original) = word.compareExchange(
+                expected: seen.rawValue, desired: next.rawValue, ordering: .sequentiallyConsistent)
+            if exchanged { return result }
+            seen = PoolWord(rawValue: original)
+        }
+    }
+}

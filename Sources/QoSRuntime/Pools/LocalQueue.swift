@@ -1,0 +1,79 @@
+/// What one worker has queued for itself: a slot for the task that was just made runnable, and a queue.
+///
+/// The slot runs first, because what the last job made runnable is what is in the cache and what somebody waits for;
+/// it is passed over after ``maximumSlotRuns`` in a row, so that two tasks that wake one another starve nobody.
+///
+/// Threading: a plain value behind the worker's lock. The worker pushes and pops, others of its pool steal.
+struct LocalQueue {
+    /// How many jobs in a row may come from the slot.
+    static let maximumSlotRuns = 3
+
+    /// How many nodes a thief takes at most, which bounds the time that the victim's lock is held.
+    static let maximumSteal = 64
+
+    private var slot: JobNode?
+    private var list = NodeList()
+    private var slotRuns = 0
+
+    /// How many nodes are queued.
+    var count: Int { list.count + (slot == nil ? 0 : 1) }
+
+    /// The last job made something runnable: it runs next. What was in the slot goes to the end of the queue.
+    @inline(__always)
+    mutating func pushNext(_ node: JobNode) {
+        if let displaced = slot { list.append(displaced) }
+        slot = node
+    }
+
+    /// A task yielded, or the work has no claim to run at once: to the end of the queue.
+    @inline(__always)
+    mutating func pushLast(_ node: JobNode) {
+        list.append(node)
+    }
+
+    /// Work from the injection queue, in its order.
+    mutating func pushLast(contentsOf other: consuming NodeList) {
+        list.append(contentsOf: other)
+    }
+
+    /// What the worker runs next.
+    @inline(__always)
+    mutating func pop() -> JobNode? {
+        if let node = slot {
+            if slotRuns < Self.maximumSlotRuns || list.isEmpty {
+                slotRuns += 1
+                slot = nil
+                return node
+            }
+            list.append(node)
+            slot = nil
+        }
+        slotRuns = 0
+        return list.popFirst()
+    }
+
+    /// The older half, for a thief: what has waited longest.
+    ///
+    /// - Parameter includingSlot: whether the slot may be given away when there is nothing else. A thief asks for it only
+    ///   after a while, so that two tasks that wake one another are not torn apart.
+    mutating func steal(includingSlot: Bool) -> NodeList {
+        if list.isEmpty {
+            var taken = NodeList()
+            if includingSlot, let node = slot {
+                taken.append(node)
+                slot = nil
+            }
+            return taken
+        }
+        return list.takeFirst(min((list.count + 1) / 2, Self.maximumSteal))
+    }
+
+    /// Everything, in the order in which it would have run; for shutdown.
+    mutating func takeAll() -> NodeList {
+        var all = NodeList()
+        if let node = slot { all.append(node) }
+        all.append(contentsOf: list)
+        self = LocalQueue()
+        return all
+    }
+}

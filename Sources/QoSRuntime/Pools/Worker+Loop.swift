@@ -1,0 +1,141 @@
+import CQoSShims
+import QoSCore
+import QoSKernel
+import Synchronization
+
+extension Worker {
+    /// How often the injection queue is looked at although the own queue is not empty.
+    private static let injectionInterval: UInt32 = 61
+
+    /// How long a thief leaves another's slot alone. Nanoseconds.
+    private static let slotGrace: UInt64 = 5_000
+
+    /// The life of a worker's thread: takes work, runs it, searches, parks, until the scheduler is closed.
+    static func runLoop(_ worker: UnsafeMutablePointer<Worker>) {
+        unsafe cqos_set_current_worker(worker)
+        defer { cqos_set_current_worker(nil) }
+        let pool = unsafe worker.pointee.pool
+        let core = unsafe pool.pointee.core
+        let executors = unsafe core.executorTable
+        var isSearching = true  // It was started for work, and counted.
+
+        while !core.isClosed {
+            if let node = unsafe nextNode(worker) {
+                if isSearching {
+                    isSearching = false
+                    unsafe pool.pointee.searchSucceeded()
+                }
+                unsafe run(node, worker, executors)
+            } else if let node = unsafe search(worker, isSearching: &isSearching) {
+                isSearching = false
+                unsafe pool.pointee.searchSucceeded()
+                unsafe run(node, worker, executors)
+            } else if !core.isClosed {
+                unsafe park(worker, wasSearching: isSearching)
+                // Whoever unparks a worker has counted it as searching, except at shutdown, when it no longer matters.
+                isSearching = true
+            }
+        }
+        unsafe core.workerExits(leaving: worker.pointee.takeAll(), of: pool)
+    }
+
+    @inline(__always)
+    private static func run(
+        _ node: JobNode, _ worker: UnsafeMutablePointer<Worker>,
+        _ executors: UnsafeMutablePointer<UnownedTaskExecutor>
+    ) {
+        let tag = node.tag
+        unsafe worker.pointee.current = node
+        if tag.isLane {
+            unsafe LaneActivation(node: node).run(on: worker)
+        } else {
+            unsafe node.job.runSynchronously(on: executors[tag.executor])
+        }
+        unsafe worker.pointee.current = nil
+        unsafe worker.pointee.jobsRun.store(
+            worker.pointee.jobsRun.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+    }
+
+    /// The next node of the own queue or the injection queue.
+    @inline(__always)
+    private static func nextNode(_ worker: UnsafeMutablePointer<Worker>) -> JobNode? {
+        let tick = unsafe worker.pointee.tick &+ 1
+        unsafe worker.pointee.tick = tick
+        if tick % injectionInterval == 0 { unsafe takeInjected(worker) }
+        if let node = unsafe worker.pointee.pop() { return node }
+        unsafe takeInjected(worker)
+        return unsafe worker.pointee.pop()
+    }
+
+    /// Moves what others have submitted into the own queue, where the other workers can take from it.
+    @inline(__always)
+    private static func takeInjected(_ worker: UnsafeMutablePointer<Worker>) {
+        let batch = unsafe worker.pointee.pool.pointee.injection.takeAll()
+        if !batch.isEmpty { unsafe worker.pointee.push(contentsOf: batch) }
+    }
+
+    /// Looks at the other workers' queues, for a while where spinning is allowed.
+    private static func search(
+        _ worker: UnsafeMutablePointer<Worker>, isSearching: inout Bool
+    ) -> JobNode? {
+        let pool = unsafe worker.pointee.pool
+        if !isSearching {
+            let joined: Void? = unsafe pool.pointee.update { word in word.searchWanted().map { ($0, ()) } }
+            if joined == nil { return nil }
+            isSearching = true
+        }
+        let start = MonotonicClock.nanoseconds()
+        var includingSlot = false
+        while true {
+            if let node = unsafe stealFromOthers(worker, includingSlot: includingSlot) { return node }
+            if unsafe !pool.pointee.injection.isEmpty, let node = unsafe nextNode(worker) { return node }
+            let elapsed = MonotonicClock.nanoseconds() &- start
+            let limit = unsafe pool.pointee.core.hasIdleCore ? max(pool.pointee.spin, slotGrace) : slotGrace
+            if includingSlot, elapsed >= limit { return nil }
+            includingSlot = elapsed >= slotGrace
+            for _ in 0..<16 { cqos_spin_hint() }
+            if unsafe pool.pointee.core.isClosed { return nil }
+        }
+    }
+
+    private static func stealFromOthers(
+        _ worker: UnsafeMutablePointer<Worker>, includingSlot: Bool
+    ) -> JobNode? {
+        let pool = unsafe worker.pointee.pool
+        let started = unsafe min(PoolWord(rawValue: pool.pointee.word.load(ordering: .relaxed)).started, pool.pointee.width)
+        let own = unsafe worker.pointee.index
+        for offset in 1..<max(started, 1) {
+            var taken = unsafe pool.pointee.workers[(own + offset) % started].steal(includingSlot: includingSlot)
+            guard !taken.isEmpty, let first = taken.popFirst() else { continue }
+            unsafe worker.pointee.nodesStolen.store(
+                worker.pointee.nodesStolen.load(ordering: .relaxed) &+ UInt64(taken.count + 1), ordering: .relaxed)
+            if !taken.isEmpty { unsafe worker.pointee.push(contentsOf: taken) }
+            return first
+        }
+        return nil
+    }
+
+    /// Goes to sleep until somebody adds work: publishes that it sleeps, looks once more, sleeps
+    /// (`Docs/Protocols/wake-park.md`).
+    private static func park(_ worker: UnsafeMutablePointer<Worker>, wasSearching: Bool) {
+        let pool = unsafe worker.pointee.pool
+        let index = unsafe worker.pointee.index
+        unsafe pool.pointee.update { word -> (PoolWord, Void)? in
+            unsafe worker.pointee.nextParked.store(word.parkedTop.map { $0 + 1 } ?? 0, ordering: .relaxed)
+            return (word.workerParks(index, wasSearching: wasSearching), ())
+        }
+        unsafe pool.pointee.core.workerParks()
+        if unsafe pool.pointee.hasWork() { unsafe pool.pointee.wakeOne() }
+        unsafe worker.pointee.timesParked.store(
+            worker.pointee.timesParked.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+        unsafe worker.pointee.parker.park()
+    }
+}
+
+extension ClassPool {
+    /// A searching worker found work: when it was the last to search and there is more, another is woken.
+    func searchSucceeded() {
+        let wasLast = update { word in word.workFound() }
+        if wasLast == true, hasWork() { wakeOne() }
+    }
+}

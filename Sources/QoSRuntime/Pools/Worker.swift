@@ -1,0 +1,96 @@
+import CQoSShims
+import QoSCore
+import QoSKernel
+import Synchronization
+
+/// A worker's state: allocated once with its pool, shared by its own thread and the thieves of its pool.
+///
+/// Threading: `current` and `tick` belong to the worker's thread; the rest is guarded or atomic.
+@safe
+struct Worker: ~Copyable {
+    /// The position in the pool, 0 and up.
+    let index: Int
+
+    /// The pool. It outlives its workers.
+    let pool: UnsafeMutablePointer<ClassPool>
+
+    let queue = Mutex(LocalQueue())
+
+    /// How many nodes are in `queue`, for those who do not hold its lock. Written under the lock.
+    let queued = Atomic<Int>(0)
+
+    let parker = Parker()
+
+    /// 1 + the index of the worker that parked before this one; 0 for none. Read by whoever takes this one off the stack.
+    let nextParked = Atomic<Int>(0)
+
+    /// The node that runs, to tell a task that yields from one that was made runnable.
+    var current: JobNode?
+
+    /// Counts jobs, to look at the injection queue now and then even when the own queue is never empty.
+    var tick: UInt32 = 0
+
+    /// Jobs run, and nodes taken from others, so far. Written by the worker's thread only.
+    let jobsRun = Atomic<UInt64>(0)
+    let nodesStolen = Atomic<UInt64>(0)
+    let timesParked = Atomic<UInt64>(0)
+
+    init(index: Int, pool: UnsafeMutablePointer<ClassPool>) {
+        self.index = index
+        unsafe self.pool = pool
+    }
+
+    /// The worker that the calling thread is.
+    @inline(__always)
+    static var current: UnsafeMutablePointer<Worker>? {
+        // SAFETY: only `Worker.runLoop` sets the word, to a worker that outlives its thread.
+        unsafe cqos_current_worker()?.assumingMemoryBound(to: Worker.self)
+    }
+
+    /// Queues a node that the worker's own job submitted. Owner only.
+    @inline(__always)
+    mutating func push(_ node: JobNode) {
+        let isYield = node == current
+        queue.withLock { queue in
+            if isYield { queue.pushLast(node) } else { queue.pushNext(node) }
+            queued.store(queue.count, ordering: .relaxed)
+        }
+    }
+
+    /// Queues a batch from the injection queue. Owner only.
+    func push(contentsOf batch: consuming NodeList) {
+        queue.withLock { queue in
+            queue.pushLast(contentsOf: batch)
+            queued.store(queue.count, ordering: .relaxed)
+        }
+    }
+
+    /// The next node of the own queue. Owner only.
+    @inline(__always)
+    func pop() -> JobNode? {
+        guard queued.load(ordering: .relaxed) > 0 else { return nil }
+        return queue.withLock { queue in
+            let node = queue.pop()
+            queued.store(queue.count, ordering: .relaxed)
+            return node
+        }
+    }
+
+    /// Takes nodes from this worker, for a thief. Gives nothing when the lock is held: the thief looks elsewhere.
+    func steal(includingSlot: Bool) -> NodeList {
+        guard queued.load(ordering: .relaxed) > 0 else { return NodeList() }
+        return queue.withLockIfAvailable { queue in
+            let taken = queue.steal(includingSlot: includingSlot)
+            queued.store(queue.count, ordering: .relaxed)
+            return taken
+        } ?? NodeList()
+    }
+
+    /// Everything that is queued, for shutdown.
+    func takeAll() -> NodeList {
+        queue.withLock { queue in
+            queued.store(0, ordering: .relaxed)
+            return queue.takeAll()
+        }
+    }
+}

@@ -1,0 +1,50 @@
+import Glibc
+import QoSEventLoop
+import QoSKernel
+import Synchronization
+
+/// One run of ``QoSProcess/run(configuration:_:)``: signals, the body's task, the main loop, the end.
+final class ProcessRun: Sendable {
+    private let executors: ProcessExecutors
+    private let configuration: QoSProcess.Configuration
+    private let end = Mutex(ProcessEnd())
+    private let task = Mutex<Task<Void, Never>?>(nil)
+
+    init(executors: ProcessExecutors, configuration: QoSProcess.Configuration) {
+        self.executors = executors
+        self.configuration = configuration
+    }
+
+    /// Runs the body on the pools and the main loop on the calling thread; ends the process.
+    func run(_ body: @escaping @Sendable () async throws -> Void) throws -> Never {
+        let bodyTask = Task.detached(priority: .medium) {
+            let outcome: Result<Void, any Error>
+            do {
+                outcome = .success(try await body())
+            } catch {
+                outcome = .failure(error)
+            }
+            self.follow(self.end.withLock { $0.bodyEnded(outcome) })
+        }
+        task.withLock { $0 = bodyTask }
+        try executors.main.runLoop()
+        // Somebody stopped the main executor by the library's own call: the program is over, and went well.
+        exit(0)
+    }
+
+    private func follow(_ action: ProcessEnd.Action) {
+        switch action {
+        case .nothing:
+            break
+        case .cancelBody:
+            task.withLock { $0 }?.cancel()
+            let now = MonotonicClock.nanoseconds()
+            executors.scheduler.core.addTimer(
+                deadline: now.addingSaturating(configuration.signalGrace.clampedNanoseconds), tolerance: 0,
+                .body { [self] in follow(end.withLock { $0.graceEnded() }) })
+        case .exit(let status, let message):
+            if let message { ProcessEnd.report(message) }
+            exit(status)
+        }
+    }
+}

@@ -1,0 +1,101 @@
+public import Glibc
+import QoSEventLoop
+
+/// The whole process on the runtime: our pools are the default executor, a libuv loop on the real main thread is the main
+/// executor.
+///
+/// ```swift
+/// @main
+/// struct Service {
+///     static func main() {
+///         QoSProcess.run {
+///             try await serve()
+///         }
+///     }
+/// }
+/// ```
+///
+/// Every task, actor and task group of the process, those of libraries included, then runs in the pool of its priority
+/// (rule C4), `MainActor` is the main thread, and sleeps use our timers. To have only some tasks on the runtime, make a
+/// ``QoSScheduler`` instead.
+public enum QoSProcess {
+    /// The scheduler behind the process's default executor; `nil` before ``run(configuration:_:)``.
+    ///
+    /// Its executors and ``QoSScheduler/withQoS(_:operation:)`` serve for work of a class other than its priority's. It
+    /// cannot be shut down.
+    public static var scheduler: QoSScheduler? { ProcessExecutors.installed?.scheduler }
+
+    /// Makes the runtime the executor of the process, runs a body, and ends the process.
+    ///
+    /// Must be called on the main thread, from a synchronous `main`, before any task is started: Swift chooses its executors
+    /// once. The body runs as a task at the default priority.
+    ///
+    /// **How the process ends**
+    ///
+    /// | what happens | exit status |
+    /// |---|---|
+    /// | the body returns | 0 |
+    /// | the body throws ``ExitStatus`` | its code |
+    /// | the body throws anything else | 1, and the error on standard error |
+    /// | SIGINT, SIGTERM | the body's task is cancelled and has ``Configuration/signalGrace`` to end; then as above, except that a `CancellationError` gives 128 + the signal's number, as does the end of the grace |
+    /// | one of these signals a second time | 128 + the signal's number, at once |
+    ///
+    /// `DispatchQueue.main` keeps working: its blocks run on the main thread between the main actor's jobs.
+    ///
+    /// - Parameters:
+    ///   - configuration: of the pools, and of the end.
+    ///   - body: the program.
+    public static func run(
+        configuration: Configuration = Configuration(),
+        _ body: @escaping @Sendable () async throws -> Void
+    ) -> Never {
+        do {
+            let executors = try ProcessExecutors.install(configuration)
+            try ProcessRun(executors: executors, configuration: configuration).run(body)
+        } catch {
+            ProcessEnd.report("\(error)")
+            exit(1)
+        }
+    }
+}
+
+extension QoSProcess {
+    /// How the process is set up, and how it ends.
+    public struct Configuration: Sendable {
+        /// The pools.
+        public var scheduler: QoSScheduler.Configuration
+
+        /// The signals that ask the process to end: the body's task is cancelled. Empty leaves signals alone.
+        public var endingSignals: Set<Int32>
+
+        /// How long the body may take to end after such a signal.
+        public var signalGrace: Duration
+
+        /// Whether `DispatchQueue.main` is served by the main thread's loop.
+        public var servesDispatchMain: Bool
+
+        /// Makes a configuration.
+        public init(
+            scheduler: QoSScheduler.Configuration = QoSScheduler.Configuration(),
+            endingSignals: Set<Int32> = [SIGINT, SIGTERM],
+            signalGrace: Duration = .seconds(30),
+            servesDispatchMain: Bool = true
+        ) {
+            self.scheduler = scheduler
+            self.endingSignals = endingSignals
+            self.signalGrace = signalGrace
+            self.servesDispatchMain = servesDispatchMain
+        }
+    }
+
+    /// An error that only says with which status the process ends; nothing is printed for it.
+    public struct ExitStatus: Error, Sendable, Hashable {
+        /// 0…255.
+        public let code: UInt8
+
+        /// Makes a status.
+        public init(_ code: UInt8) {
+            self.code = code
+        }
+    }
+}

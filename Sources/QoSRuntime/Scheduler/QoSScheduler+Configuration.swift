@@ -1,0 +1,62 @@
+public import QoSCore
+import QoSKernel
+
+extension QoSScheduler {
+    /// How a scheduler is set up. The defaults are right for a server.
+    public struct Configuration: Sendable {
+        /// How many processors to count on; `nil` takes what affinity mask and control group allow.
+        ///
+        /// Positive; it decides how many workers each class has.
+        public var processors: Int?
+
+        /// Workers of classes that should have another number of them than the default: as many as there are processors,
+        /// half of them at background. Positive.
+        public var workers: [QoSClass: Int]
+
+        /// Whether the classes get their kernel effects: policy, nice, slice, I/O priority, timer slack.
+        ///
+        /// Without them the classes are pools of threads like any others; for tests and for processes whose
+        /// administrator tunes the threads from outside, by their names.
+        public var appliesKernelEffects: Bool
+
+        /// Makes a configuration.
+        public init(
+            processors: Int? = nil, workers: [QoSClass: Int] = [:], appliesKernelEffects: Bool = true
+        ) {
+            self.processors = processors
+            self.workers = workers
+            self.appliesKernelEffects = appliesKernelEffects
+        }
+    }
+}
+
+extension QoSScheduler.Configuration {
+    /// The number of processors to count on.
+    ///
+    /// - Throws: ``QoSRuntimeError`` for a number that makes no sense.
+    func resolvedWidth() throws(QoSRuntimeError) -> Int {
+        for (qosClass, count) in workers where !(1...PoolWord.maximumWorkers).contains(count) {
+            throw .invalidConfiguration("\(count) workers for \(qosClass): use 1 to \(PoolWord.maximumWorkers)")
+        }
+        guard let processors else { return 2 }
+        guard (1...PoolWord.maximumWorkers).contains(processors) else {
+            throw .invalidConfiguration("\(processors) processors: use 1 to \(PoolWord.maximumWorkers)")
+        }
+        return processors
+    }
+
+    func workers(of qosClass: QoSClass, width: Int) -> Int {
+        if let count = workers[qosClass] { return count }
+        return qosClass == .background ? max(1, width / 2) : width
+    }
+
+    /// How long a worker of the class goes on looking for work before it parks, while a processor is idle: a wake-up
+    /// costs more than that. Nanoseconds.
+    func spin(of qosClass: QoSClass) -> UInt64 {
+        switch qosClass {
+        case .userInteractive: 50_000
+        case .userInitiated: 20_000
+        case .default, .utility, .background: 0
+        }
+    }
+}

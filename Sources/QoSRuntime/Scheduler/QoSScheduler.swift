@@ -1,0 +1,130 @@
+public import QoSCore
+import QoSEventLoop
+import QoSKernel
+import Synchronization
+
+/// Runs Swift tasks on a pool of worker threads per quality-of-service class.
+///
+/// Each class has workers of its own, which the kernel schedules by the class's policy, nice value, slice and I/O priority
+/// (rule C6); they are created when the class gets its first work. An event loop of the scheduler's own keeps the timers.
+///
+/// ```swift
+/// let scheduler = try QoSScheduler()
+/// let index = Task(executorPreference: scheduler.executor(for: .background)) {
+///     await rebuildIndex()
+/// }
+/// let answer = try await scheduler.withQoS(.userInitiated) {
+///     try await search("swift")
+/// }
+/// try await scheduler.shutdown()
+/// ```
+///
+/// Several schedulers can live in one process. ``QoSProcess/run(configuration:_:)`` makes one the default executor of the
+/// whole process.
+///
+/// Keep the scheduler for as long as its executors are used: when the last reference goes, it shuts down as by
+/// ``shutdown(within:)``, with nobody waiting.
+///
+/// Threading: any thread.
+public final class QoSScheduler: Sendable {
+    let core: SchedulerCore
+    private let classExecutors: [PoolExecutor]
+    private let priorityExecutor: PoolExecutor
+    private let isProcessWide: Bool
+
+    /// Makes a scheduler and starts its event loop.
+    ///
+    /// Costs one thread and four descriptors; the pools cost nothing until they are used.
+    ///
+    /// - Throws: ``QoSRuntimeError`` when the configuration makes no sense, or when the system has no descriptor or
+    ///   thread left.
+    public convenience init(configuration: Configuration = Configuration()) throws {
+        try self.init(configuration: configuration, isProcessWide: false)
+    }
+
+    init(configuration: Configuration, isProcessWide: Bool) throws {
+        let core = try SchedulerCore(configuration: configuration)
+        self.core = core
+        self.isProcessWide = isProcessWide
+        classExecutors = QoSClass.allCases.map { PoolExecutor(core: core, qosClass: $0) }
+        priorityExecutor = PoolExecutor(core: core, qosClass: nil)
+        for executor in classExecutors + [priorityExecutor] { core.register(executor) }
+        do {
+            let thread = try Thread(name: "qos-loop") {
+                core.applyEffects(of: .userInteractive, threadName: "qos-loop")
+                core.runLoop()
+            }
+            thread.detach()
+        } catch {
+            throw QoSRuntimeError.threadUnavailable("\(error)")
+        }
+    }
+
+    deinit {
+        core.requestShutdown(within: Self.defaultGrace, nil)
+    }
+
+    // MARK: Executors
+
+    /// The executor of one class.
+    ///
+    /// Give it to `Task(executorPreference:)`, `withTaskExecutorPreference` or `TaskGroup.addTask(executorPreference:)`.
+    /// What runs with this preference runs in the pool of the class, whatever its task priority; when something of a
+    /// higher class waits for such a task, what the task submits from then on goes to the pool of that class.
+    /// Sleeps of such a task use the scheduler's timers.
+    public func executor(for qosClass: QoSClass) -> any TaskExecutor {
+        classExecutors[qosClass.rank]
+    }
+
+    /// The executor that runs each job in the pool of its task's priority (rule C4).
+    public var executor: any TaskExecutor { priorityExecutor }
+
+    /// Runs an operation at a class: it and its child tasks prefer the executor of that class.
+    ///
+    /// The caller's task runs it; when it has ended, the task is as before. Actors with executors of their own keep them.
+    public nonisolated(nonsending) func withQoS<Success, Failure: Error>(
+        _ qosClass: QoSClass,
+        operation: () async throws(Failure) -> Success
+    ) async throws(Failure) -> Success {
+        try await withTaskExecutorPreference(executor(for: qosClass), operation: operation)
+    }
+
+    // MARK: The end
+
+    /// How long ``shutdown(within:)`` lets work go on if nothing else is said.
+    public static let defaultGrace: Duration = .seconds(5)
+
+    /// Ends the scheduler: lets what is queued and running come to an end, stops the threads, closes the loop.
+    ///
+    /// Work may go on submitting work until nothing is queued and nothing runs, or until the time is up. After that,
+    /// workers leave at the end of the job they run, for which they get two more seconds. Nothing is dropped: what is
+    /// still queued, what sleeps, and what is submitted later is run by the process's default executor.
+    ///
+    /// May be called by several tasks, also by one that runs on the scheduler: it comes back on the default executor.
+    ///
+    /// - Parameter grace: how long to wait for queued and running work; not negative.
+    /// - Returns: whether every thread could be stopped.
+    /// - Throws: ``QoSRuntimeError/processSchedulerCannotBeShutDown``.
+    @discardableResult
+    public func shutdown(within grace: Duration = QoSScheduler.defaultGrace) async throws -> ShutdownReport {
+        guard !isProcessWide else { throw QoSRuntimeError.processSchedulerCannotBeShutDown }
+        return await withCheckedContinuation { continuation in
+            if let report = core.requestShutdown(within: grace, continuation) { continuation.resume(returning: report) }
+        }
+    }
+}
+
+extension SchedulerCore {
+    /// Asks the loop's thread to bring the scheduler to its end.
+    ///
+    /// - Returns: the report when it has ended already; the continuation is then not kept.
+    @discardableResult
+    func requestShutdown(
+        within grace: Duration, _ continuation: CheckedContinuation<ShutdownReport, Never>?
+    ) -> ShutdownReport? {
+        let deadline = MonotonicClock.nanoseconds().addingSaturating(grace.clampedNanoseconds)
+        let report = shutdownRequests.withLock { $0.request(deadline: deadline, continuation) }
+        if report == nil { loop.wake() }
+        return report
+    }
+}

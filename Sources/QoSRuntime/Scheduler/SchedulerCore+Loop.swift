@@ -1,0 +1,150 @@
+import QoSCore
+import QoSEventLoop
+import QoSKernel
+import Synchronization
+
+// What happens on the loop's thread: threads are started, timers fire, the end is brought about.
+
+extension SchedulerCore {
+    /// How long the loop waits before it tries again to create a thread that the system refused. Nanoseconds.
+    private static let startRetry: UInt64 = 50_000_000
+
+    /// Runs the loop on the calling thread until the scheduler has ended.
+    func runLoop() {
+        do {
+            try loop.run()
+        } catch {
+            shutdownRequests.withLock { $0.loopError = error }
+        }
+        shutdownRequests.withLock { $0.end() }.resume()
+    }
+
+    /// The loop was woken, or its timer fired. The loop's thread.
+    func loopWoke() {
+        startRequestedWorkers()
+        let nextTimer = timers.advance(now: MonotonicClock.nanoseconds, fire: fire)
+        let nextLook = advancePhase()
+        armTimer(at: [nextTimer, nextLook].compactMap { $0 }.min())
+    }
+
+    private func armTimer(at deadline: UInt64?) {
+        loop.armTimer(atNanoseconds: deadline)
+    }
+
+    /// Adds a timer from any thread.
+    func addTimer(deadline: UInt64, tolerance: UInt64, _ payload: TimerService.Payload) {
+        if timers.add(deadline: deadline, tolerance: tolerance, payload) { loop.wake() }
+        // As with jobs: whoever adds looks at the flag afterwards, whoever closes takes everything after setting it.
+        if closedFlag.load(ordering: .sequentiallyConsistent) { timers.removeRequests(handOver) }
+    }
+
+    private func fire(_ payload: TimerService.Payload) {
+        switch payload {
+        case .job(let job, let executor):
+            if ConcurrencyRuntime.isResumption(job) {
+                unsafe job.runSynchronously(on: executor.asUnownedTaskExecutor())
+            } else {
+                executor.enqueue(job)
+            }
+        case .body(let body):
+            body()
+        }
+    }
+
+    // MARK: Threads
+
+    private func startRequestedWorkers() {
+        for rank in 0..<QoSClass.allCases.count {
+            let request = unsafe pools[rank].startRequest.exchange(0, ordering: .sequentiallyConsistent)
+            guard request > 0 else { continue }
+            workersLeft.wrappingAdd(1, ordering: .sequentiallyConsistent)
+            do {
+                threads.append(try WorkerThread(core: self, rank: rank, index: request - 1))
+            } catch {
+                startFailed(rank: rank)
+            }
+        }
+    }
+
+    /// A thread could not be created: the pool goes on with those that it has, and another attempt follows.
+    private func startFailed(rank: Int) {
+        workersLeft.wrappingSubtract(1, ordering: .sequentiallyConsistent)
+        startFailures.wrappingAdd(1, ordering: .relaxed)
+        unsafe pools[rank].update { word -> (PoolWord, Void)? in (word.startFailed(), ()) }
+        awake.wrappingSubtract(1, ordering: .sequentiallyConsistent)
+        let retry = MonotonicClock.nanoseconds().addingSaturating(Self.startRetry)
+        _ = timers.add(
+            deadline: retry, tolerance: Self.startRetry,
+            .body { [unowned self] in
+                if unsafe pools[rank].hasWork() { unsafe pools[rank].wakeOne() }
+            })
+    }
+
+    // MARK: The end
+
+    /// Moves the phase on and does what it says.
+    ///
+    /// - Returns: when to look again at the latest.
+    private func advancePhase() -> UInt64? {
+        if let deadline = shutdownRequests.withLock({ $0.takeRequest() }) {
+            phase.shutdownRequested(deadline: deadline)
+            drainingFlag.store(true, ordering: .sequentiallyConsistent)
+        }
+        let action = phase.looked(
+            at: MonotonicClock.nanoseconds(), isQuiet: isQuiet,
+            workersLeft: workersLeft.load(ordering: .sequentiallyConsistent))
+        switch action {
+        case .wait: return nil
+        case .waitUntil(let time): return time
+        case .close(let time):
+            close()
+            return time
+        case .end:
+            end()
+            return nil
+        }
+    }
+
+    private var isQuiet: Bool {
+        guard awake.load(ordering: .sequentiallyConsistent) == 0 else { return false }
+        return (0..<QoSClass.allCases.count).allSatisfy { unsafe !pools[$0].hasWork() }
+    }
+
+    private func close() {
+        closedFlag.store(true, ordering: .sequentiallyConsistent)
+        for rank in 0..<QoSClass.allCases.count {
+            unsafe forward(pools[rank].injection.takeAll())
+            let started = unsafe PoolWord(rawValue: pools[rank].word.load(ordering: .sequentiallyConsistent)).started
+            for index in 0..<started { unsafe pools[rank].workers[index].parker.unpark() }
+        }
+        timers.removeAll(handOver)
+        loop.wake()
+    }
+
+    /// A sleep that has not ended goes on with the process's default executor.
+    private func handOver(deadline: UInt64, _ payload: TimerService.Payload) {
+        guard case .job(let job, _) = payload else { return }
+        let now = MonotonicClock.nanoseconds()
+        let left = Duration.nanoseconds(deadline > now ? Int64(clamping: deadline - now) : 0)
+        Task.detached {
+            try? await Task.sleep(for: left)
+            globalConcurrentExecutor.enqueue(job)
+        }
+    }
+
+    private func end() {
+        var abandoned: [String] = []
+        let everyoneLeft = workersLeft.load(ordering: .sequentiallyConsistent) == 0
+        for thread in threads {
+            if everyoneLeft {
+                do { try thread.join() } catch { abandoned.append(thread.name) }
+            } else {
+                thread.abandon()
+                abandoned.append(thread.name)
+            }
+        }
+        threads = []
+        shutdownRequests.withLock { [abandoned] in $0.abandonedWorkers = abandoned }
+        loop.stop()
+    }
+}

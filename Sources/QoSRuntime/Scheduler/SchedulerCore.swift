@@ -1,0 +1,140 @@
+import QoSCore
+import QoSEventLoop
+import QoSKernel
+import Synchronization
+
+/// The pools, the loop and the timers of one scheduler: what its threads and executors share.
+///
+/// Threading: any thread, except where a method says "the loop's thread".
+@safe
+final class SchedulerCore: @unchecked Sendable {
+    // SAFETY: the tables are filled before the first thread starts and freed when the last reference is gone; `phase`
+    // and `threads` belong to the loop's thread; the rest is atomic, locked or never changes.
+
+    /// The place of the executor that goes by priority, behind those of the five classes.
+    static let byPriorityIndex = QoSClass.allCases.count
+
+    /// The pools, by rank.
+    let pools: UnsafeMutablePointer<ClassPool>
+
+    /// As whose a job is run, by the executor's index.
+    let executorTable: UnsafeMutablePointer<UnownedTaskExecutor>
+
+    let loop: EventLoop
+    let timers = TimerService()
+    let configuration: QoSScheduler.Configuration
+
+    /// How many processors the process may use.
+    let width: Int
+
+    /// Workers that are not parked; spinning is worth it only while they are fewer than the processors.
+    let awake = Atomic<Int>(0)
+
+    /// Whether workers leave and submissions go elsewhere: the outside of ``SchedulerPhase``.
+    let closedFlag = Atomic<Bool>(false)
+
+    /// Whether the loop wants to hear of workers that park, for shutdown.
+    let drainingFlag = Atomic<Bool>(false)
+
+    /// Threads that have been started and have not come to their end.
+    let workersLeft = Atomic<Int>(0)
+
+    let startFailures = Atomic<UInt64>(0)
+
+    var phase = SchedulerPhase.running
+    var threads: [WorkerThread] = []
+
+    /// Who waits for the end.
+    let shutdownRequests = Mutex(ShutdownRequests())
+
+    /// What each worker's thread was given by the kernel.
+    let effects = Mutex<[WorkerEffects]>([])
+
+    /// The core is retained by the loop's and the workers' threads while they run, so the loop refers back weakly.
+    private final class Link: @unchecked Sendable {
+        // SAFETY: set once before the loop runs; afterwards read on the loop's thread only, which retains the core.
+        unowned(unsafe) var core: SchedulerCore!
+    }
+
+    init(configuration: QoSScheduler.Configuration) throws {
+        self.configuration = configuration
+        width = try configuration.resolvedWidth()
+        let link = Link()
+        loop = try EventLoop(
+            onWake: { unsafe link.core.loopWoke() },
+            onTimer: { unsafe link.core.loopWoke() }
+        )
+        unsafe pools = .allocate(capacity: QoSClass.allCases.count)
+        unsafe executorTable = .allocate(capacity: QoSClass.allCases.count + 1)
+        unsafe link.core = self
+        for qosClass in QoSClass.allCases {
+            let pool = unsafe pools + qosClass.rank
+            unsafe pool.initialize(
+                to: ClassPool(
+                    qosClass, width: configuration.workers(of: qosClass, width: width),
+                    spin: configuration.spin(of: qosClass), core: self, at: pool))
+        }
+    }
+
+    deinit {
+        unsafe pools.deinitialize(count: QoSClass.allCases.count)
+        unsafe pools.deallocate()
+        unsafe executorTable.deallocate()
+    }
+
+    /// Puts an executor into its place of the table; once each, before anything is submitted.
+    func register(_ executor: PoolExecutor) {
+        unsafe (executorTable + executor.index).initialize(to: executor.asUnownedTaskExecutor())
+    }
+
+    // MARK: What workers say
+
+    @inline(__always)
+    var isClosed: Bool { closedFlag.load(ordering: .relaxed) }
+
+    /// Whether a processor has none of our workers: only then does a worker that spins take nothing from another.
+    @inline(__always)
+    var hasIdleCore: Bool { awake.load(ordering: .relaxed) <= width }
+
+    @inline(__always)
+    func workerWakes() {
+        awake.wrappingAdd(1, ordering: .sequentiallyConsistent)
+    }
+
+    func workerParks() {
+        let (_, left) = awake.wrappingSubtract(1, ordering: .sequentiallyConsistent)
+        if left == 0, drainingFlag.load(ordering: .sequentiallyConsistent) { loop.wake() }
+    }
+
+    /// A worker's last act: what it still held goes where new submissions go.
+    func workerExits(leaving rest: consuming NodeList, of pool: UnsafeMutablePointer<ClassPool>) {
+        forward(rest)
+        unsafe forward(pool.pointee.injection.takeAll())
+        awake.wrappingSubtract(1, ordering: .sequentiallyConsistent)
+        workersLeft.wrappingSubtract(1, ordering: .sequentiallyConsistent)
+        loop.wake()
+    }
+
+    // MARK: After the end
+
+    /// Work that was submitted to a pool of a closed scheduler is run by the process's default executor: a task must
+    /// go on even where its executor has been shut down.
+    ///
+    /// Whoever submits looks at the flag after it has pushed, whoever closes takes everything after it has set the
+    /// flag; so one of the two finds the work.
+    @inline(__always)
+    func forwardIfClosed(_ pool: borrowing ClassPool) {
+        guard closedFlag.load(ordering: .sequentiallyConsistent) else { return }
+        forward(pool.injection.takeAll())
+    }
+
+    func forward(_ nodes: consuming NodeList) {
+        while let node = nodes.popFirst() {
+            if node.tag.isLane {
+                Task.detached { unsafe LaneActivation(node: node).run(on: nil) }
+            } else {
+                globalConcurrentExecutor.enqueue(node.job)
+            }
+        }
+    }
+}

@@ -1,0 +1,11 @@
+/// How a scheduler ended.
+public struct ShutdownReport: Sendable, Hashable {
+    /// The names of worker threads whose job did not come to an end in time. They are left behind and end with it.
+    public let abandonedWorkers: [String]
+
+    /// What went wrong when the event loop closed; `nil` in all but broken environments.
+    public let loopFailure: String?
+
+    /// Whether every thread is gone and every handle closed.
+    public var isClean: Bool { abandonedWorkers.isEmpty && loopFailure == nil }
+}

@@ -1,0 +1,31 @@
+import QoSCore
+import QoSKernel
+
+/// A worker's thread, as the loop's thread keeps it.
+final class WorkerThread {
+    let name: String
+    private var thread: Thread?
+
+    /// Starts the thread of a worker.
+    ///
+    /// Threads inherit policy, nice value and slice from their creator, and cannot always get back up: this must be
+    /// called on a thread that has not been lowered.
+    init(core: SchedulerCore, rank: Int, index: Int) throws(KernelError) {
+        let name = "qos-\(unsafe core.pools[rank].qosClass.abbreviation)-\(index)"
+        self.name = name
+        thread = try Thread(name: name) {
+            unsafe core.applyEffects(of: core.pools[rank].qosClass, threadName: name)
+            unsafe Worker.runLoop(core.pools[rank].workers + index)
+        }
+    }
+
+    /// Waits for the thread's end, which must be near.
+    func join() throws(KernelError) {
+        try thread.take()?.join()
+    }
+
+    /// Leaves the thread to itself: it does not come to its end.
+    func abandon() {
+        thread.take()?.detach()
+    }
+}
