@@ -22,6 +22,7 @@ let package = Package(
     products: [
         .library(name: "QoSCore", targets: ["QoSCore"]),
         .library(name: "QoSRuntime", targets: ["QoSRuntime"]),
+        .library(name: "QoSFoundation", targets: ["QoSFoundation"]),
         .executable(name: "qosctl", targets: ["qosctl"]),
     ],
     dependencies: [
@@ -50,6 +51,9 @@ let package = Package(
 
         .target(name: "QoSRuntime", dependencies: ["QoSCore", "QoSKernel", "QoSEventLoop", "CQoSShims"]),
 
+        // Conversions for code that speaks Foundation's and Dispatch's words; apart, so that the core needs neither.
+        .target(name: "QoSFoundation", dependencies: ["QoSCore"], path: "Sources/Integrations/QoSFoundation"),
+
         .executableTarget(
             name: "qosctl",
             dependencies: [
@@ -61,6 +65,7 @@ let package = Package(
         .testTarget(name: "QoSCoreTests", dependencies: ["QoSCore"]),
         .testTarget(name: "QoSKernelTests", dependencies: ["QoSKernel", "QoSCore", "CQoSShims"]),
         .testTarget(name: "QoSEventLoopTests", dependencies: ["QoSEventLoop"]),
+        .testTarget(name: "QoSFoundationTests", dependencies: ["QoSFoundation", "QoSCore"]),
         .testTarget(name: "QoSRuntimeTests", dependencies: ["QoSRuntime", "QoSCore", "QoSKernel"]),
     ],
     swiftLanguageModes: [.v6]

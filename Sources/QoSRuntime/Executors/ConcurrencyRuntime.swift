@@ -4,11 +4,11 @@
 // process, being asked for sleeps, and reading a queued task's live priority cannot be had otherwise. Users of this
 // package need no SPI: they call public functions of ours.
 
-@_spi(ExperimentalCustomExecutors) @_spi(ExperimentalScheduling) import _Concurrency
 import QoSCore
 import QoSEventLoop
 import QoSKernel
 import Synchronization
+@_spi(ExperimentalCustomExecutors) @_spi(ExperimentalScheduling) import _Concurrency
 
 /// The few calls into the concurrency library that have no public Swift spelling.
 enum ConcurrencyRuntime {
@@ -30,14 +30,25 @@ enum ConcurrencyRuntime {
         ExecutorJob(job).kind != .task && job.priority.rawValue == 0
     }
 
-    /// Makes sure that a job has its executor's words where ``JobNode`` expects them.
+    /// Whether jobs of the running concurrency library have their executor's words where ``JobNode`` expects them.
     ///
-    /// - Returns: `false` when the running concurrency library is laid out differently from the one this was built for.
-    static func hasExpectedLayout(_ job: UnownedJob) -> Bool {
-        let address = unsafe unsafeBitCast(job, to: UInt.self)
-        return ExecutorJob(job).withUnsafeExecutorPrivateData { words in
-            unsafe UInt(bitPattern: words.baseAddress) == address + UInt(JobNode.linkOffset)
-                && words.count >= 2 * MemoryLayout<UInt>.size
+    /// Tried once, on a job of its own that does nothing.
+    static let hasExpectedLayout: Bool = {
+        let job = UnownedJob(_swift_createJobForTestingOnly {})
+        let expected = JobNode(job).address + UInt(JobNode.linkOffset)
+        let matches = unsafe ExecutorJob(job).withUnsafeExecutorPrivateData { words in
+            UInt(bitPattern: words.baseAddress) == expected && words.count >= 2 * MemoryLayout<UInt>.size
+        }
+        // Running it frees it. Not as the process's executor's: asking for that would create it.
+        let executor = Immediate()
+        unsafe job.runSynchronously(on: executor.asUnownedTaskExecutor())
+        return withExtendedLifetime(executor) { matches }
+    }()
+
+    /// Runs jobs at once, on the thread that submits them.
+    private final class Immediate: TaskExecutor {
+        func enqueue(_ job: UnownedJob) {
+            unsafe job.runSynchronously(on: asUnownedTaskExecutor())
         }
     }
 

@@ -44,9 +44,11 @@ final class PoolExecutor: TaskExecutor {
     ///   - deadline: monotonic nanoseconds.
     ///   - tolerance: nanoseconds; `nil` leaves it to the class of the task that is waiting (rule S6).
     func enqueue(_ job: UnownedJob, deadline: UInt64, tolerance: UInt64?, now: UInt64) {
-        let window = tolerance ?? TimerLeeway.tolerance(
-            of: qosClass ?? QoSClass(rawPriority: Task.currentPriority.rawValue) ?? .default,
-            delay: deadline > now ? deadline - now : 0)
+        let window =
+            tolerance
+            ?? TimerLeeway.tolerance(
+                of: qosClass ?? QoSClass(rawPriority: Task.currentPriority.rawValue) ?? .default,
+                delay: deadline > now ? deadline - now : 0)
         core.addTimer(deadline: deadline, tolerance: window, .job(job, executor: self))
     }
 }

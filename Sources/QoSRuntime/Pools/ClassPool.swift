@@ -113,7 +113,8 @@ struct ClassPool: ~Copyable {
     func hasWork() -> Bool {
         if !injection.isEmpty { return true }
         let started = PoolWord(rawValue: word.load(ordering: .relaxed)).started
-        for index in 0..<min(started, width) where unsafe workers[index].queued.load(ordering: .sequentiallyConsistent) > 0 {
+        for index in 0..<min(started, width)
+        where unsafe workers[index].queued.load(ordering: .sequentiallyConsistent) > 0 {
             return true
         }
         return false

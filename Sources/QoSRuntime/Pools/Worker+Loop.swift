@@ -102,7 +102,8 @@ extension Worker {
         _ worker: UnsafeMutablePointer<Worker>, includingSlot: Bool
     ) -> JobNode? {
         let pool = unsafe worker.pointee.pool
-        let started = unsafe min(PoolWord(rawValue: pool.pointee.word.load(ordering: .relaxed)).started, pool.pointee.width)
+        let started = unsafe min(
+            PoolWord(rawValue: pool.pointee.word.load(ordering: .relaxed)).started, pool.pointee.width)
         let own = unsafe worker.pointee.index
         for offset in 1..<max(started, 1) {
             var taken = unsafe pool.pointee.workers[(own + offset) % started].steal(includingSlot: includingSlot)

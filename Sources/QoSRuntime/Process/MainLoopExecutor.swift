@@ -22,13 +22,13 @@ final class MainLoopExecutor: SerialExecutor, @unchecked Sendable {
     private final class Box: @unchecked Sendable {
         // SAFETY: `executor` is set once, before the loop runs; the queue is for any thread.
         let queue = InjectionQueue()
-        unowned(unsafe) var executor: MainLoopExecutor!
+        unowned(unsafe) var executor: MainLoopExecutor?
     }
 
     init() throws(EventLoopError) {
         let box = Box()
         arrivals = box
-        loop = try EventLoop(onWake: { unsafe box.executor.runJobs() })
+        loop = try EventLoop(onWake: { unsafe box.executor?.runJobs() })
         unsafe box.executor = self
     }
 

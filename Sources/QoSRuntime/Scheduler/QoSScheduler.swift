@@ -43,6 +43,7 @@ public final class QoSScheduler: Sendable {
     }
 
     init(configuration: Configuration, isProcessWide: Bool) throws {
+        guard ConcurrencyRuntime.hasExpectedLayout else { throw QoSRuntimeError.unsupportedConcurrencyLibrary }
         let core = try SchedulerCore(configuration: configuration)
         self.core = core
         self.isProcessWide = isProcessWide

@@ -53,7 +53,7 @@ final class SchedulerCore: @unchecked Sendable {
     /// The core is retained by the loop's and the workers' threads while they run, so the loop refers back weakly.
     private final class Link: @unchecked Sendable {
         // SAFETY: set once before the loop runs; afterwards read on the loop's thread only, which retains the core.
-        unowned(unsafe) var core: SchedulerCore!
+        unowned(unsafe) var core: SchedulerCore?
     }
 
     init(configuration: QoSScheduler.Configuration) throws {
@@ -61,8 +61,8 @@ final class SchedulerCore: @unchecked Sendable {
         width = try configuration.resolvedWidth()
         let link = Link()
         loop = try EventLoop(
-            onWake: { unsafe link.core.loopWoke() },
-            onTimer: { unsafe link.core.loopWoke() }
+            onWake: { unsafe link.core?.loopWoke() },
+            onTimer: { unsafe link.core?.loopWoke() }
         )
         unsafe pools = .allocate(capacity: QoSClass.allCases.count)
         unsafe executorTable = .allocate(capacity: QoSClass.allCases.count + 1)

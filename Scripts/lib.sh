@@ -1,0 +1,45 @@
+# What the scripts share. Sourced, not run.
+# shellcheck shell=bash
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+say() { printf '\n== %s\n' "$*"; }
+fail() { printf 'error: %s\n' "$*" >&2; exit 1; }
+
+# Installs missing Debian packages: as root, or through sudo where that asks for nothing; else says what to install.
+need_packages() {
+    local missing=()
+    for package in "$@"; do
+        dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
+    done
+    [ ${#missing[@]} -eq 0 ] && return 0
+    command -v apt-get >/dev/null 2>&1 ||
+        fail "these libraries are missing, under your system's names for them: ${missing[*]}"
+    local as_root=()
+    if [ "$(id -u)" -ne 0 ]; then
+        if command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null; then
+            as_root=(sudo -n)
+        else
+            fail "packages are missing: run 'sudo apt-get install ${missing[*]}', then this script again"
+        fi
+    fi
+    say "installing ${missing[*]}"
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}" \
+        >/dev/null 2>&1 ||
+        { "${as_root[@]}" apt-get update >/dev/null &&
+            "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
+                "${missing[@]}"; } || fail "apt-get could not install ${missing[*]}"
+}
+
+# The toolchain, and the system libraries that everything is built with.
+need_build_tools() {
+    command -v swift >/dev/null 2>&1 ||
+        fail "no 'swift' in PATH: install a Swift 6.3 toolchain from https://www.swift.org/install/linux/"
+    local version
+    version=$(swift --version 2>/dev/null | sed -n 's/.*Swift version \([0-9]*\)\.\([0-9]*\).*/\1 \2/p' | head -n 1)
+    read -r major minor <<<"${version:-0 0}"
+    if [ "$major" -lt 6 ] || { [ "$major" -eq 6 ] && [ "$minor" -lt 3 ]; }; then
+        fail "Swift 6.3 or later is needed, this is $major.$minor"
+    fi
+    need_packages libuv1-dev libsqlite3-dev pkg-config
+}
