@@ -11,6 +11,16 @@ extension EventLoopError {
         self.init(code: code, call: call.rawValue, name: name, message: message, remedy: remedy)
     }
 
+    /// Makes an error from the negative number that libuv reports for a watched descriptor.
+    static func descriptorFailed(status: Int32) -> EventLoopError {
+        // The number is always that of EBADF: libuv tells of POLLERR in this way.
+        EventLoopError(
+            code: .other, call: "poll", name: unsafe String(cString: uv_err_name(status)),
+            message: "the descriptor is in an error state, as when the reader of a pipe is gone",
+            remedy: "read or write it to learn the error, and end the watch"
+        )
+    }
+
     private static func meaning(of status: Int32, from call: LoopCall) -> (Code, String) {
         switch uv_errno_t(status) {
         case UV_ENOSPC where call == .fileEventStart:

@@ -51,10 +51,12 @@ extension EventLoopError {
         message: "the event loop runs or ran already", remedy: "make a new loop for every run"
     )
 
-    static let stopped = EventLoopError(
-        code: .stopped, call: "submit", name: nil,
-        message: "the event loop was stopped", remedy: "submit before the stop, or stop the loop last"
-    )
+    static func stopped(_ call: String) -> EventLoopError {
+        EventLoopError(
+            code: .stopped, call: call, name: nil,
+            message: "the event loop was stopped", remedy: "make the call before the stop, or stop the loop last"
+        )
+    }
 
     static func notOnLoopThread(_ call: String) -> EventLoopError {
         EventLoopError(
@@ -64,7 +66,20 @@ extension EventLoopError {
         )
     }
 
-    static func invalidArgument(_ call: String, _ message: String, remedy: String) -> EventLoopError {
-        EventLoopError(code: .invalidArgument, call: call, name: nil, message: message, remedy: remedy)
+    static func containsNUL(_ call: String) -> EventLoopError {
+        EventLoopError(
+            code: .invalidArgument, call: call, name: nil,
+            message: "a path, an argument or a variable contains a NUL character",
+            remedy: "remove the character; the kernel would end the text there"
+        )
+    }
+}
+
+/// Checks texts that go to the kernel as C strings.
+///
+/// - Throws: ``EventLoopError`` when one contains a NUL character.
+func checkHasNoNUL(_ texts: [String], _ call: String) throws(EventLoopError) {
+    for text in texts where text.utf8.contains(0) {
+        throw .containsNUL(call)
     }
 }

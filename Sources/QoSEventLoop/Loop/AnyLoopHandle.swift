@@ -30,6 +30,11 @@ class AnyLoopHandle: @unchecked Sendable {
 
     private var base: UnsafeMutablePointer<uv_handle_t> { unsafe raw() }
 
+    /// Whether libuv knows the handle and nobody closed it. The loop's thread.
+    var isOpen: Bool {
+        unsafe base.pointee.type != UV_UNKNOWN_HANDLE && uv_is_closing(base) == 0
+    }
+
     /// Makes libuv know the handle, by calls that initialise and start it; closes it again if one of them fails.
     ///
     /// The loop's thread, once.
@@ -51,7 +56,7 @@ class AnyLoopHandle: @unchecked Sendable {
     /// Closes the handle; does nothing if it is closed already or was never opened. The loop's thread.
     func closeOnLoop() {
         silence()
-        guard unsafe base.pointee.type != UV_UNKNOWN_HANDLE, unsafe uv_is_closing(base) == 0 else { return }
+        guard isOpen else { return }
         unsafe uv_close(base) { handle in
             guard let data = unsafe handle?.pointee.data else { return }
             unsafe Unmanaged<AnyLoopHandle>.fromOpaque(data).release()

@@ -117,7 +117,7 @@ extension EventLoop {
     ///
     /// - Throws: ``EventLoopError`` with `stopped` once the loop acted on a stop; the body is not run.
     package func submit(_ body: @escaping @Sendable () -> Void) throws(EventLoopError) {
-        guard state.withLock({ $0.submitted(body) }) else { throw .stopped }
+        guard state.withLock({ $0.submitted(body) }) else { throw .stopped("submit") }
         wake()
     }
 
@@ -142,12 +142,13 @@ extension EventLoop {
         return try outcome.get()
     }
 
-    /// Whether handles may be made here and now.
+    /// Whether handles may be made and used here and now.
     ///
+    /// - Parameter call: The name of the function that asks.
     /// - Throws: ``EventLoopError`` with `notOnLoopThread` or `stopped`.
-    func checkHandlesMayBeMade(_ call: String) throws(EventLoopError) {
+    func checkHandlesMayBeUsed(_ call: String) throws(EventLoopError) {
         guard isOnLoopThread else { throw .notOnLoopThread(call) }
-        guard state.withLock({ $0.acceptsHandles }) else { throw .stopped }
+        guard state.withLock({ $0.acceptsHandles }) else { throw .stopped(call) }
     }
 
     private func wokeUp() {

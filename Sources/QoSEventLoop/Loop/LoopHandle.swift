@@ -1,0 +1,38 @@
+internal import Synchronization
+
+/// A handle with somebody who is told of its events.
+///
+/// The handler is called on the loop's thread and may be taken away from any thread; it is called and released outside
+/// of the lock, so it may close its own watch and hold whatever it likes.
+final class LoopHandle<Event>: AnyLoopHandle, @unchecked Sendable {
+    // SAFETY: the superclass says who may touch the memory; what this class adds is protected by a lock.
+
+    typealias Handler = @Sendable (Event) -> Void
+
+    private let handler: Mutex<Handler?>
+
+    /// Allocates a handle that libuv does not know yet.
+    init<Raw>(for type: Raw.Type, handler: @escaping Handler) {
+        self.handler = Mutex(handler)
+        super.init(for: type)
+    }
+
+    /// Tells the handler of an event; nobody, once the handler was taken away. The loop's thread.
+    func report(_ event: Event) {
+        handler.withLock { $0 }?(event)
+    }
+
+    /// Takes the handler away: no call of it begins after this returned. Any thread.
+    override func silence() {
+        let previous = handler.withLock { handler in
+            defer { handler = nil }
+            return handler
+        }
+        withExtendedLifetime(previous) {}
+    }
+
+    /// The object behind a handle that libuv hands to a callback of this kind of event. The loop's thread.
+    static func of<Raw>(_ raw: UnsafeMutablePointer<Raw>?) -> LoopHandle<Event>? {
+        unsafe AnyLoopHandle.behind(raw) as? LoopHandle<Event>
+    }
+}

@@ -1,0 +1,26 @@
+internal import Glibc
+
+/// Strings as C wants them: an array of NUL-terminated copies with a null pointer at its end.
+@safe
+struct CStrings: ~Copyable {
+    /// The array; valid as long as this value.
+    let pointers: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
+
+    private let count: Int
+
+    init(_ strings: [String]) {
+        count = strings.count
+        unsafe pointers = .allocate(capacity: count + 1)
+        for (index, string) in strings.enumerated() {
+            unsafe (pointers + index).initialize(to: strdup(string))
+        }
+        unsafe (pointers + count).initialize(to: nil)
+    }
+
+    deinit {
+        for index in 0..<count {
+            unsafe free(pointers[index])
+        }
+        unsafe pointers.deallocate()
+    }
+}

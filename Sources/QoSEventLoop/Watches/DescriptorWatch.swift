@@ -1,0 +1,80 @@
+internal import CLibUV
+
+/// Tells when a descriptor is ready, while it exists.
+///
+/// The descriptor is not owned: end the watch before closing it. It is set to non-blocking mode. Readiness is a level:
+/// the handler is called again until the descriptor is no longer ready. After a failure the watch is paused.
+package final class DescriptorWatch: Sendable {
+    /// What the handler is told: what the descriptor is ready for, or that it failed.
+    package typealias Outcome = Result<DescriptorEvents, EventLoopError>
+
+    /// The descriptor.
+    package let descriptor: Int32
+
+    private let loop: EventLoop
+    private let handle: LoopHandle<Outcome>
+    private let lease: HandleLease
+
+    fileprivate init(descriptor: Int32, loop: EventLoop, handle: LoopHandle<Outcome>) {
+        self.descriptor = descriptor
+        self.loop = loop
+        self.handle = handle
+        lease = HandleLease(handle, of: loop)
+    }
+
+    /// Replaces the events that are watched; an empty set pauses the watch. Does nothing once it is closed. The loop's
+    /// thread.
+    ///
+    /// - Throws: ``EventLoopError`` when the call is made on another thread or the loop ended.
+    package func update(_ events: DescriptorEvents) throws(EventLoopError) {
+        try loop.checkHandlesMayBeUsed("update")
+        if handle.isOpen {
+            try loop.start(handle, events)
+        }
+    }
+
+    /// Ends the watch; dropping the last reference does it too. Any thread.
+    ///
+    /// On the loop's thread: no call of the handler comes after this returned. On another: none begins after this
+    /// returned, one that began may still run; to close the descriptor safely, do both on the loop's thread.
+    package func close() {
+        lease.close()
+    }
+}
+
+extension EventLoop {
+    /// Watches a descriptor that can be polled: pipe, socket, terminal, event descriptor. The loop's thread.
+    ///
+    /// - Parameters:
+    ///   - descriptor: An open descriptor that this loop does not watch yet.
+    ///   - events: What to wait for.
+    ///   - handler: Called on the loop's thread with what the descriptor is ready for, or with a failure, after which
+    ///     the watch is paused.
+    /// - Returns: The watch; it ends when this is dropped, and when the loop ends.
+    /// - Throws: ``EventLoopError`` when the descriptor is closed, is a regular file, or is watched already, or the call
+    ///   is made on another thread.
+    package func watchDescriptor(
+        _ descriptor: Int32, for events: DescriptorEvents,
+        handler: @escaping @Sendable (DescriptorWatch.Outcome) -> Void
+    ) throws(EventLoopError) -> DescriptorWatch {
+        try checkHandlesMayBeUsed("watchDescriptor")
+        let handle = unsafe LoopHandle<DescriptorWatch.Outcome>(for: uv_poll_t.self, handler: handler)
+        try handle.open { () throws(EventLoopError) in
+            try core.attempt(.pollInit) { unsafe uv_poll_init(core.loop, handle.raw(), descriptor) }
+            try start(handle, events)
+        }
+        return DescriptorWatch(descriptor: descriptor, loop: self, handle: handle)
+    }
+
+    fileprivate func start(
+        _ handle: LoopHandle<DescriptorWatch.Outcome>, _ events: DescriptorEvents
+    ) throws(EventLoopError) {
+        try core.attempt(.pollStart) {
+            unsafe uv_poll_start(handle.raw(), events.rawValue) { raw, status, events in
+                unsafe LoopHandle<DescriptorWatch.Outcome>.of(raw)?.report(
+                    status < 0
+                        ? .failure(.descriptorFailed(status: status)) : .success(DescriptorEvents(rawValue: events)))
+            }
+        }
+    }
+}

@@ -1,0 +1,133 @@
+import Glibc
+import Synchronization
+import Testing
+
+@testable import QoSEventLoop
+
+@Suite("A file watch", .tags(.libuv))
+struct FileWatchTests {
+    /// Collects events and lets a test wait for one that it describes.
+    final class Log: Sendable {
+        private let events = Mutex<[FileEvent]>([])
+        private let arrived = Events()
+
+        func take(_ outcome: FileWatch.Outcome) {
+            guard case .success(let event) = outcome else { return }
+            events.withLock { $0.append(event) }
+            arrived.report()
+        }
+
+        func wait(for kinds: FileEvent.Kinds, name: String?) {
+            while !events.withLock({ $0.contains { $0.kinds == kinds && $0.name == name } }) {
+                arrived.wait()
+            }
+        }
+    }
+
+    @Test("of a directory tells of a file that is created, changed, renamed and removed, by name")
+    func directory() async throws {
+        let folder = try TemporaryFolder()
+        try await withRunningLoop { loop in
+            let log = Log()
+            let watch = try await loop.perform { () throws(EventLoopError) in
+                try loop.watchFile(folder.path) { log.take($0) }
+            }
+            folder.write("a")
+            log.wait(for: .rename, name: "a")
+            folder.write("a", "text")
+            log.wait(for: .change, name: "a")
+            unsafe rename("\(folder.path)/a", "\(folder.path)/b")
+            log.wait(for: .rename, name: "b")
+            unsafe unlink("\(folder.path)/b")
+            watch.close()
+        }
+    }
+
+    @Test("of a file tells of its change and of its end")
+    func file() async throws {
+        let folder = try TemporaryFolder()
+        folder.write("a")
+        try await withRunningLoop { loop in
+            let log = Log()
+            let watch = try await loop.perform { () throws(EventLoopError) in
+                try loop.watchFile("\(folder.path)/a") { log.take($0) }
+            }
+            folder.write("a", "text")
+            log.wait(for: .change, name: "a")
+            unsafe unlink("\(folder.path)/a")
+            log.wait(for: .rename, name: "a")
+            #expect(watch.path == "\(folder.path)/a")
+        }
+    }
+
+    @Test("two watches of one path are both told, and the second goes on when the first is closed by its handler")
+    func twice() async throws {
+        let folder = try TemporaryFolder()
+        try await withRunningLoop { loop in
+            let log = Log()
+            let calls = Atomic(0)
+            let first = Mutex<FileWatch?>(nil)
+            let second = try await loop.perform { () throws(EventLoopError) in
+                let watch = try loop.watchFile(folder.path) { _ in
+                    calls.add(1, ordering: .relaxed)
+                    first.withLock { $0 }?.close()
+                }
+                first.withLock { $0 = watch }
+                return try loop.watchFile(folder.path) { log.take($0) }
+            }
+            folder.write("a", "text")
+            log.wait(for: .rename, name: "a")
+            log.wait(for: .change, name: "a")
+            #expect(calls.load(ordering: .relaxed) == 1)
+            second.close()
+        }
+    }
+
+    @Test("a missing path and one with a NUL character are refused with what to do")
+    func refuses() async throws {
+        try await withRunningLoop { loop in
+            let errors = try await loop.perform { () throws(EventLoopError) in
+                ["/does/not/exist", "/tmp\0/x"].map { path in
+                    do throws(EventLoopError) {
+                        _ = try loop.watchFile(path) { _ in }
+                        return nil as EventLoopError?
+                    } catch {
+                        return error
+                    }
+                }
+            }
+            #expect(errors.map(\.?.code) == [.notFound, .invalidArgument])
+            #expect(errors.first??.call == "uv_fs_event_start")
+        }
+    }
+
+    @Test(
+        "an exhausted limit of the kernel names the setting to raise",
+        arguments: [("ENOSPC", -28, "fs.inotify.max_user_watches"), ("EMFILE", -24, "fs.inotify.max_user_instances")]
+            as [(String, Int32, String)])
+    func limit(name: String, number: Int32, setting: String) async throws {
+        let folder = try TemporaryFolder()
+        let fault: LoopCall.Fault = { $0 == .fileEventStart ? number : 0 }
+        try await withRunningLoop(fault: fault) { loop in
+            let error = await #expect(throws: EventLoopError.self) {
+                _ = try await loop.perform { () throws(EventLoopError) in try loop.watchFile(folder.path) { _ in } }
+            }
+            #expect(error?.code == .limitReached)
+            #expect(error?.name == name)
+            #expect(error?.remedy.contains(setting) == true)
+        }
+    }
+
+    @Test("a name that is not UTF-8 keeps its bytes, a missing one is nil, a failure is an error")
+    func translates() throws {
+        let bytes: [CChar] = [0x63, -0x17, 0]
+        let named = try unsafe bytes.withUnsafeBufferPointer { name in
+            unsafe try FileWatch.outcome(name: name.baseAddress, events: 2, status: 0).get()
+        }
+        #expect(named.nameBytes == [0x63, 0xe9])
+        #expect(named.name == "c\u{fffd}")
+        #expect(named.kinds == .change)
+        #expect(try unsafe FileWatch.outcome(name: nil, events: 1, status: 0).get().name == nil)
+        #expect(throws: EventLoopError.self) { try unsafe FileWatch.outcome(name: nil, events: 0, status: -5).get() }
+    }
+}
