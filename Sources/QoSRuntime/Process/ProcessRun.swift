@@ -9,6 +9,8 @@ final class ProcessRun: Sendable {
     private let configuration: QoSProcess.Configuration
     private let end = Mutex(ProcessEnd())
     private let task = Mutex<Task<Void, Never>?>(nil)
+    private let dispatchMain = DispatchMainQueue()
+    private let watches = Mutex<[SignalWatch]>([])
 
     init(executors: ProcessExecutors, configuration: QoSProcess.Configuration) {
         self.executors = executors
@@ -17,6 +19,8 @@ final class ProcessRun: Sendable {
 
     /// Runs the body on the pools and the main loop on the calling thread; ends the process.
     func run(_ body: @escaping @Sendable () async throws -> Void) throws -> Never {
+        try watchSignals()
+        if configuration.servesDispatchMain { try dispatchMain.serve(on: executors.main.loop) }
         let bodyTask = Task.detached(priority: .medium) {
             let outcome: Result<Void, any Error>
             do {
@@ -30,6 +34,23 @@ final class ProcessRun: Sendable {
         try executors.main.runLoop()
         // Somebody stopped the main executor by the library's own call: the program is over, and went well.
         exit(0)
+    }
+
+    /// Signals are watched on the pools' loop, so that they come through when the main actor is busy.
+    private func watchSignals() throws {
+        let loop = executors.scheduler.core.loop
+        try loop.submit { [self] in
+            for number in configuration.endingSignals {
+                do {
+                    let watch = try loop.watchSignal(number) { [self] in
+                        follow(end.withLock { $0.received(signal: number) })
+                    }
+                    watches.withLock { $0.append(watch) }
+                } catch {
+                    follow(.exit(status: 1, message: "signal \(number) cannot be watched: \(error)"))
+                }
+            }
+        }
     }
 
     private func follow(_ action: ProcessEnd.Action) {
