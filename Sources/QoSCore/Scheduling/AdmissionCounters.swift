@@ -1,0 +1,17 @@
+/// What admission did since the start, for observation.
+package struct AdmissionCounters: Sendable, Hashable {
+    /// Workers admitted.
+    package var admissions: UInt64 = 0
+    /// Workers parked at a job boundary although they had work.
+    package var parks: UInt64 = 0
+    /// Starvation windows that opened: a core was left to a lower class.
+    package var windows: UInt64 = 0
+    /// Fences raised.
+    package var fencesRaised: UInt64 = 0
+    /// Fences that turned to half because the awaited work did not end in time.
+    package var fencesHalved: UInt64 = 0
+    /// Fences lifted.
+    package var fencesLifted: UInt64 = 0
+    /// Fences that were not raised because too many were up.
+    package var fencesRefused: UInt64 = 0
+}

@@ -1,0 +1,124 @@
+/// The records of the five classes and the rules over them: who may take a job, who is admitted next, when somebody
+/// has to look again.
+///
+/// The rules are pure functions of the records. `PickMachine` changes the records.
+/// Complexity: O(classes) each, that is constant; nothing allocates.
+///
+/// The rules carry numbers, A1 to A6; `Docs/Protocols/admission.md` has them with the reasons.
+package struct AdmissionTable: Sendable {
+    /// How many cores the process may use; at least 1.
+    package internal(set) var cores: Int
+
+    /// The starvation window, if any.
+    package internal(set) var window = StarvationWindow.closed
+
+    var records = InlineArray<5, ClassAdmission>(repeating: ClassAdmission())
+    let timings: InlineArray<5, ClassTiming>
+    let crowdingGrace: Int64
+
+    /// Makes the table of classes without work.
+    ///
+    /// - Parameters:
+    ///   - cores: At least 1; a smaller number counts as 1.
+    ///   - parameters: The constants by class.
+    package init(cores: Int, parameters: SchedulingParameters) {
+        self.cores = max(1, cores)
+        timings = InlineArray { rank in ClassTiming(parameters[QoSClass(rank: rank) ?? .fallback]) }
+        crowdingGrace = parameters.crowdingGrace.schedulerNanoseconds
+    }
+
+    /// The record of a class.
+    package subscript(qosClass: QoSClass) -> ClassAdmission { records[qosClass.rank] }
+}
+
+extension AdmissionTable {
+    /// How many workers of a class may be admitted: the least of its own width, the governor's limit and the fences'.
+    package func limit(of qosClass: QoSClass) -> Int {
+        limit(rank: qosClass.rank)
+    }
+
+    /// Whether one more worker of a class may be admitted (rules A1 to A4).
+    package func admitsAnother(_ qosClass: QoSClass) -> Bool {
+        let rank = qosClass.rank
+        return admits(rank: rank, others: records[rank].running, above: runningAbove(rank: rank))
+    }
+
+    /// Whether an admitted worker of a class may take another job (rules A1 to A5).
+    package func letsContinue(_ qosClass: QoSClass, at now: SchedulerInstant) -> Bool {
+        let rank = qosClass.rank
+        let others = records[rank].running - 1
+        if admits(rank: rank, others: others, above: runningAbove(rank: rank)) { return true }
+        return others < limit(rank: rank) && !mustYield(rank: rank) && isBurst(rank: rank, at: now)
+    }
+
+    /// The classes whose admitted workers have to ask before they take another job: somebody of them may have to park.
+    package var mustAsk: QoSClassSet {
+        var result = QoSClassSet()
+        var above = 0
+        for rank in stride(from: 4, through: 0, by: -1) {
+            let running = records[rank].running
+            if running > 0 {
+                if !admits(rank: rank, others: running - 1, above: above) { result.insert(QoSClassSet(rank: rank)) }
+                above += running
+            }
+        }
+        return result
+    }
+
+    /// When a starvation window has to open for a class that is kept off the cores; `nil` when it is not (rule A6).
+    ///
+    /// Earliest deadline first: the deadline of a class is its worst-case wait after it was last served, that of the
+    /// highest class in its way moves with the time, because that class is being served. The higher class may hold
+    /// the window off by its warp when it got work only just now.
+    package func windowTime(of qosClass: QoSClass, at now: SchedulerInstant) -> SchedulerInstant? {
+        let rank = qosClass.rank
+        guard records[rank].standing == .covered, let top = highestInTheWay(of: rank) else { return nil }
+        let tolerated = timings[rank].worstCaseWait - timings[top].worstCaseWait
+        let due = now.advanced(byNanoseconds: tolerated - records[rank].waited)
+        let warp = timings[top].warp
+        let held = records[top].burstStart.advanced(byNanoseconds: warp)
+        return max(due, min(held, due.advanced(byNanoseconds: warp)))
+    }
+
+    func limit(rank: Int) -> Int {
+        let record = records[rank]
+        return min(record.widthLimit, record.fenceLimit, max(1, cores / timings[rank].coresPerWorker))
+    }
+
+    func runningAbove(rank: Int) -> Int {
+        var sum = 0
+        var higher = 4
+        while higher > rank {
+            sum += records[higher].running
+            higher -= 1
+        }
+        return sum
+    }
+
+    /// Whether a worker of the class that runs beside `others` of its class and `above` of higher ones is admitted.
+    func admits(rank: Int, others: Int, above: Int) -> Bool {
+        guard others < limit(rank: rank) else { return false }
+        if mustYield(rank: rank) { return above + others < cores - 1 }
+        return above + others < cores || others == 0
+    }
+
+    /// Whether a starvation window of a lower class takes a core from the class.
+    private func mustYield(rank: Int) -> Bool {
+        guard let starving = window.qosClass else { return false }
+        return starving.rank < rank
+    }
+
+    private func isBurst(rank: Int, at now: SchedulerInstant) -> Bool {
+        guard let since = records[rank].crowdedSince else { return true }
+        return now.nanoseconds - since.nanoseconds < crowdingGrace
+    }
+
+    private func highestInTheWay(of rank: Int) -> Int? {
+        var top = 4
+        while top > rank {
+            if records[top].running > 0 || records[top].isWaiting && limit(rank: top) > 0 { return top }
+            top -= 1
+        }
+        return nil
+    }
+}

@@ -1,0 +1,44 @@
+/// What admission knows about one class.
+package struct ClassAdmission: Sendable, Hashable {
+    /// Admitted workers: in a job, between two jobs, or on their way to the first one. Blocked and parked ones are
+    /// not counted.
+    package var running = 0
+
+    /// Whether one more worker was asked for and could not be admitted yet.
+    package var isWaiting = false
+
+    /// The governor's limit of ``running``; 0 pauses the class, `Int.max` is none.
+    package var widthLimit = Int.max
+
+    /// The limit of ``running`` by fences; `Int.max` is none.
+    package var fenceLimit = Int.max
+
+    /// When the class got work after it had none.
+    package var burstStart = SchedulerInstant(nanoseconds: 0)
+
+    /// Nanoseconds for which the class had work and no core (it was ``Standing/covered``), since it was last
+    /// served for a quantum.
+    package var waited: Int64 = 0
+
+    /// Nanoseconds for which the class had work and a core was left to it, since ``waited`` was last reset.
+    package var served: Int64 = 0
+
+    /// How the class stands to the cores since the last event.
+    package var standing = Standing.idle
+
+    /// Since when more workers of this class and the higher ones were admitted than there are cores.
+    package var crowdedSince: SchedulerInstant?
+
+    /// Whether the class has work: queued for a worker, or taken by one.
+    package var hasWork: Bool { running > 0 || isWaiting }
+
+    /// How a class stands to the cores.
+    package enum Standing: Sendable, Hashable {
+        /// It has no work, or is paused or fenced: no clock runs.
+        case idle
+        /// It has a worker, and a core is left to it.
+        case served
+        /// Workers of higher classes cover every core, or its own workers stand aside for a lower class.
+        case covered
+    }
+}

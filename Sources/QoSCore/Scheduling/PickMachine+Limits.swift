@@ -1,0 +1,72 @@
+// Events of limits: the governor's widths, the cores, fences.
+
+extension PickMachine {
+    /// The governor set how many workers of a class may run.
+    ///
+    /// - Parameters:
+    ///   - qosClass: The class.
+    ///   - limit: 0 pauses the class, `Int.max` lifts the limit; a negative number counts as 0.
+    ///   - time: The time.
+    package mutating func widthChanged(
+        of qosClass: QoSClass, to limit: Int, at time: SchedulerInstant
+    ) -> AdmissionActions {
+        passTime(to: time)
+        table.records[qosClass.rank].widthLimit = max(0, limit)
+        return settle()
+    }
+
+    /// The affinity or the quota of the process changed.
+    ///
+    /// - Parameters:
+    ///   - cores: At least 1; a smaller number counts as 1.
+    ///   - time: The time.
+    package mutating func coresChanged(to cores: Int, at time: SchedulerInstant) -> AdmissionActions {
+        passTime(to: time)
+        table.cores = max(1, cores)
+        applyFences()
+        return settle()
+    }
+
+    /// Somebody waits for work that runs in a lower class and cannot be raised.
+    ///
+    /// - Parameters:
+    ///   - ceiling: The class of the waiter: workers of this class and the lower ones park at their next boundary.
+    ///     For a blocked worker whose obstacle is unknown: the class below its own.
+    ///   - holder: The class of the worker that runs the awaited work, `nil` where it is not known.
+    ///   - time: The time.
+    /// - Returns: The fence, to be lifted exactly once; `nil` when so many fences are up that another would change
+    ///   nothing, and then nothing is to be lifted.
+    package mutating func fenceRaised(
+        upTo ceiling: QoSClass, holder: QoSClass?, at time: SchedulerInstant
+    ) -> (fence: FenceID?, actions: AdmissionActions) {
+        passTime(to: time)
+        let fence = fences.raise(ceiling: ceiling, holder: holder, halfAt: now.advanced(byNanoseconds: fullFence))
+        if fence == nil {
+            counters.fencesRefused &+= 1
+        } else {
+            counters.fencesRaised &+= 1
+        }
+        applyFences()
+        return (fence, settle())
+    }
+
+    /// The awaited work ended, or nobody waits for it any more.
+    ///
+    /// - Returns: `wasUp` is `false` when the fence was lifted before; then nothing changed.
+    package mutating func fenceLifted(
+        _ fence: FenceID, at time: SchedulerInstant
+    ) -> (wasUp: Bool, actions: AdmissionActions) {
+        passTime(to: time)
+        let wasUp = fences.lift(fence)
+        if wasUp { counters.fencesLifted &+= 1 }
+        applyFences()
+        return (wasUp, settle())
+    }
+
+    mutating func applyFences() {
+        for rank in 0..<5 {
+            guard let qosClass = QoSClass(rank: rank) else { continue }
+            table.records[rank].fenceLimit = fences.limit(of: qosClass, cores: table.cores)
+        }
+    }
+}

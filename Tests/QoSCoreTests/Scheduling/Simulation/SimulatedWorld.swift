@@ -1,0 +1,76 @@
+import QoSCore
+
+/// Everything a run of the simulation depends on: the same world runs the same way.
+struct SimulatedWorld: Sendable {
+    var cores: Int
+    var parameters = SchedulingParameters()
+    /// Nanoseconds from the admission of a worker until it looks for its first job.
+    var wakeDelay: Int64 = 20_000
+    /// A worker without a core still gets one part in so many of one: what the kernel leaks to the low classes.
+    var leakDivisor: Int64 = 256
+    /// In the order of time.
+    var script: [ScriptEvent]
+
+    /// Swift source of the world, to be pasted into a test.
+    var reproduction: String {
+        let lines = script.map { "        \($0)," }.joined(separator: "\n")
+        return "SimulatedWorld(cores: \(cores), script: [\n\(lines)\n    ])"
+    }
+}
+
+extension SimulatedWorld {
+    /// What the random worlds contain beside jobs.
+    enum Disturbance: String, Sendable, CaseIterable {
+        case none
+        case blocking
+        case widths
+        case cores
+        case fences
+        case raises
+        case everything
+    }
+
+    /// A random world: bursts of jobs of every class, and disturbances.
+    init(seed: UInt64, events: Int, disturbance: Disturbance) {
+        var random = SeededGenerator(seed: seed)
+        let cores = [1, 2, 2, 3, 4, 8].randomElement(using: &random) ?? 2
+        self.init(cores: cores, script: [])
+        var time: Int64 = 0
+        let gap = Int64.random(in: 20_000...2_000_000, using: &random)
+        var favourite = QoSClass.allCases.randomElement(using: &random) ?? .default
+        let longest = Int64.random(in: 100_000...4_000_000, using: &random)
+        while script.count < events {
+            time += Int64.random(in: 0...gap, using: &random)
+            if Int.random(in: 0..<40, using: &random) == 0 {
+                favourite = QoSClass.allCases.randomElement(using: &random) ?? .default
+            }
+            let qosClass =
+                Bool.random(using: &random) ? favourite : QoSClass.allCases.randomElement(using: &random) ?? .default
+            let kind =
+                Int.random(in: 0..<12, using: &random) == 0
+                ? Self.disturb(disturbance, qosClass, cores: cores, using: &random) : nil
+            script.append(
+                ScriptEvent(
+                    at: time,
+                    kind: kind ?? .arrive(qosClass, length: Int64.random(in: 1_000...longest, using: &random))))
+        }
+    }
+
+    private static func disturb(
+        _ disturbance: Disturbance, _ qosClass: QoSClass, cores: Int, using random: inout SeededGenerator
+    ) -> ScriptEvent.Kind? {
+        let other = QoSClass.allCases.randomElement(using: &random) ?? .default
+        let (lower, higher) = (min(qosClass, other), max(qosClass, other))
+        switch disturbance {
+        case .none: return nil
+        case .blocking: return .block(qosClass, nanoseconds: Int64.random(in: 1_000...20_000_000, using: &random))
+        case .widths: return .width(qosClass, [0, 0, 1, 2, .max, .max].randomElement(using: &random) ?? .max)
+        case .cores: return .cores(Int.random(in: 1...(2 * cores), using: &random))
+        case .fences: return .fence(upTo: higher, holder: lower)
+        case .raises: return .raise(lower, to: higher)
+        case .everything:
+            let kinds: [Disturbance] = [.blocking, .widths, .cores, .fences, .raises]
+            return disturb(kinds.randomElement(using: &random) ?? .none, qosClass, cores: cores, using: &random)
+        }
+    }
+}
