@@ -21,7 +21,7 @@ final class DispatchMainQueue: Sendable {
                     guard case .success = outcome else { return }
                     var count: UInt64 = 0
                     // The descriptor is non-blocking; a wake-up that is gone already is no error.
-                    _ = unsafe read(descriptor, &count, MemoryLayout<UInt64>.size)
+                    _ = read(descriptor, &count, MemoryLayout<UInt64>.size)
                     unsafe dispatchMainQueueCallback(nil)
                 }
                 watch.withLock { $0 = made }
