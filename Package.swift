@@ -58,8 +58,18 @@ let package = Package(
             ]
         ),
 
+        // Scheduling calls that fail by script, for the tests of every module that schedules threads.
+        .target(
+            name: "QoSKernelTestSupport",
+            dependencies: ["QoSKernel"],
+            path: "Tests/Support/QoSKernelTestSupport"
+        ),
+
         .testTarget(name: "QoSCoreTests", dependencies: ["QoSCore"]),
-        .testTarget(name: "QoSKernelTests", dependencies: ["QoSKernel", "QoSCore", "CQoSShims"]),
+        .testTarget(
+            name: "QoSKernelTests",
+            dependencies: ["QoSKernel", "QoSKernelTestSupport", "QoSCore", "CQoSShims"]
+        ),
         .testTarget(name: "QoSEventLoopTests", dependencies: ["QoSEventLoop"]),
         .testTarget(name: "QoSRuntimeTests", dependencies: ["QoSRuntime", "QoSCore", "QoSKernel"]),
     ],

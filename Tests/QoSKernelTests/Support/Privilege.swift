@@ -1,0 +1,22 @@
+import QoSKernel
+
+/// What this process may do, found by trying on a throw-away thread, for traits of tests.
+enum Privilege {
+    /// Whether nice may go below zero, as with CAP_SYS_NICE.
+    static let nice: Bool = {
+        let result = try? onThread { () -> Bool in
+            (try? LinuxSchedulingCalls().setNice(-12, of: .current)) != nil
+        }
+        return result ?? false
+    }()
+
+    /// Whether a sibling's timer slack may be set: this is asked of the capability alone.
+    static let siblings: Bool = {
+        let calls = LinuxSchedulingCalls()
+        let owner = ThreadID.current
+        let result = try? onThread { () -> Bool in
+            (try? calls.timerSlack(of: owner)) != nil
+        }
+        return result ?? false
+    }()
+}
