@@ -66,9 +66,12 @@ let package = Package(
         ),
 
         .testTarget(name: "QoSCoreTests", dependencies: ["QoSCore"]),
+        // Takes rights away from a thread, so that one privileged run shows what an unprivileged process sees.
+        .target(name: "CQoSTestSupport", path: "Tests/Support/CQoSTestSupport"),
+
         .testTarget(
             name: "QoSKernelTests",
-            dependencies: ["QoSKernel", "QoSKernelTestSupport", "QoSCore", "CQoSShims"]
+            dependencies: ["QoSKernel", "QoSKernelTestSupport", "QoSCore", "CQoSShims", "CQoSTestSupport"]
         ),
         .testTarget(name: "QoSEventLoopTests", dependencies: ["QoSEventLoop"]),
         .testTarget(name: "QoSRuntimeTests", dependencies: ["QoSRuntime", "QoSCore", "QoSKernel"]),
@@ -76,6 +79,9 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-for target in package.targets where ![.system, .binary, .plugin].contains(target.type) && target.name != "CQoSShims" {
+/// Targets in C have no Swift settings.
+let targetsInC: Set = ["CQoSShims", "CQoSTestSupport"]
+for target in package.targets
+where ![.system, .binary, .plugin].contains(target.type) && !targetsInC.contains(target.name) {
     target.swiftSettings = (target.swiftSettings ?? []) + settings
 }

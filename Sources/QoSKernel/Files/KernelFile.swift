@@ -29,6 +29,11 @@ package enum KernelFile {
         return String(decoding: bytes, as: UTF8.self)
     }
 
+    /// Whether there is a file or directory, readable or not.
+    static func exists(_ path: String) -> Bool {
+        unsafe access(path, F_OK) == 0
+    }
+
     /// Writes a value in one `write`, as the kernel's files want it.
     ///
     /// - Parameters:

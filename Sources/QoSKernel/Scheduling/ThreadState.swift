@@ -1,5 +1,5 @@
 /// How a thread is scheduled at this moment, as the kernel tells; each part can fail to be read on its own.
-package struct ThreadState: Sendable {
+package struct ThreadState: Sendable, Hashable {
     /// Policy, nice and slice.
     package let scheduling: Result<Scheduling, KernelError>
     /// The nice value as getpriority(2) has it; the same as in `scheduling`, where both can be read.

@@ -1,3 +1,4 @@
+import Glibc
 import QoSKernel
 
 /// What this process may do, found by trying on a throw-away thread, for traits of tests.
@@ -19,4 +20,16 @@ enum Privilege {
         }
         return result ?? false
     }()
+
+    /// Whether the limit on nice can be raised, as with CAP_SYS_RESOURCE.
+    static let niceLimit: Bool = {
+        var before = rlimit()
+        guard unsafe getrlimit(niceResource, &before) == 0 else { return false }
+        guard before.rlim_max < 40 else { return true }
+        var higher = rlimit(rlim_cur: before.rlim_cur, rlim_max: 40)
+        return unsafe setrlimit(niceResource, &higher) == 0
+    }()
+
+    /// RLIMIT_NICE (getrlimit(2)).
+    static let niceResource = __rlimit_resource_t(13)
 }
