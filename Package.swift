@@ -62,8 +62,21 @@ let package = Package(
             ]
         ),
 
+        // Scheduling calls that fail by script, for the tests of every module that schedules threads.
+        .target(
+            name: "QoSKernelTestSupport",
+            dependencies: ["QoSKernel"],
+            path: "Tests/Support/QoSKernelTestSupport"
+        ),
+
         .testTarget(name: "QoSCoreTests", dependencies: ["QoSCore"]),
-        .testTarget(name: "QoSKernelTests", dependencies: ["QoSKernel", "QoSCore", "CQoSShims"]),
+        // Takes rights away from a thread, so that one privileged run shows what an unprivileged process sees.
+        .target(name: "CQoSTestSupport", path: "Tests/Support/CQoSTestSupport"),
+
+        .testTarget(
+            name: "QoSKernelTests",
+            dependencies: ["QoSKernel", "QoSKernelTestSupport", "QoSCore", "CQoSShims", "CQoSTestSupport"]
+        ),
         .testTarget(name: "QoSEventLoopTests", dependencies: ["QoSEventLoop"]),
         .testTarget(name: "QoSFoundationTests", dependencies: ["QoSFoundation", "QoSCore"]),
         .testTarget(name: "QoSRuntimeTests", dependencies: ["QoSRuntime", "QoSCore", "QoSKernel"]),
@@ -71,6 +84,9 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-for target in package.targets where ![.system, .binary, .plugin].contains(target.type) && target.name != "CQoSShims" {
+/// Targets in C have no Swift settings.
+let targetsInC: Set = ["CQoSShims", "CQoSTestSupport"]
+for target in package.targets
+where ![.system, .binary, .plugin].contains(target.type) && !targetsInC.contains(target.name) {
     target.swiftSettings = (target.swiftSettings ?? []) + settings
 }

@@ -52,6 +52,9 @@ extension KernelError {
             EINVAL: "Use nice -20…19, a slice of 100000…100000000 ns, and a real-time priority of 1…99.",
             EBUSY: "The real-time bandwidth is used up: use a fair policy (other, batch, idle).",
         ],
+        .getScheduling: [
+            EOPNOTSUPP: "Slices need Linux 6.12 or later: upgrade the kernel, or go without."
+        ],
         .setNice: [
             EINVAL: "Use nice -20…19."
         ],

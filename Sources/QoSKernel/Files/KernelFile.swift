@@ -7,12 +7,15 @@ package enum KernelFile {
     /// - Parameters:
     ///   - call: what a failure is reported as.
     ///   - subject: what a failure is reported about; `nil` is the path.
+    ///   - missing: the error number for a file that does not exist, ESRCH where that means an ended thread.
     /// - Throws: the errors of open(2) and read(2).
     package static func read(
-        _ path: String, as call: KernelCall = .readFile, subject: String? = nil
+        _ path: String, as call: KernelCall = .readFile, subject: String? = nil, whenMissing missing: Int32 = ENOENT
     ) throws(KernelError) -> String {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw KernelError(call, code: errno, subject: subject ?? path) }
+        guard descriptor >= 0 else {
+            throw KernelError(call, code: errno == ENOENT ? missing : errno, subject: subject ?? path)
+        }
         defer { close(descriptor) }
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 4096)
@@ -26,17 +29,25 @@ package enum KernelFile {
         return String(decoding: bytes, as: UTF8.self)
     }
 
+    /// Whether there is a file or directory, readable or not.
+    static func exists(_ path: String) -> Bool {
+        unsafe access(path, F_OK) == 0
+    }
+
     /// Writes a value in one `write`, as the kernel's files want it.
     ///
     /// - Parameters:
     ///   - call: what a failure is reported as.
     ///   - subject: what a failure is reported about.
+    ///   - missing: the error number for a file that does not exist, ESRCH where that means an ended thread.
     /// - Throws: the errors of open(2) and write(2).
     package static func write(
-        _ text: String, to path: String, as call: KernelCall, subject: String
+        _ text: String, to path: String, as call: KernelCall, subject: String, whenMissing missing: Int32 = ENOENT
     ) throws(KernelError) {
         let descriptor = unsafe open(path, O_WRONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw KernelError(call, code: errno, subject: subject) }
+        guard descriptor >= 0 else {
+            throw KernelError(call, code: errno == ENOENT ? missing : errno, subject: subject)
+        }
         defer { close(descriptor) }
         let bytes = Array(text.utf8)
         while unsafe Glibc.write(descriptor, bytes, bytes.count) < 0 {

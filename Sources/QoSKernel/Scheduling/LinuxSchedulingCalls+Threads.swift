@@ -40,15 +40,6 @@ extension LinuxSchedulingCalls {
         return ThreadHandle(raw)
     }
 
-    package func setName(_ name: ThreadName, of thread: ThreadID) throws(KernelError) {
-        guard thread == .current else {
-            return try KernelFile.write(
-                name.text, to: "\(procRoot)/self/task/\(thread.rawValue)/comm", as: .setName, subject: "\(thread)")
-        }
-        let code = unsafe cqos_set_own_name(name.text)
-        guard code == 0 else { throw KernelError(.setName, code: code, subject: "\(thread)") }
-    }
-
     /// All signals but those that a fault raises in the thread itself: blocked, they would end the process past
     /// every crash handler.
     private static let maskOfThreads: sigset_t = {

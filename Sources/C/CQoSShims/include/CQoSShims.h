@@ -48,6 +48,78 @@ static inline int cqos_set_own_name(const char *name) {
     return prctl(PR_SET_NAME, (unsigned long)name, 0, 0, 0) < 0 ? -errno : 0;
 }
 
+// The attributes of sched_setattr(2), laid out as the kernel's `struct sched_attr` of 56 bytes. Under a name of its
+// own: newer C libraries declare the kernel's.
+struct cqos_sched_attr {
+    uint32_t size;
+    uint32_t policy;
+    uint64_t flags;
+    int32_t nice;
+    uint32_t priority;
+    uint64_t runtime;  // the slice of a fair policy, in nanoseconds; 0 is the kernel's own
+    uint64_t deadline;
+    uint64_t period;
+    uint32_t util_min;
+    uint32_t util_max;
+};
+
+// Sets policy, nice, real-time priority and slice of a thread, without KEEP flags: with them the slice is ignored.
+static inline int cqos_sched_set(pid_t thread, uint32_t policy, int32_t nice, uint32_t priority, uint64_t slice) {
+    struct cqos_sched_attr attributes = {
+        .size = sizeof attributes, .policy = policy, .nice = nice, .priority = priority, .runtime = slice,
+    };
+    return syscall(SYS_sched_setattr, thread, &attributes, 0) < 0 ? -errno : 0;
+}
+
+// Reads the attributes of a thread; fields that the kernel does not know stay zero.
+static inline int cqos_sched_get(pid_t thread, struct cqos_sched_attr *attributes) {
+    memset(attributes, 0, sizeof *attributes);
+    return syscall(SYS_sched_getattr, thread, attributes, sizeof *attributes, 0) < 0 ? -errno : 0;
+}
+
+// The nice value of one thread; the manual speaks of processes, the kernel means threads.
+static inline int cqos_set_nice(pid_t thread, int nice) {
+    return syscall(SYS_setpriority, 0 /* PRIO_PROCESS */, thread, nice) < 0 ? -errno : 0;
+}
+
+// Returns 20 - nice, which is 1...40: the system call's own form, that leaves negative numbers to the errors.
+static inline int cqos_get_nice(pid_t thread) {
+    long result = syscall(SYS_getpriority, 0 /* PRIO_PROCESS */, thread);
+    return result < 0 ? -errno : (int)result;
+}
+
+// The I/O priority of one thread, class << 13 | level (ioprio_set(2)).
+static inline int cqos_set_ioprio(pid_t thread, int value) {
+    return syscall(SYS_ioprio_set, 1 /* IOPRIO_WHO_PROCESS */, thread, value) < 0 ? -errno : 0;
+}
+
+static inline int cqos_get_ioprio(pid_t thread) {
+    long result = syscall(SYS_ioprio_get, 1 /* IOPRIO_WHO_PROCESS */, thread);
+    return result < 0 ? -errno : (int)result;
+}
+
+// The timer slack of the calling thread in nanoseconds (prctl(2)).
+static inline int cqos_set_own_slack(uint64_t nanoseconds) {
+    return prctl(PR_SET_TIMERSLACK, (unsigned long)nanoseconds, 0, 0, 0) < 0 ? -errno : 0;
+}
+
+// By the bare system call: the C library's `prctl` would cut the value to an int.
+static inline int64_t cqos_get_own_slack(void) {
+    long result = syscall(SYS_prctl, PR_GET_TIMERSLACK, 0, 0, 0, 0);
+    return result < 0 ? -errno : result;
+}
+
+// The processors of a thread, as a mask of any size; by the bare call, which tells how many bytes the kernel has.
+static inline int cqos_set_affinity(pid_t thread, const uint64_t *mask, size_t words) {
+    return syscall(SYS_sched_setaffinity, thread, words * sizeof *mask, mask) < 0 ? -errno : 0;
+}
+
+// Returns the number of bytes written, or -EINVAL if the mask is too short for this kernel.
+static inline int cqos_get_affinity(pid_t thread, uint64_t *mask, size_t words) {
+    long result = syscall(SYS_sched_getaffinity, thread, words * sizeof *mask, mask);
+    return result < 0 ? -errno : (int)result;
+}
+
 #include "CQoSThreadLocal.h"
 
 #endif

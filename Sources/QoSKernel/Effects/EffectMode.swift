@@ -1,0 +1,30 @@
+/// How far this process may change the scheduling of its threads (rule C6).
+///
+/// Found by trying (``EffectProbe``), because a capability, a resource limit, a user namespace and a seccomp filter
+/// each have a say.
+package enum EffectMode: String, Sendable, Hashable, CaseIterable {
+    /// Nice goes below zero and back, and IDLE can be left: CAP_SYS_NICE, or RLIMIT_NICE of at least 32.
+    case privileged
+    /// Nice goes up in value and back, and IDLE can be left, but nothing goes below where the process began:
+    /// RLIMIT_NICE of 20 for a process that began at nice 0.
+    case reversible
+    /// Nice goes up in value only, and IDLE is for good: what an unprivileged process has.
+    case oneWay
+    /// Neither nice nor IDLE can be changed at all: a seccomp filter.
+    case denied
+
+    /// What the operator can do for a better mode; `nil` if there is none.
+    package var improvement: String? {
+        switch self {
+        case .privileged:
+            nil
+        case .reversible:
+            "For nice below zero: AmbientCapabilities=CAP_SYS_NICE (systemd), --cap-add SYS_NICE (containers)."
+        case .oneWay:
+            "For promotion of running work: LimitNICE=20 or AmbientCapabilities=CAP_SYS_NICE (systemd), "
+                + "--cap-add SYS_NICE (containers)."
+        case .denied:
+            "Allow sched_setattr and setpriority in the seccomp profile."
+        }
+    }
+}

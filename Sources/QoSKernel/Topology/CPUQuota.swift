@@ -1,0 +1,104 @@
+internal import Glibc
+
+/// A limit of a control group on processor time: `quota` microseconds in each `period` of them.
+package struct CPUQuota: Sendable, Hashable {
+    /// Processor time per period, in microseconds; above 0.
+    package let quota: UInt64
+    /// The period in microseconds; above 0.
+    package let period: UInt64
+    /// The file that sets it.
+    package let source: String
+
+    /// How many threads it lets run at a time, rounded up; at least 1.
+    package var width: Int {
+        Int(clamping: (quota - 1) / period + 1)
+    }
+
+    /// The limit in processors, 0.5 for 50 ms in each 100 ms.
+    package var processors: Double {
+        Double(quota) / Double(period)
+    }
+
+    /// Wraps a limit; `nil` if quota or period is zero.
+    package init?(quota: UInt64, period: UInt64, source: String) {
+        guard quota > 0, period > 0 else { return nil }
+        self.quota = quota
+        self.period = period
+        self.source = source
+    }
+}
+
+extension CPUQuota {
+    /// The tightest limit from the process's group up to the top, v1 and v2.
+    ///
+    /// - Parameter problems: gets what was unreadable or malformed. A file that is missing is no problem: groups
+    ///   have none without the controller, and the topmost has none at all.
+    static func tightest(root: FileRoot, problems: inout [KernelError]) -> CPUQuota? {
+        var tightest: CPUQuota?
+        do throws(KernelError) {
+            for membership in try CgroupMembership.current(root: root) {
+                for directory in membership.directories {
+                    do throws(KernelError) {
+                        let found =
+                            switch membership.hierarchy {
+                            case .v2: try limitV2(directory, root: root)
+                            case .v1: try limitV1(directory, root: root)
+                            }
+                        if let found, found.processors < tightest?.processors ?? .infinity { tightest = found }
+                    } catch {
+                        problems.append(error)
+                    }
+                }
+            }
+        } catch {
+            problems.append(error)
+        }
+        return tightest
+    }
+
+    /// `cpu.max`: `max 100000` or `50000 100000`; the period may be left out.
+    private static func limitV2(_ directory: String, root: FileRoot) throws(KernelError) -> CPUQuota? {
+        let path = root.appending("\(directory)/cpu.max")
+        guard let text = try readIfPresent(path) else { return nil }
+        let fields = text.split(whereSeparator: \.isWhitespace)
+        guard let first = fields.first, fields.count <= 2 else { throw malformed(path) }
+        let period = fields.count == 2 ? UInt64(fields[1]) : defaultPeriod
+        guard let period else { throw malformed(path) }
+        if first == "max" { return nil }
+        guard let quota = UInt64(first), let limit = CPUQuota(quota: quota, period: period, source: path) else {
+            throw malformed(path)
+        }
+        return limit
+    }
+
+    /// `cpu.cfs_quota_us`, where −1 is no limit, and `cpu.cfs_period_us`.
+    private static func limitV1(_ directory: String, root: FileRoot) throws(KernelError) -> CPUQuota? {
+        let path = root.appending("\(directory)/cpu.cfs_quota_us")
+        guard let text = try readIfPresent(path) else { return nil }
+        guard let quota = Int64(text.filter { !$0.isWhitespace }) else { throw malformed(path) }
+        if quota == -1 { return nil }
+        let periodPath = root.appending("\(directory)/cpu.cfs_period_us")
+        let periodText = try KernelFile.read(periodPath)
+        guard let period = UInt64(periodText.filter { !$0.isWhitespace }) else { throw malformed(periodPath) }
+        guard quota > 0, let limit = CPUQuota(quota: UInt64(quota), period: period, source: path) else {
+            throw malformed(path)
+        }
+        return limit
+    }
+
+    private static func readIfPresent(_ path: String) throws(KernelError) -> String? {
+        do throws(KernelError) {
+            return try KernelFile.read(path)
+        } catch {
+            if error.code == ENOENT { return nil }
+            throw error
+        }
+    }
+
+    private static func malformed(_ path: String) -> KernelError {
+        KernelError(.readFile, code: EBADMSG, subject: path)
+    }
+
+    /// What the kernel takes for a period that was not given, in microseconds.
+    private static let defaultPeriod: UInt64? = 100_000
+}

@@ -1,0 +1,51 @@
+internal import Glibc
+
+/// The processors this process may use: which, and how many of them at a time.
+///
+/// A snapshot; both the affinity and the quota can be changed from outside at any moment.
+package struct Topology: Sendable, Hashable {
+    /// The processors in the affinity mask of the thread that read it.
+    package let processors: CPUSet
+
+    /// The tightest CPU quota of the control groups the process is in, if there is one.
+    package let quota: CPUQuota?
+
+    /// What could not be read or understood on the way; each was taken for "no limit".
+    package let problems: [KernelError]
+
+    /// How many threads can run at a time: max(1, min(processors, ⌈quota⌉)).
+    package var width: Int {
+        let limit = quota.map(\.width) ?? .max
+        return max(1, min(processors.count, limit))
+    }
+
+    /// Puts a topology together.
+    package init(processors: CPUSet, quota: CPUQuota?, problems: [KernelError] = []) {
+        self.processors = processors
+        self.quota = quota
+        self.problems = problems
+    }
+
+    /// Reads the calling thread's affinity and the process's quota; some file reads, O(depth of the control group).
+    ///
+    /// It never fails: without an affinity it is one processor of the id 0, without a readable quota it is unlimited,
+    /// and ``problems`` says so.
+    ///
+    /// - Parameters:
+    ///   - root: where `proc` and `sys` are.
+    ///   - calls: the seam through which the affinity is read.
+    package static func current(
+        root: FileRoot = .real, calls: any SchedulingCalls = LinuxSchedulingCalls()
+    ) -> Topology {
+        var problems: [KernelError] = []
+        let processors: CPUSet
+        do throws(KernelError) {
+            processors = try calls.affinity(of: .current)
+        } catch {
+            problems.append(error)
+            processors = CPUSet([0])
+        }
+        let quota = CPUQuota.tightest(root: root, problems: &problems)
+        return Topology(processors: processors, quota: quota, problems: problems)
+    }
+}

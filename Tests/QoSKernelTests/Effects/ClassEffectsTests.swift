@@ -1,0 +1,66 @@
+import QoSCore
+import QoSKernel
+import Testing
+
+@Suite("The table of effects")
+struct ClassEffectsTests {
+    /// One column of the table, as the specification has it.
+    struct Column: Sendable {
+        let qosClass: QoSClass
+        let slice: UInt64?
+        let ioPriority: IOPriority
+        let timerSlack: UInt64
+        /// Privileged, own group, polite; IDLE where there is none.
+        let policies: [SchedulingPolicy]
+        let nices: [Int?]
+    }
+
+    static let table = [
+        Column(
+            qosClass: .userInteractive, slice: 100_000, ioPriority: .bestEffort(level: 0), timerSlack: 1_000,
+            policies: [.other, .other, .other], nices: [-12, 0, 0]),
+        Column(
+            qosClass: .userInitiated, slice: 500_000, ioPriority: .bestEffort(level: 2), timerSlack: 50_000,
+            policies: [.other, .other, .other], nices: [-8, 0, 0]),
+        Column(
+            qosClass: .default, slice: nil, ioPriority: .bestEffort(level: 4), timerSlack: 50_000,
+            policies: [.other, .other, .other], nices: [0, 10, 3]),
+        Column(
+            qosClass: .utility, slice: nil, ioPriority: .bestEffort(level: 6), timerSlack: 5_000_000,
+            policies: [.batch, .batch, .batch], nices: [10, 15, 10]),
+        Column(
+            qosClass: .background, slice: nil, ioPriority: .idle, timerSlack: 75_000_000,
+            policies: [.idle, .idle, .batch], nices: [nil, nil, 19]),
+    ]
+
+    @Test("C6 is that of the specification", arguments: table)
+    func isTheTable(column: Column) {
+        for mode in EffectMode.allCases {
+            for spread in NiceSpread.allCases {
+                let row = mode == .privileged ? 0 : spread == .own ? 1 : 2
+                let effects = ClassEffects(column.qosClass, mode: mode, spread: spread)
+                #expect(effects.policy == column.policies[row])
+                #expect(effects.nice == column.nices[row])
+                #expect(effects.slice == column.slice)
+                #expect(effects.ioPriority == column.ioPriority)
+                #expect(effects.timerSlack == column.timerSlack)
+                #expect(effects.scheduling.policy == effects.policy)
+                #expect(effects.scheduling.slice == effects.slice)
+            }
+        }
+    }
+
+    @Test("C7 never favours a lower class", arguments: EffectMode.allCases, NiceSpread.allCases)
+    func isOrdered(mode: EffectMode, spread: NiceSpread) {
+        let effects = QoSClass.descending.map { ClassEffects($0, mode: mode, spread: spread) }
+        for (higher, lower) in zip(effects, effects.dropFirst()) {
+            #expect(higher.nice ?? 20 <= lower.nice ?? 20)
+            #expect(higher.timerSlack <= lower.timerSlack)
+        }
+    }
+
+    @Test("C6 tells what would improve every mode but the best", arguments: EffectMode.allCases)
+    func tellsWhatWouldImprove(mode: EffectMode) {
+        #expect((mode.improvement == nil) == (mode == .privileged))
+    }
+}
