@@ -57,7 +57,7 @@ let package = Package(
         .executableTarget(
             name: "qosctl",
             dependencies: [
-                "QoSCore", "QoSKernel", "QoSRuntime",
+                "QoSCore", "QoSKernel", "QoSEventLoop", "QoSRuntime",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),

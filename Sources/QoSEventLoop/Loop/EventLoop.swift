@@ -188,3 +188,12 @@ extension EventLoop {
         }
     }
 }
+
+// MARK: - The library
+
+extension EventLoop {
+    /// The version of the libuv that is loaded, `1.44.2`.
+    package static var libraryVersion: String {
+        unsafe String(cString: uv_version_string())
+    }
+}

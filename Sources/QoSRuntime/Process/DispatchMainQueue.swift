@@ -21,8 +21,8 @@ final class DispatchMainQueue: Sendable {
                     guard case .success = outcome else { return }
                     var count: UInt64 = 0
                     // The descriptor is non-blocking; a wake-up that is gone already is no error.
-                    _ = read(descriptor, &count, MemoryLayout<UInt64>.size)
-                    unsafe dispatchMainQueueCallback(nil)
+                    _ = unsafe read(descriptor, &count, MemoryLayout<UInt64>.size)
+                    dispatchMainQueueCallback(nil)
                 }
                 watch.withLock { $0 = made }
             } catch {

@@ -1,5 +1,5 @@
 public import QoSCore
-import QoSKernel
+package import QoSKernel
 
 extension QoSScheduler {
     /// How a scheduler is set up. The defaults are right for a server.
@@ -18,6 +18,9 @@ extension QoSScheduler {
         /// Without them the classes are pools of threads like any others; for tests and for processes whose
         /// administrator tunes the threads from outside, by their names.
         public var appliesKernelEffects: Bool
+
+        /// The seam to the kernel's scheduling calls, for tests; `nil` is the real one.
+        package var schedulingCalls: (any SchedulingCalls)?
 
         /// Makes a configuration.
         public init(
@@ -38,11 +41,17 @@ extension QoSScheduler.Configuration {
         for (qosClass, count) in workers where !(1...PoolWord.maximumWorkers).contains(count) {
             throw .invalidConfiguration("\(count) workers for \(qosClass): use 1 to \(PoolWord.maximumWorkers)")
         }
-        guard let processors else { return 2 }
+        guard let processors else { return Topology.current().width }
         guard (1...PoolWord.maximumWorkers).contains(processors) else {
             throw .invalidConfiguration("\(processors) processors: use 1 to \(PoolWord.maximumWorkers)")
         }
         return processors
+    }
+
+    /// What the kernel lets the process do; `nil` when no effects are to be applied.
+    var profile: KernelProfile? {
+        guard appliesKernelEffects else { return nil }
+        return schedulingCalls.map(KernelProfile.init(calls:)) ?? .process
     }
 
     func workers(of qosClass: QoSClass, width: Int) -> Int {

@@ -27,6 +27,9 @@ final class SchedulerCore: @unchecked Sendable {
     /// How many processors the process may use.
     let width: Int
 
+    /// What the kernel lets the process do; `nil` when no effects are to be applied.
+    let profile: KernelProfile?
+
     /// Workers that are not parked; spinning is worth it only while they are fewer than the processors.
     let awake = Atomic<Int>(0)
 
@@ -59,6 +62,7 @@ final class SchedulerCore: @unchecked Sendable {
     init(configuration: QoSScheduler.Configuration) throws {
         self.configuration = configuration
         width = try configuration.resolvedWidth()
+        profile = configuration.profile
         let link = Link()
         loop = try EventLoop(
             onWake: { unsafe link.core?.loopWoke() },

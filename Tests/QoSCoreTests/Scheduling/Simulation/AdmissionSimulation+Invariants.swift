@@ -10,7 +10,8 @@ extension AdmissionSimulation {
             let rank = qosClass.rank
             let counted = workers.count { $0.counted == qosClass && !$0.isBlocked }
             guard counted == machine.table[qosClass].running else {
-                throw violation("\(qosClass) has \(counted) workers, the machine counts \(machine.table[qosClass].running)")
+                throw violation(
+                    "\(qosClass) has \(counted) workers, the machine counts \(machine.table[qosClass].running)")
             }
             let wantsWorker = !queues[rank].isEmpty && !isWaking(qosClass) && counted < allowedWidth(qosClass)
             if wantsWorker, counted == 0, machine.table.window.qosClass.map({ $0 >= qosClass }) ?? true {

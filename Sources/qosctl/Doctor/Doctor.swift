@@ -1,0 +1,27 @@
+import ArgumentParser
+import Foundation
+
+/// `qosctl doctor`: prints what this machine and process can do.
+struct Doctor: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract:
+            "Prints the mode, each class's effects as applied and read back, processors, pressure, and what would help.",
+        discussion: """
+            It starts a scheduler with one worker of each class, in this process, with this user's rights: run it as the user, \
+            in the container or unit, that your service runs in.
+            """)
+
+    @Flag(help: "Print JSON instead of text.")
+    var json = false
+
+    func run() throws {
+        let report = try DoctorReport.make()
+        if json {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+            print(String(decoding: try encoder.encode(report), as: UTF8.self))
+        } else {
+            print(DoctorText(report).lines.joined(separator: "\n"))
+        }
+    }
+}
