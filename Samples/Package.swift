@@ -53,9 +53,12 @@ let package = Package(
             ]
         ),
 
-        .testTarget(name: "TreeScanTests", dependencies: ["TreeScan"]),
-        .testTarget(name: "IndexingTests", dependencies: ["Indexing", "TreeScan"]),
-        .testTarget(name: "ServiceTests", dependencies: ["qos-service", "Indexing"]),
+        // Made trees and seeded worlds for the tests.
+        .target(name: "SampleTestSupport", path: "Tests/SampleTestSupport"),
+
+        .testTarget(name: "TreeScanTests", dependencies: ["TreeScan", "SampleTestSupport"]),
+        .testTarget(name: "IndexingTests", dependencies: ["Indexing", "TreeScan", "SampleTestSupport"]),
+        .testTarget(name: "ServiceTests", dependencies: ["qos-service", "Indexing", "SampleTestSupport"]),
     ],
     swiftLanguageModes: [.v6]
 )

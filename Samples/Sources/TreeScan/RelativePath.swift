@@ -1,7 +1,9 @@
 /// A path below the root of a scan, as the bytes the kernel gave: names need not be valid UTF-8.
 ///
 /// It has no leading and no trailing slash; the root itself is the empty path. Ordered by bytes (`memcmp`).
-public struct RelativePath: Hashable, Sendable, Comparable, CustomStringConvertible {
+public struct RelativePath: Hashable, Sendable, Comparable, CustomStringConvertible,
+    ExpressibleByStringLiteral
+{
     /// The bytes, without a terminator.
     public let bytes: [UInt8]
 
@@ -16,6 +18,11 @@ public struct RelativePath: Hashable, Sendable, Comparable, CustomStringConverti
     /// A path from text, for example `"src/main.swift"`.
     public init(_ text: String) {
         self.bytes = Array(text.utf8)
+    }
+
+    /// A path from a literal.
+    public init(stringLiteral text: String) {
+        self.init(text)
     }
 
     /// The path as text for people; bytes that are not UTF-8 are replaced by U+FFFD.
