@@ -57,7 +57,12 @@ let package = Package(
         .target(name: "SampleTestSupport", path: "Tests/SampleTestSupport"),
 
         .testTarget(name: "TreeScanTests", dependencies: ["TreeScan", "SampleTestSupport"]),
-        .testTarget(name: "IndexingTests", dependencies: ["Indexing", "TreeScan", "SampleTestSupport"]),
+        .testTarget(
+            name: "IndexingTests",
+            dependencies: [
+                "Indexing", "TreeScan", "SampleTestSupport", .product(name: "GRDB", package: "GRDB.swift"),
+            ]
+        ),
         .testTarget(name: "ServiceTests", dependencies: ["qos-service", "Indexing", "SampleTestSupport"]),
     ],
     swiftLanguageModes: [.v6]

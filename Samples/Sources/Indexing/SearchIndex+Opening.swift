@@ -13,7 +13,7 @@ extension SearchIndex {
     static func openDatabase(
         _ files: IndexFiles,
         folder: String,
-        options: IndexOptions,
+        options: IndexSettings,
         isThorough: Bool
     ) throws(IndexError) -> Opened {
         var notice: String?
@@ -49,7 +49,7 @@ extension SearchIndex {
     static func moveDamagedAside(
         _ files: IndexFiles,
         detail: String,
-        options: IndexOptions
+        options: IndexSettings
     ) throws(IndexError) -> String {
         let aside = try files.moveAside(label: "corrupt", time: options.now())
         return "The index was damaged (\(detail)). It was moved to \(aside) and is made anew from the files."
@@ -59,7 +59,7 @@ extension SearchIndex {
     static func makeDatabase(
         _ files: IndexFiles,
         folder: String,
-        options: IndexOptions,
+        options: IndexSettings,
         notice: String?
     ) throws(IndexError) -> Opened {
         do {

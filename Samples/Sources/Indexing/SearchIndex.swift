@@ -15,7 +15,7 @@ public final class SearchIndex: Sendable {
 
     let folder: String
     let files: IndexFiles
-    let options: IndexOptions
+    let options: IndexSettings
     let board: StatusBoard
     let isPassUnderWay = Mutex(false)
     /// What a search learned about damage to the database; the pass acts on it.
@@ -32,7 +32,7 @@ public final class SearchIndex: Sendable {
     public init(
         folder: String,
         directory: String,
-        options: IndexOptions = IndexOptions()
+        options: IndexSettings = IndexSettings()
     ) throws(IndexError) {
         do {
             _ = try RootFolder(folder)
@@ -62,15 +62,10 @@ public final class SearchIndex: Sendable {
     ///
     /// - Throws: `IndexError` when the folder cannot be listed, another pass is under way, or the index is closed.
     public func makePass() throws(IndexError) -> IndexPass {
-        let isFirst = isPassUnderWay.withLock { isUnderWay in
-            defer { isUnderWay = true }
-            return !isUnderWay
-        }
-        guard isFirst else { throw .passUnderWay }
+        let token = try PassToken(of: self)
         do {
-            return try IndexPass(self, pool: pool())
+            return try IndexPass(self, token: token, pool: pool())
         } catch {
-            isPassUnderWay.withLock { $0 = false }
             let failure = Self.translate(error, files)
             board.update { $0.pause = failure.description }
             throw failure
@@ -103,7 +98,7 @@ public final class SearchIndex: Sendable {
                 try database.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
             }
             try pool.close()
-            lock.markClosed()
+            lock.release()
         } catch {
             throw Self.translate(error, files)
         }

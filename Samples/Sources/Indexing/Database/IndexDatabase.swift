@@ -16,7 +16,7 @@ enum IndexDatabase {
     static func open(_ path: String, sizeLimit: Int?) throws -> DatabasePool {
         var configuration = Configuration()
         configuration.label = "index"
-        configuration.busyMode = .timeout(2)
+        configuration.busyMode = .timeout(0.25)
         configuration.prepareDatabase { database in
             // Sorting must not need room on a disk that may be full.
             try database.execute(

@@ -36,9 +36,10 @@ final class IndexLock: Sendable {
         close(descriptor)
     }
 
-    /// Notes that the database was closed in order.
-    func markClosed() {
+    /// Notes that the database was closed in order, and lets the next owner in.
+    func release() {
         write("")
+        flock(descriptor, LOCK_UN)
     }
 
     /// On a full disk the note stays empty; the only consequence is a check that is not made next time.

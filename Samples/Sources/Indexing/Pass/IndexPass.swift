@@ -1,5 +1,4 @@
 internal import GRDB
-internal import Synchronization
 internal import TreeScan
 
 /// One pass over a folder, from the scan to the last document, as a sequence of short synchronous steps.
@@ -27,10 +26,12 @@ public final class IndexPass {
     /// What the scan found and the database has not taken yet; kept when a step has to be repeated.
     var events: [ScanEvent] = []
     private let start = ContinuousClock.now
+    /// Given back as soon as the pass is over.
+    private var token: PassToken?
 
-    /// For `SearchIndex.makePass`, which sees to it that there is one pass at a time.
-    init(_ index: SearchIndex, pool: DatabasePool) throws(TreeScanError) {
+    init(_ index: SearchIndex, token: PassToken, pool: DatabasePool) throws(TreeScanError) {
         self.index = index
+        self.token = token
         self.pool = pool
         root = try RootFolder(index.folder)
         extractor = TextExtractor(textLimit: index.options.textLimit)
@@ -43,9 +44,8 @@ public final class IndexPass {
 
     deinit {
         index.board.update { status in
-            if status.activity != .paused { status.activity = .idle }
+            if token != nil, status.activity != .paused { status.activity = .idle }
         }
-        index.isPassUnderWay.withLock { $0 = false }
     }
 
     /// Does a little, commits it and returns.
@@ -72,8 +72,9 @@ public final class IndexPass {
         report.longestStepMilliseconds = max(report.longestStepMilliseconds, (end - began) / .milliseconds(1))
         report.seconds = (end - start) / .seconds(1)
         publish()
-        if case .finished = phase { return .finished }
-        return .progress
+        guard case .finished = phase else { return .progress }
+        token = nil
+        return .finished
     }
 
     /// Runs `body` in one transaction that is rolled back as a whole when it fails.

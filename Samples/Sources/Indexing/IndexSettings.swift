@@ -2,7 +2,7 @@ internal import Glibc
 public import TreeScan
 
 /// How an index is made.
-public struct IndexOptions: Sendable {
+public struct IndexSettings: Sendable {
     /// Bytes of text that are read of one file at most; the rest is not indexed and the file is marked as truncated.
     public var textLimit: Int
 
@@ -20,7 +20,7 @@ public struct IndexOptions: Sendable {
         textLimit: Int = 4 * 1024 * 1024,
         scan: ScanOptions = ScanOptions(),
         databaseSizeLimit: Int? = nil,
-        now: @escaping @Sendable () -> Int64 = IndexOptions.systemTime
+        now: @escaping @Sendable () -> Int64 = IndexSettings.systemTime
     ) {
         self.textLimit = max(1, textLimit)
         self.scan = scan
