@@ -60,7 +60,11 @@ let package = Package(
         ),
 
         // Made trees and seeded worlds for the tests.
-        .target(name: "SampleTestSupport", path: "Tests/SampleTestSupport"),
+        .target(
+            name: "SampleTestSupport",
+            dependencies: ["Indexing", .product(name: "GRDB", package: "GRDB.swift")],
+            path: "Tests/SampleTestSupport"
+        ),
 
         .testTarget(name: "TreeScanTests", dependencies: ["TreeScan", "SampleTestSupport"]),
         .testTarget(

@@ -11,9 +11,10 @@ struct ServiceCommand: ParsableCommand {
         commandName: "qos-service",
         abstract: "Indexes the text files below a folder and answers searches over HTTP meanwhile.",
         discussion: """
-            GET /search?q=WORDS&limit=20&offset=0&syntax=words|fts   hits as JSON, best first
-            GET /status                                              what the index holds and does, as JSON
-            GET /                                                    a page to search from
+            GET /                 a page to search from
+            GET /search?q=WORDS   hits as JSON, best first; also limit, offset,
+                                  syntax=words (the default) or syntax=fts
+            GET /status           what the index holds and does, as JSON
 
             SIGTERM or SIGINT stops the service in order within a second; the next start continues where it was. A \
             second signal ends it at once.

@@ -120,7 +120,7 @@ struct BadFileTests {
         let index = try SearchIndex(
             folder: world.folder.path,
             directory: world.folder["state/index"],
-            options: world.options()
+            options: world.settings()
         )
         #expect(try index.runPass().scanned == 1)
     }

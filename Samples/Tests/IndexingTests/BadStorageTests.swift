@@ -109,7 +109,7 @@ struct BadStorageTests {
         try world.indexed().close()
         let other = try TemporaryFolder()
         #expect(throws: IndexError.self) {
-            try SearchIndex(folder: other.path, directory: world.directory, options: world.options())
+            try SearchIndex(folder: other.path, directory: world.directory, options: world.settings())
         }
     }
 
@@ -158,7 +158,7 @@ struct BadStorageTests {
         #expect(try pass.step() == .paused(.diskFull))
         #expect(try index.hitSets().values.contains { !$0.isEmpty })
         try index.close()
-        #expect(try world.integrity() == ["ok"])
+        #expect(try SearchIndex.integrity(of: world.database) == ["ok"])
 
         let roomy = try world.open()
         #expect(roomy.status.counts == counts)

@@ -81,9 +81,9 @@ struct IncrementalTests {
     @Test("a file whose times are within two seconds of its reading is read once more, then left alone")
     func readsRacyFilesAgain() throws {
         try world.folder.write("a.txt", "alpha")
-        world.clock.offset = 0
+        world.clockOffset = 0
         let index = try world.indexed()
-        world.clock.offset = 10
+        world.clockOffset = 10
         #expect(try index.runPass().changed == 1)
         #expect(try index.runPass().changed == 0)
     }
@@ -116,7 +116,7 @@ struct IncrementalTests {
         let index = try SearchIndex(
             folder: world.folder["root"],
             directory: world.directory,
-            options: world.options()
+            options: world.settings()
         )
         try index.runPass()
         try world.folder.rename("root", "elsewhere")
@@ -130,7 +130,7 @@ struct IncrementalTests {
     @Test("a root that is exchanged during the scan deletes nothing")
     func survivesExchangedRoot() throws {
         try world.folder.write("root/a.txt", "alpha")
-        let index = try SearchIndex(folder: world.folder["root"], directory: world.directory, options: world.options())
+        let index = try SearchIndex(folder: world.folder["root"], directory: world.directory, options: world.settings())
         try index.runPass()
         try world.folder.remove("root/a.txt")
         let pass = try index.makePass()
@@ -162,7 +162,7 @@ struct IncrementalTests {
         #expect(found == (try world.oracle()), "seed \(seed)")
         #expect(found.values.contains { !$0.isEmpty })
         try index.close()
-        #expect(try world.integrity() == ["ok"])
+        #expect(try SearchIndex.integrity(of: world.database) == ["ok"])
     }
 
     /// One change of the folder: a new, changed, removed or renamed file.

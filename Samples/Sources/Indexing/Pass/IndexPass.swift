@@ -20,7 +20,8 @@ public final class IndexPass {
     let root: RootFolder
     let extractor: TextExtractor
     var phase: Phase
-    var report = PassReport()
+    /// What the pass has done until now.
+    public internal(set) var report = PassReport()
     /// The numbers of the files that the scan saw, or could not see.
     var seen = IdentifierSet()
     /// What the scan found and the database has not taken yet; kept when a step has to be repeated.

@@ -21,9 +21,10 @@ struct ProgressReporter: Sendable {
     /// Reports until it is cancelled.
     func run() async throws {
         var shown = ""
+        var shownActivity: IndexActivity?
         var noticed: String?
         var ticks = 0
-        defer { finish() }
+        defer { finish(after: shown) }
         while true {
             let status = index.status
             meter.observe(status.settled)
@@ -34,9 +35,10 @@ struct ProgressReporter: Sendable {
                     write(style == .plain ? notice + "\n" : "\r\u{1B}[2K" + notice + "\n")
                 }
                 let line = ProgressLine.text(status, rate: meter.rate)
-                let isDue = style != .plain || ticks % Self.plainTicks == 0
+                let isDue = style != .plain || status.activity != shownActivity || ticks % Self.plainTicks == 0
                 if line != shown, isDue {
                     shown = line
+                    shownActivity = status.activity
                     write(style.render(line))
                 }
             }
@@ -53,9 +55,13 @@ struct ProgressReporter: Sendable {
         )
     }
 
-    /// Leaves the cursor on a line of its own.
-    private func finish() {
-        if !isQuiet, style != .plain { write("\n") }
+    /// Shows how things stand at the end, and leaves the cursor on a line of its own.
+    private func finish(after shown: String) {
+        guard !isQuiet else { return }
+        let style = style
+        let line = ProgressLine.text(index.status, rate: meter.rate)
+        if line != shown { write(style.render(line)) }
+        if style != .plain { write("\n") }
     }
 
     private func write(_ text: String) {
