@@ -1,0 +1,83 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Warnings are errors where the whole tree is checked (`.ci/run` sets the variable); a user's build, with another
+/// compiler than ours, is not broken by a new warning.
+let warningsAreErrors = Context.environment["QOS_WARNINGS_AS_ERRORS"] == "1"
+
+var settings: [SwiftSetting] = [
+    .strictMemorySafety(),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+]
+if warningsAreErrors {
+    settings.append(.treatAllWarnings(as: .error))
+}
+
+let package = Package(
+    name: "swift-qos-samples",
+    products: [
+        .library(name: "TreeScan", targets: ["TreeScan"]),
+        .library(name: "Indexing", targets: ["Indexing"]),
+        .executable(name: "qos-service", targets: ["qos-service"]),
+    ],
+    dependencies: [
+        .package(name: "swift-qos", path: ".."),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
+    ],
+    targets: [
+        // The walk of a folder, shared by the samples.
+        .target(name: "TreeScan"),
+
+        // The index: text extraction, the database, the pass in steps, the search.
+        .target(
+            name: "Indexing",
+            dependencies: ["TreeScan", .product(name: "GRDB", package: "GRDB.swift")]
+        ),
+
+        // The process that hosts the samples and answers requests.
+        .executableTarget(
+            name: "qos-service",
+            dependencies: [
+                "Indexing", "TreeScan",
+                .product(name: "QoSRuntime", package: "swift-qos"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            resources: [.embedInCode("Page/index.html")]
+        ),
+
+        // Made trees and seeded worlds for the tests.
+        .target(
+            name: "SampleTestSupport",
+            dependencies: ["Indexing", .product(name: "GRDB", package: "GRDB.swift")],
+            path: "Tests/SampleTestSupport"
+        ),
+
+        .testTarget(name: "TreeScanTests", dependencies: ["TreeScan", "SampleTestSupport"]),
+        .testTarget(
+            name: "IndexingTests",
+            dependencies: [
+                "Indexing", "TreeScan", "SampleTestSupport", .product(name: "GRDB", package: "GRDB.swift"),
+            ]
+        ),
+        .testTarget(name: "ServiceTests", dependencies: ["qos-service", "Indexing", "SampleTestSupport"]),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+for target in package.targets {
+    target.swiftSettings = (target.swiftSettings ?? []) + settings
+}

@@ -1,0 +1,46 @@
+internal import Foundation
+internal import GRDB
+internal import TreeScan
+
+/// One row of the table `file`.
+struct FileRow {
+    var id: Int64
+    var path: RelativePath
+    var stamp: FileStamp
+    var state: FileState
+    var isRacy: Bool
+    var isDocumented: Bool
+    var isTruncated: Bool
+    var reason: FileReason?
+
+    /// The columns in the order in which `init` reads them.
+    static let columns =
+        "id, path, size, modified, changed, inode, device, state, racy, documented, truncated, reason"
+
+    init(_ row: Row) {
+        id = row[0]
+        path = RelativePath(bytes: Array(row[1] as Data))
+        stamp = FileStamp(
+            size: row[2],
+            modified: row[3],
+            changed: row[4],
+            inode: UInt64(bitPattern: row[5] as Int64),
+            device: UInt64(bitPattern: row[6] as Int64)
+        )
+        state = FileState(rawValue: row[7]) ?? .pending
+        isRacy = row[8]
+        isDocumented = row[9]
+        isTruncated = row[10]
+        reason = FileReason(rawValue: row[11])
+    }
+
+    /// Whether the file must be read again, given the stamp it has now.
+    func isStale(_ current: FileStamp) -> Bool {
+        state != .pending && (isRacy || stamp != current)
+    }
+
+    /// What the row adds to the counts.
+    var counts: IndexCounts {
+        IndexCounts(state: state, reason: reason, isTruncated: isTruncated)
+    }
+}

@@ -1,0 +1,109 @@
+internal import Foundation
+internal import GRDB
+internal import TreeScan
+
+/// The statements on the table `file`; valid within one access to the database.
+struct FileTable {
+    let database: Database
+
+    /// The row of a path, if there is one. O(log n).
+    func find(_ path: RelativePath) throws -> FileRow? {
+        let statement = try database.cachedStatement(sql: "SELECT \(FileRow.columns) FROM file WHERE path = ?")
+        return try Row.fetchOne(statement, arguments: [Data(path.bytes)]).map(FileRow.init)
+    }
+
+    /// Adds a file that is to be read; the result is its number.
+    func insert(_ path: RelativePath, _ stamp: FileStamp) throws -> Int64 {
+        let statement = try database.cachedStatement(
+            sql: """
+                INSERT INTO file (path, size, modified, changed, inode, device, state) VALUES (?, ?, ?, ?, ?, ?, 0)
+                """
+        )
+        try statement.execute(arguments: [Data(path.bytes)] + Self.arguments(stamp))
+        return database.lastInsertedRowID
+    }
+
+    /// Marks a file as to be read again; its document, if any, stays.
+    func markPending(_ id: Int64) throws {
+        let sql = "UPDATE file SET state = 0, truncated = 0, reason = '', detail = '' WHERE id = ?"
+        try database.cachedStatement(sql: sql).execute(arguments: [id])
+    }
+
+    /// Up to `limit` files that are to be read.
+    func pending(limit: Int) throws -> [FileRow] {
+        let statement = try database.cachedStatement(
+            sql: "SELECT \(FileRow.columns) FROM file WHERE state = 0 ORDER BY id LIMIT ?"
+        )
+        return try Row.fetchAll(statement, arguments: [limit]).map(FileRow.init)
+    }
+
+    /// Up to `limit` rows behind the number `id`, in the order of numbers.
+    func rows(after id: Int64, limit: Int) throws -> [FileRow] {
+        let statement = try database.cachedStatement(
+            sql: "SELECT \(FileRow.columns) FROM file WHERE id > ? ORDER BY id LIMIT ?"
+        )
+        return try Row.fetchAll(statement, arguments: [id, limit]).map(FileRow.init)
+    }
+
+    /// Writes what became of a file.
+    func settle(_ row: FileRow, detail: String) throws {
+        let statement = try database.cachedStatement(
+            sql: """
+                UPDATE file SET size = ?, modified = ?, changed = ?, inode = ?, device = ?,
+                    state = ?, racy = ?, documented = ?, truncated = ?, reason = ?, detail = ? WHERE id = ?
+                """
+        )
+        try statement.execute(
+            arguments: Self.arguments(row.stamp) + [
+                row.state.rawValue, row.isRacy, row.isDocumented, row.isTruncated, row.reason?.rawValue ?? "", detail,
+                row.id,
+            ]
+        )
+    }
+
+    /// Removes a row.
+    func delete(_ id: Int64) throws {
+        try database.cachedStatement(sql: "DELETE FROM file WHERE id = ?").execute(arguments: [id])
+    }
+
+    /// Calls `body` with the number of the file at `path` and of each one below it. O(log n + matches).
+    func forEachIdentifier(atOrBelow path: RelativePath, _ body: (Int64) -> Void) throws {
+        let cursor: FastDatabaseValueCursor<Int64>
+        if let (lower, upper) = path.subtree {
+            cursor = try Int64.fetchCursor(
+                database.cachedStatement(sql: "SELECT id FROM file WHERE path = ? OR (path >= ? AND path < ?)"),
+                arguments: [Data(path.bytes), Data(lower), Data(upper)]
+            )
+        } else {
+            cursor = try Int64.fetchCursor(database.cachedStatement(sql: "SELECT id FROM file"))
+        }
+        while let id = try cursor.next() {
+            body(id)
+        }
+    }
+
+    /// The counts over all rows. O(n).
+    func counts() throws -> IndexCounts {
+        let rows = try Row.fetchCursor(
+            database,
+            sql: "SELECT state, reason, truncated, count(*) FROM file GROUP BY state, reason, truncated"
+        )
+        var counts = IndexCounts()
+        while let row = try rows.next() {
+            let one = IndexCounts(
+                state: FileState(rawValue: row[0]) ?? .pending,
+                reason: FileReason(rawValue: row[1]),
+                isTruncated: row[2]
+            )
+            counts.add(one, times: row[3])
+        }
+        return counts
+    }
+
+    private static func arguments(_ stamp: FileStamp) -> StatementArguments {
+        [
+            stamp.size, stamp.modified, stamp.changed,
+            Int64(bitPattern: stamp.inode), Int64(bitPattern: stamp.device),
+        ]
+    }
+}

@@ -1,0 +1,53 @@
+internal import Glibc
+internal import TreeScan
+
+/// The files of an index in its folder.
+struct IndexFiles: Sendable {
+    /// The folder.
+    let directory: String
+
+    /// The database.
+    var database: String { directory + "/index.sqlite" }
+
+    /// Makes the folder and those above it, mkdir(2), for this user alone.
+    init(directory: String) throws(IndexError) {
+        self.directory = directory
+        var made = directory.hasPrefix("/") ? "" : "."
+        for component in directory.split(separator: "/") {
+            made += "/" + component
+            guard unsafe mkdir(made, 0o700) != 0, errno != EEXIST else { continue }
+            let code = errno
+            // A folder above that exists may refuse with another error, such as EROFS.
+            guard FolderIdentity(path: made) == nil else { continue }
+            throw .directory(path: directory, reason: "make \(made): \(SystemError.text(code))")
+        }
+        guard unsafe access(directory, W_OK | X_OK) == 0 else {
+            throw .directory(path: directory, reason: SystemError.text(errno))
+        }
+    }
+
+    /// Bytes of the database and its write-ahead log.
+    var size: Int64 {
+        ["", "-wal"].reduce(0) { sum, suffix in
+            var status = stat()
+            return unsafe stat(database + suffix, &status) == 0 ? sum + Int64(status.st_size) : sum
+        }
+    }
+
+    /// Renames the database with its companions to `index.sqlite.<label>-<time>`; the result is that path.
+    func moveAside(label: String, time: Int64) throws(IndexError) -> String {
+        let base = "\(database).\(label)-\(time / 1_000_000_000)"
+        var target = base
+        var attempt = 1
+        while unsafe access(target, F_OK) == 0 {
+            attempt += 1
+            target = "\(base).\(attempt)"
+        }
+        for suffix in ["", "-wal", "-shm"] {
+            let isMissing = unsafe access(database + suffix, F_OK) != 0
+            guard !isMissing, unsafe rename(database + suffix, target + suffix) != 0 else { continue }
+            throw .directory(path: directory, reason: "rename \(database + suffix): \(SystemError.text(errno))")
+        }
+        return target
+    }
+}

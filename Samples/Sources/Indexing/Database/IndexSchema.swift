@@ -1,0 +1,47 @@
+internal import GRDB
+
+/// The tables of the index.
+enum IndexSchema {
+    /// Marks the database as ours, `PRAGMA application_id`.
+    static let application: Int32 = 0x716F_7369
+
+    /// The version of the tables, `PRAGMA user_version`; an index of another version is made anew.
+    static let version: Int32 = 1
+
+    /// Makes the tables in an empty database.
+    ///
+    /// `file` has a row per regular file that a scan saw; `document` the text of those that are indexed, by the same
+    /// number. The text is kept in the full-text table itself: a snippet needs it, and so does the removal of a
+    /// document, since SQLite 3.40 has no `contentless_delete`. The tokenizer splits at everything that is neither
+    /// letter nor digit, underscores included: `snake_case` is then found by each of its parts, and by the whole,
+    /// because a quoted word of two tokens is a phrase. Names weigh more than text.
+    static func create(in database: Database, folder: String) throws {
+        try database.execute(
+            sql: """
+                CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+                CREATE TABLE file (
+                    id INTEGER PRIMARY KEY,
+                    path BLOB NOT NULL UNIQUE,
+                    size INTEGER NOT NULL,
+                    modified INTEGER NOT NULL,
+                    changed INTEGER NOT NULL,
+                    inode INTEGER NOT NULL,
+                    device INTEGER NOT NULL,
+                    state INTEGER NOT NULL,
+                    racy INTEGER NOT NULL DEFAULT 0,
+                    documented INTEGER NOT NULL DEFAULT 0,
+                    truncated INTEGER NOT NULL DEFAULT 0,
+                    reason TEXT NOT NULL DEFAULT '',
+                    detail TEXT NOT NULL DEFAULT ''
+                );
+                CREATE INDEX file_pending ON file (id) WHERE state = 0;
+                CREATE VIRTUAL TABLE document USING fts5 (
+                    path, title, body, tokenize = 'unicode61 remove_diacritics 2'
+                );
+                INSERT INTO document (document, rank) VALUES ('rank', 'bm25(4.0, 2.0, 1.0)');
+                """
+        )
+        try database.execute(sql: "INSERT INTO setting VALUES ('folder', ?)", arguments: [folder])
+        try database.execute(sql: "PRAGMA application_id = \(application); PRAGMA user_version = \(version)")
+    }
+}

@@ -1,0 +1,48 @@
+public import TreeScan
+
+/// Why an index cannot be opened, or a pass cannot go on.
+public enum IndexError: Error, Sendable, CustomStringConvertible {
+    /// The folder to be indexed cannot be listed.
+    case folder(TreeScanError)
+    /// Another process, or another part of this one, has the index open.
+    case inUse(directory: String, process: Int32?)
+    /// The index's own folder cannot be made or written to.
+    case directory(path: String, reason: String)
+    /// The database is somebody else's.
+    case notAnIndex(path: String)
+    /// The index was made for another folder.
+    case otherFolder(path: String, folder: String)
+    /// The database is damaged.
+    case damaged(path: String, detail: String)
+    /// The database failed in another way.
+    case database(path: String, detail: String)
+    /// A pass over this index is under way.
+    case passUnderWay
+    /// The index was closed.
+    case closed
+
+    /// What failed, and what to do about it.
+    public var description: String {
+        switch self {
+        case .folder(let error):
+            error.description
+        case .inUse(let directory, let process):
+            "The index in \(directory) is in use by \(process.map { "process \($0)" } ?? "another process"). "
+                + "Stop that process, or choose another folder for this index with --index-dir."
+        case .directory(let path, let reason):
+            "The index folder \(path) cannot be used: \(reason). Make it writable, or choose another with --index-dir."
+        case .notAnIndex(let path):
+            "\(path) is a database of another program and is left alone. Choose another folder with --index-dir."
+        case .otherFolder(let path, let folder):
+            "\(path) is the index of \(folder). Choose another folder with --index-dir, or remove that file."
+        case .damaged(let path, let detail):
+            "The index \(path) is damaged: \(detail). It can be moved aside and made anew from the files."
+        case .database(let path, let detail):
+            "The index \(path) cannot be used: \(detail). Check the disk and the rights, then start again."
+        case .passUnderWay:
+            "A pass over this index is under way. Wait until it ends."
+        case .closed:
+            "The index is closed. Open it again."
+        }
+    }
+}

@@ -1,0 +1,35 @@
+/// The state of an index at one moment.
+public struct IndexStatus: Sendable, Hashable, Codable {
+    /// The indexed folder.
+    public let folder: String
+    /// The path of the database.
+    public let database: String
+    /// How many files stand where.
+    public internal(set) var counts = IndexCounts()
+    /// What is being done.
+    public internal(set) var activity = IndexActivity.idle
+    /// Why nothing is being done, while the activity is `paused` or after a pass that failed.
+    public internal(set) var pause: String?
+    /// Something the user should know, for example that a damaged index was moved aside.
+    public internal(set) var notice: String?
+    /// Whether a scan has ended since the index was opened, so that `counts.pending` covers the whole folder.
+    public internal(set) var hasScanned = false
+    /// Regular files that the current or last scan has seen.
+    public internal(set) var scanned = 0
+    /// Files that were read and settled since the index was opened.
+    public internal(set) var settled = 0
+    /// Bytes of the database with its write-ahead log.
+    public internal(set) var databaseBytes: Int64 = 0
+    /// The last pass that ended.
+    public internal(set) var lastPass: PassReport?
+
+    init(folder: String, database: String) {
+        self.folder = folder
+        self.database = database
+    }
+
+    /// Whether an answer given now covers every file that the last scan saw.
+    public var isComplete: Bool {
+        hasScanned && counts.pending == 0
+    }
+}

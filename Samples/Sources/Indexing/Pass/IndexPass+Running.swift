@@ -1,0 +1,20 @@
+extension IndexPass {
+    /// Runs the pass to its end on the caller's executor, which it gives back between the steps.
+    ///
+    /// A pause is waited out. Cancellation is noticed between two steps.
+    ///
+    /// - Parameters:
+    ///   - limit: What one step does at most.
+    ///   - patience: How long a pause is before the step is tried again.
+    /// - Throws: `CancellationError`, or the `IndexError` of a step.
+    public func run(limit: BatchLimit = BatchLimit(), patience: Duration = .seconds(5)) async throws {
+        while true {
+            try Task.checkCancellation()
+            switch try step(limit: limit) {
+            case .progress: await Task.yield()
+            case .paused: try await Task.sleep(for: patience)
+            case .finished: return
+            }
+        }
+    }
+}

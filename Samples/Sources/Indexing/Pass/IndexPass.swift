@@ -1,0 +1,123 @@
+internal import GRDB
+internal import TreeScan
+
+/// One pass over a folder, from the scan to the last document, as a sequence of short synchronous steps.
+///
+/// The scan comes first, so that the number of pending files is known before the first of them is read. Each step
+/// commits what it did; a process that is killed repeats one step at most. A step blocks its thread on the disk and the
+/// database, for about the batch's duration. One thread at a time, not necessarily the same.
+public final class IndexPass {
+    enum Phase {
+        case scanning(TreeScanner)
+        case sweeping(after: Int64)
+        case indexing
+        case merging
+        case finished
+    }
+
+    let index: SearchIndex
+    let pool: DatabasePool
+    let root: RootFolder
+    let extractor: TextExtractor
+    var phase: Phase
+    /// What the pass has done until now.
+    public internal(set) var report = PassReport()
+    /// The numbers of the files that the scan saw, or could not see.
+    var seen = IdentifierSet()
+    /// What the scan found and the database has not taken yet; kept when a step has to be repeated.
+    var events: [ScanEvent] = []
+    private let start = ContinuousClock.now
+    /// Given back as soon as the pass is over.
+    private var token: PassToken?
+
+    init(_ index: SearchIndex, token: PassToken, pool: DatabasePool) throws(TreeScanError) {
+        self.index = index
+        self.token = token
+        self.pool = pool
+        root = try RootFolder(index.folder)
+        extractor = TextExtractor(textLimit: index.options.textLimit)
+        phase = .scanning(try TreeScanner(root: root, options: index.options.scan))
+        index.board.update { status in
+            status.activity = .scanning
+            status.scanned = 0
+        }
+    }
+
+    deinit {
+        index.board.update { status in
+            if token != nil, status.activity != .paused { status.activity = .idle }
+        }
+    }
+
+    /// Does a little, commits it and returns.
+    ///
+    /// - Returns: `progress` when there may be more to do, `paused` when the same step must be tried again later.
+    /// - Throws: `IndexError.damaged` when the database is damaged (then `SearchIndex.rebuild` helps), another
+    ///   `IndexError` when the pass cannot go on.
+    public func step(limit: BatchLimit = BatchLimit()) throws(IndexError) -> StepOutcome {
+        let began = ContinuousClock.now
+        do {
+            if let damage = index.damage { throw IndexError.damaged(path: index.files.database, detail: damage) }
+            let deadline = began + limit.duration
+            switch phase {
+            case .scanning(let scanner): try scan(scanner, limit, deadline)
+            case .sweeping(let after): try sweep(after: after, limit, deadline)
+            case .indexing: try read(limit, deadline)
+            case .merging: try merge()
+            case .finished: return .finished
+            }
+        } catch {
+            return .paused(try pause(for: error))
+        }
+        let end = ContinuousClock.now
+        report.longestStepMilliseconds = max(report.longestStepMilliseconds, (end - began) / .milliseconds(1))
+        report.seconds = (end - start) / .seconds(1)
+        publish()
+        guard case .finished = phase else { return .progress }
+        token = nil
+        return .finished
+    }
+
+    /// Runs `body` in one transaction that is rolled back as a whole when it fails.
+    func transaction<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        try pool.write(body)
+    }
+
+    private func pause(for error: any Error) throws(IndexError) -> PauseReason {
+        let reason: PauseReason? =
+            switch error {
+            case let error as DatabaseError: error.pauseReason
+            case let error as FileSystemFailure: .exhausted(error.description)
+            default: nil
+            }
+        guard let reason else {
+            let failure = SearchIndex.translate(error, index.files)
+            index.board.update { $0.pause = failure.description }
+            throw failure
+        }
+        index.board.update { status in
+            status.activity = .paused
+            status.pause = reason.description
+        }
+        return reason
+    }
+
+    private func publish() {
+        let activity: IndexActivity =
+            switch phase {
+            case .scanning: .scanning
+            case .sweeping: .sweeping
+            case .indexing: .indexing
+            case .merging: .merging
+            case .finished: .idle
+            }
+        let size = index.files.size
+        index.board.update { status in
+            status.activity = activity
+            status.pause = nil
+            status.scanned = report.scanned
+            status.databaseBytes = size
+            if activity == .idle { status.lastPass = report }
+        }
+    }
+}

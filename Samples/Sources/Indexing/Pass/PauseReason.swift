@@ -1,0 +1,25 @@
+/// What keeps a pass from going on for now.
+public enum PauseReason: Sendable, Hashable, CustomStringConvertible {
+    /// The disk, or the limit set for the database, is full.
+    case diskFull
+    /// Another program holds a lock on the database.
+    case databaseBusy
+    /// The database cannot be written or read, with the database's words.
+    case databaseUnavailable(String)
+    /// The process or the machine ran out of something, with the system's words.
+    case exhausted(String)
+
+    /// What is the matter, and what to do about it.
+    public var description: String {
+        switch self {
+        case .diskFull:
+            "The disk of the index, or the limit set for it, is full. Make room; the pass goes on by itself."
+        case .databaseBusy:
+            "Another program holds the index database. Let it finish; the pass goes on by itself."
+        case .databaseUnavailable(let detail):
+            "The index database cannot be used: \(detail). Repair the cause; the pass goes on by itself."
+        case .exhausted(let detail):
+            "The system is short of resources: \(detail). Raise the limit or close files; the pass goes on by itself."
+        }
+    }
+}

@@ -1,0 +1,36 @@
+/// Why a search has no answer.
+public enum SearchError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The query has no letter and no digit.
+    case noWords
+    /// The query is longer than the limit, in bytes.
+    case tooLong(limit: Int)
+    /// A parameter is out of range.
+    case outOfRange(parameter: String, value: Int, range: ClosedRange<Int>)
+    /// The query breaks the rules of the FTS5 language.
+    case syntax(query: String, detail: String)
+    /// The index cannot answer.
+    case unavailable(String)
+
+    /// Whether the query, not the index, is at fault.
+    public var isUserError: Bool {
+        if case .unavailable = self { return false }
+        return true
+    }
+
+    /// What failed, and what to do about it.
+    public var description: String {
+        switch self {
+        case .noWords:
+            "The query has no word. Write at least one letter or digit."
+        case .tooLong(let limit):
+            "The query is longer than \(limit) bytes. Shorten it."
+        case .outOfRange(let parameter, let value, let range):
+            "\(parameter) is \(value). Choose a value from \(range.lowerBound) to \(range.upperBound)."
+        case .syntax(let query, let detail):
+            "The query \(query) is not valid FTS5: \(detail). Put words with special characters in double quotes, "
+                + "write AND, OR, NOT in capitals and columns as path:, title: or body:, or use the syntax words."
+        case .unavailable(let detail):
+            "The index cannot answer: \(detail). Try again; if it stays, look at the status of the service."
+        }
+    }
+}

@@ -1,0 +1,84 @@
+internal import GRDB
+internal import TreeScan
+
+extension SearchIndex {
+    /// An open database, with the notice that its opening left.
+    struct Opened {
+        var pool: DatabasePool
+        var counts: IndexCounts
+        var notice: String?
+    }
+
+    /// Opens or makes the database; one that is damaged or outdated is moved aside, because the files can be read again.
+    static func openDatabase(
+        _ files: IndexFiles,
+        folder: String,
+        options: IndexSettings,
+        isThorough: Bool
+    ) throws(IndexError) -> Opened {
+        var notice: String?
+        do {
+            let pool = try IndexDatabase.open(files.database, sizeLimit: options.databaseSizeLimit)
+            switch try IndexDatabase.examine(pool, folder: folder, isThorough: isThorough) {
+            case .ours:
+                return try Opened(pool: pool, counts: pool.read { try FileTable(database: $0).counts() })
+            case .empty:
+                try pool.write { try IndexSchema.create(in: $0, folder: folder) }
+                return Opened(pool: pool, counts: IndexCounts())
+            case .foreign:
+                throw IndexError.notAnIndex(path: files.database)
+            case .otherFolder(let owner):
+                throw IndexError.otherFolder(path: files.database, folder: owner)
+            case .outdated:
+                try pool.close()
+                let aside = try files.moveAside(label: "outdated", time: options.now())
+                notice = "The index was made by another version. It was moved to \(aside) and is made anew."
+            case .damaged(let detail):
+                try pool.close()
+                notice = try moveDamagedAside(files, detail: detail, options: options)
+            }
+        } catch let error as DatabaseError where error.isDamage {
+            notice = try moveDamagedAside(files, detail: error.summary, options: options)
+        } catch {
+            throw translate(error, files)
+        }
+        return try makeDatabase(files, folder: folder, options: options, notice: notice)
+    }
+
+    /// Moves a damaged database aside; the result tells the user.
+    static func moveDamagedAside(
+        _ files: IndexFiles,
+        detail: String,
+        options: IndexSettings
+    ) throws(IndexError) -> String {
+        let aside = try files.moveAside(label: "corrupt", time: options.now())
+        return "The index was damaged (\(detail)). It was moved to \(aside) and is made anew from the files."
+    }
+
+    /// Makes an empty database where there is none.
+    static func makeDatabase(
+        _ files: IndexFiles,
+        folder: String,
+        options: IndexSettings,
+        notice: String?
+    ) throws(IndexError) -> Opened {
+        do {
+            let pool = try IndexDatabase.open(files.database, sizeLimit: options.databaseSizeLimit)
+            try pool.write { try IndexSchema.create(in: $0, folder: folder) }
+            return Opened(pool: pool, counts: IndexCounts(), notice: notice)
+        } catch {
+            throw translate(error, files)
+        }
+    }
+
+    /// Any error of the layers below as one of the index's.
+    static func translate(_ error: any Error, _ files: IndexFiles) -> IndexError {
+        switch error {
+        case let error as IndexError: error
+        case let error as TreeScanError: .folder(error)
+        case let error as DatabaseError where error.isDamage: .damaged(path: files.database, detail: error.summary)
+        case let error as DatabaseError: .database(path: files.database, detail: error.summary)
+        default: .database(path: files.database, detail: "\(error)")
+        }
+    }
+}

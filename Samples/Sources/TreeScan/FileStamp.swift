@@ -1,0 +1,51 @@
+internal import Glibc
+
+/// What tells one state of a file from another without reading it.
+public struct FileStamp: Hashable, Sendable {
+    /// Length in bytes.
+    public let size: Int64
+
+    /// Time of the last change of the content, in nanoseconds since 1970. Programs may set it at will.
+    public let modified: Int64
+
+    /// Time of the last change of the inode, in nanoseconds since 1970. Only the kernel's clock sets it.
+    public let changed: Int64
+
+    /// The inode's number.
+    public let inode: UInt64
+
+    /// The device the inode lives on.
+    public let device: UInt64
+
+    /// A stamp from its parts.
+    public init(size: Int64, modified: Int64, changed: Int64, inode: UInt64, device: UInt64) {
+        self.size = size
+        self.modified = modified
+        self.changed = changed
+        self.inode = inode
+        self.device = device
+    }
+
+    init(_ status: stat) {
+        self.init(
+            size: Int64(status.st_size),
+            modified: Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec),
+            changed: Int64(status.st_ctim.tv_sec) * 1_000_000_000 + Int64(status.st_ctim.tv_nsec),
+            inode: UInt64(status.st_ino),
+            device: UInt64(status.st_dev)
+        )
+    }
+
+    /// Whether a later write could leave this stamp as it is, so that the file must be read again next time.
+    ///
+    /// File times advance with the kernel's tick, not with each write. A file whose times lie within `window` of the
+    /// moment it was looked at may be written once more without a visible change. Change times in the future (the
+    /// clock was set back) count as racy too; modification times there do not, because programs choose them.
+    ///
+    /// - Parameters:
+    ///   - now: The moment of the look, in nanoseconds since 1970.
+    ///   - window: The width of the doubt, in nanoseconds.
+    public func isRacy(at now: Int64, window: Int64 = 2_000_000_000) -> Bool {
+        changed >= now - window || (modified >= now - window && modified <= now + window)
+    }
+}

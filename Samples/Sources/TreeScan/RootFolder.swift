@@ -1,0 +1,82 @@
+internal import Glibc
+
+/// The folder that a scan starts from and below which files are opened; it holds the folder open.
+///
+/// Threads may share it.
+public final class RootFolder: Sendable {
+    /// The path as it was given.
+    public let path: String
+
+    private let descriptor: Int32
+
+    /// `O_PATH`, which the C library hides behind a feature macro; the same on every architecture that uses
+    /// asm-generic/fcntl.h. Passing through a folder then needs the right to search it, not to list it.
+    private static let pathOnly: Int32 = 0o10_000_000
+
+    /// Opens the folder.
+    ///
+    /// - Throws: `TreeScanError` when it is missing, is not a folder or cannot be read.
+    public init(_ path: String) throws(TreeScanError) {
+        let descriptor = unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Self.error(path, errno) }
+        self.path = path
+        self.descriptor = descriptor
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// Whether the path still names the folder that is open here; it does not when another one was put, or mounted,
+    /// in its place.
+    public var isCurrent: Bool {
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else { return false }
+        return FolderIdentity(path: path) == FolderIdentity(status)
+    }
+
+    func list() throws(TreeScanError) -> OpenFolder {
+        // A descriptor of its own: a directory stream moves the position that duplicates share.
+        let listing = openEntry(".".utf8, in: descriptor, flags: O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard listing >= 0 else { throw Self.error(path, errno) }
+        do throws(FileSystemFailure) {
+            return try OpenFolder(owning: listing, path: .root)
+        } catch {
+            throw Self.error(path, error.code)
+        }
+    }
+
+    /// Opens a regular file for reading: each component relative to the one above, no link followed, never waiting
+    /// for the other end of a pipe.
+    ///
+    /// - Throws: `FileSystemFailure`; a link or a missing component counts as vanished, an entry that is no regular
+    ///   file any more fails with `ENODEV`.
+    public func open(_ file: RelativePath) throws(FileSystemFailure) -> OpenFile {
+        var folder = descriptor
+        defer { if folder != descriptor { close(folder) } }
+        let components = file.components
+        for component in components.dropLast() {
+            let next = openEntry(component, in: folder, flags: Self.pathOnly | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+            guard next >= 0 else { throw FileSystemFailure(path: file, operation: "open", code: errno) }
+            if folder != descriptor { close(folder) }
+            folder = next
+        }
+        let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
+        let opened = openEntry(components.last ?? [], in: folder, flags: flags)
+        guard opened >= 0 else {
+            // A socket or a device without a driver cannot be opened: it is no regular file either.
+            let code = errno == ENXIO ? ENODEV : errno
+            throw FileSystemFailure(path: file, operation: "open", code: code)
+        }
+        return try OpenFile(owning: opened, path: file)
+    }
+
+    private static func error(_ path: String, _ code: Int32) -> TreeScanError {
+        switch code {
+        case ENOENT: .missing(path: path)
+        case ENOTDIR: .notAFolder(path: path)
+        case EACCES, EPERM: .denied(path: path)
+        default: .failed(path: path, code: code)
+        }
+    }
+}

@@ -1,0 +1,29 @@
+internal import Glibc
+
+/// Where the index of a folder is kept when nobody says otherwise.
+struct IndexLocation: Equatable {
+    /// The folder, absolute and without links, so that each of its names leads to the same index.
+    let folder: String
+
+    /// `$XDG_STATE_HOME/qos-service/<hash>`, below `~/.local/state` by default; nil when there is no home either.
+    let directory: String?
+
+    init(folder: String, environment: [String: String]) {
+        self.folder = Self.canonical(folder)
+        let state = environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+        let home = environment["HOME"].flatMap { $0.isEmpty ? nil : $0 + "/.local/state" }
+        let hash = String(Self.hash(self.folder), radix: 16)
+        directory = (state ?? home).map { "\($0)/qos-service/\(hash)" }
+    }
+
+    private static func canonical(_ path: String) -> String {
+        guard let real = unsafe realpath(path, nil) else { return path }
+        defer { unsafe free(real) }
+        return unsafe String(cString: real)
+    }
+
+    /// FNV-1a, 64 bits: the same in every run, unlike the standard library's hash.
+    private static func hash(_ text: String) -> UInt64 {
+        text.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+    }
+}

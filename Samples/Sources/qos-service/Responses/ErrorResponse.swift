@@ -1,0 +1,12 @@
+/// The answer to a request that cannot be served.
+struct ErrorResponse: Encodable {
+    struct Detail: Encodable {
+        let message: String
+    }
+
+    let error: Detail
+
+    init(_ error: some Error & CustomStringConvertible) {
+        self.error = Detail(message: error.description)
+    }
+}

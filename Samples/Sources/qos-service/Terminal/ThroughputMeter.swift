@@ -1,0 +1,17 @@
+internal import Synchronization
+
+/// The rate at which files are read, observed by one task and asked for by many.
+final class ThroughputMeter: Sendable {
+    private let estimate = Mutex(RateEstimate())
+
+    /// Files per second.
+    var rate: Double {
+        estimate.withLock { $0.perSecond }
+    }
+
+    /// Takes note of the number of files read until now.
+    func observe(_ count: Int) {
+        let now = ContinuousClock.now
+        estimate.withLock { $0.observe(count, at: now) }
+    }
+}

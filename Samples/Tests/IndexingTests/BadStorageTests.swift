@@ -1,0 +1,216 @@
+import Foundation
+import GRDB
+import Glibc
+import Indexing
+import SampleTestSupport
+import Testing
+
+@Suite("Bad storage")
+struct BadStorageTests {
+    let world: IndexWorld
+
+    init() throws {
+        world = try IndexWorld()
+    }
+
+    private func asides(_ label: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: world.directory)
+            .filter { $0.hasPrefix("index.sqlite.\(label)-") && !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm") }
+    }
+
+    /// Overwrites a part of the database.
+    private func overwrite(from start: Int, count: Int) throws {
+        let handle = try #require(FileHandle(forUpdatingAtPath: world.database))
+        try handle.seek(toOffset: UInt64(start))
+        try handle.write(contentsOf: Data(repeating: 0x5A, count: count))
+        try handle.close()
+    }
+
+    @Test("a database that is none is moved aside, and the index is made anew")
+    func replacesGarbage() throws {
+        try world.folder.write("a.txt", "alpha")
+        try world.indexed().close()
+        try overwrite(from: 0, count: 4096)
+        let index = try world.open()
+        #expect(index.status.notice?.contains("moved to") == true)
+        #expect(try asides("corrupt").count == 1)
+        try index.runPass()
+        #expect(try index.hits("alpha") == ["a.txt"])
+    }
+
+    @Test("damage inside the database is found after an unclean end")
+    func findsDamageAfterKill() throws {
+        var random = WordWorld(seed: 7)
+        _ = try random.populate(world.folder, files: 100)
+        try world.indexed().close()
+        let size = try #require(FileManager.default.attributesOfItem(atPath: world.database)[.size] as? Int)
+        try overwrite(from: 4096, count: size - 4096)
+        // The note of an owner that did not come to an orderly end.
+        try Data("4194304".utf8).write(to: URL(fileURLWithPath: world.directory + "/index.lock"))
+        let index = try world.open()
+        #expect(index.status.notice?.contains("damaged") == true)
+        try index.runPass()
+        #expect(try index.hitSets() == world.oracle())
+    }
+
+    @Test("damage that turns up while the index is in use stops the pass, and a rebuild mends it")
+    func rebuildsWhileInUse() throws {
+        var random = WordWorld(seed: 8)
+        _ = try random.populate(world.folder, files: 300, words: 200)
+        try world.indexed().close()
+        let index = try world.open()
+        let size = try #require(FileManager.default.attributesOfItem(atPath: world.database)[.size] as? Int)
+        try overwrite(from: 4096 * 4, count: size - 4096 * 4)
+        do {
+            _ = try index.hitSets()
+            Issue.record("the damage was not noticed")
+        } catch let error as SearchError {
+            #expect(!error.isUserError)
+        }
+        do {
+            try index.runPass()
+            Issue.record("the pass went on")
+        } catch IndexError.damaged(_, let detail) {
+            try index.rebuild(because: detail)
+        }
+        try index.runPass()
+        #expect(try index.hitSets() == world.oracle())
+        #expect(try asides("corrupt").count == 1)
+        #expect(index.status.notice?.contains("made anew") == true)
+    }
+
+    @Test("a second owner of the same index is refused and told the first one's process")
+    func refusesSecondOwner() throws {
+        let first = try world.indexed()
+        do {
+            _ = try world.open()
+            Issue.record("the index was opened twice")
+        } catch {
+            guard case IndexError.inUse(_, let process) = error else { throw error }
+            #expect(process == getpid())
+            #expect("\(error)".contains("--index-dir"))
+        }
+        try first.close()
+    }
+
+    @Test("the database of another program is left alone")
+    func leavesForeignDatabases() throws {
+        try FileManager.default.createDirectory(atPath: world.directory, withIntermediateDirectories: true)
+        let queue = try DatabaseQueue(path: world.database)
+        try queue.write { try $0.execute(sql: "CREATE TABLE precious (value TEXT)") }
+        try queue.close()
+        #expect(throws: IndexError.self) { try world.open() }
+        #expect(try DatabaseQueue(path: world.database).read { try $0.tableExists("precious") })
+        #expect(try asides("corrupt").isEmpty)
+    }
+
+    @Test("the index of another folder is refused")
+    func refusesOtherFolders() throws {
+        try world.indexed().close()
+        let other = try TemporaryFolder()
+        #expect(throws: IndexError.self) {
+            try SearchIndex(folder: other.path, directory: world.directory, options: world.settings())
+        }
+    }
+
+    @Test("an index of another version is moved aside and made anew")
+    func replacesOutdated() throws {
+        try world.folder.write("a.txt", "alpha")
+        try world.indexed().close()
+        let queue = try DatabaseQueue(path: world.database)
+        try queue.write { try $0.execute(sql: "PRAGMA user_version = 99") }
+        try queue.close()
+        let index = try world.indexed()
+        #expect(try asides("outdated").count == 1)
+        #expect(try index.hits("alpha") == ["a.txt"])
+    }
+
+    @Test("a lock that another program holds pauses the pass, searches go on, and so does the pass afterwards")
+    func waitsForLocks() throws {
+        try world.folder.write("a.txt", "alpha")
+        let index = try world.indexed()
+        try world.folder.write("b.txt", "alpha")
+        let other = try DatabaseQueue(path: world.database)
+        let pass = try index.makePass()
+        try other.writeWithoutTransaction { database in
+            try database.execute(sql: "BEGIN IMMEDIATE")
+            #expect(try pass.step() == .paused(.databaseBusy))
+            #expect(index.status.activity == .paused)
+            #expect(try index.hits("alpha") == ["a.txt"])
+            try database.execute(sql: "ROLLBACK")
+        }
+        while try pass.step() != .finished {}
+        #expect(try index.hits("alpha") == ["a.txt", "b.txt"])
+    }
+
+    @Test("a full database pauses the pass, keeps what is indexed, and goes on when there is room")
+    func pausesAtTheLimit() throws {
+        var random = WordWorld(seed: 9)
+        _ = try random.populate(world.folder, files: 400, words: 200)
+        let index = try world.open { $0.databaseSizeLimit = 600_000 }
+        let pass = try index.makePass()
+        var outcome = StepOutcome.progress
+        while outcome == .progress { outcome = try pass.step(limit: BatchLimit(documents: 20)) }
+        #expect(outcome == .paused(.diskFull))
+        #expect(index.status.pause?.contains("Make room") == true)
+        let counts = index.status.counts
+        #expect(counts.indexed > 0 && counts.pending > 0)
+        #expect(try pass.step() == .paused(.diskFull))
+        #expect(try index.hitSets().values.contains { !$0.isEmpty })
+        try index.close()
+        #expect(try SearchIndex.integrity(of: world.database) == ["ok"])
+
+        let roomy = try world.open()
+        #expect(roomy.status.counts == counts)
+        let report = try roomy.runPass()
+        #expect(report.settled == counts.pending)
+        #expect(try roomy.hitSets() == world.oracle())
+    }
+
+    @Test("an index folder that cannot be made or written to is refused with its path")
+    func refusesBadDirectories() throws {
+        try world.state.write("file", "x")
+        #expect(throws: IndexError.self) {
+            try SearchIndex(folder: world.folder.path, directory: world.state["file/index"])
+        }
+        #expect(throws: IndexError.self) {
+            try SearchIndex(folder: world.folder.path, directory: "/proc/none/index")
+        }
+    }
+
+    @Test("a pass that is dropped half-way is taken up by the next one without repeating what was committed")
+    func resumes() throws {
+        var random = WordWorld(seed: 10)
+        _ = try random.populate(world.folder, files: 200)
+        let index = try world.open()
+        var pass: IndexPass? = try index.makePass()
+        #expect(throws: IndexError.self) { try index.makePass() }
+        while index.status.counts.indexed < 60 { _ = try pass?.step(limit: BatchLimit(documents: 25)) }
+        pass = nil
+        let done = index.status.settled
+        try index.close()
+        let again = try world.open()
+        let report = try again.runPass()
+        #expect(done + report.settled == 200)
+        #expect(try again.hitSets() == world.oracle())
+    }
+
+    @Test("a closed index says so")
+    func refusesAfterClose() throws {
+        let index = try world.indexed()
+        try index.close()
+        #expect(throws: IndexError.self) { try index.makePass() }
+        #expect(throws: SearchError.self) { try index.hits("alpha") }
+        try index.close()
+    }
+
+    @Test("an orderly close leaves no log behind")
+    func leavesNoLog() throws {
+        try world.folder.write("a.txt", "alpha")
+        let index = try world.indexed()
+        _ = try index.hits("alpha")
+        try index.close()
+        let size = try? FileManager.default.attributesOfItem(atPath: world.database + "-wal")[.size] as? Int
+        #expect((size ?? 0) == 0)
+    }
+}

@@ -1,0 +1,29 @@
+import Glibc
+import SampleTestSupport
+
+/// A file system in memory of a few megabytes, for root; unmounted at the end of its life.
+final class SmallDisk {
+    let path: String
+
+    /// Whether this process may mount one; found out by doing it.
+    static let isAvailable: Bool = {
+        guard geteuid() == 0, let folder = try? TemporaryFolder() else { return false }
+        return (try? SmallDisk(at: folder, megabytes: 1)) != nil
+    }()
+
+    init(at folder: TemporaryFolder, megabytes: Int) throws {
+        try folder.makeFolder("disk")
+        path = folder["disk"]
+        let options = "size=\(megabytes)m"
+        let result = unsafe options.withCString { unsafe mount("tmpfs", path, "tmpfs", 0, $0) }
+        guard result == 0 else { throw MountFailure(code: errno) }
+    }
+
+    deinit {
+        unsafe umount2(path, Int32(MNT_DETACH))
+    }
+
+    struct MountFailure: Error {
+        let code: Int32
+    }
+}

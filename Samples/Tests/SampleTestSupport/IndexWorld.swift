@@ -1,0 +1,57 @@
+public import Indexing
+internal import Synchronization
+
+/// A folder, a place for an index of it beside it, and a clock that tests set.
+public final class IndexWorld: Sendable {
+    /// The folder that is indexed.
+    public let folder: TemporaryFolder
+    /// Where the index is kept, and other things that are not to be indexed.
+    public let state: TemporaryFolder
+    private let offset = Mutex<Int64>(10)
+
+    /// An empty world.
+    public init() throws {
+        folder = try TemporaryFolder()
+        state = try TemporaryFolder()
+    }
+
+    /// Seconds that the index's clock is ahead; ten make every file that was just written old enough.
+    public var clockOffset: Int64 {
+        get { offset.withLock { $0 } }
+        set { offset.withLock { $0 = newValue } }
+    }
+
+    /// The folder of the index.
+    public var directory: String { state["index"] }
+
+    /// The database of the index.
+    public var database: String { directory + "/index.sqlite" }
+
+    /// Settings with this world's clock.
+    public func settings(_ change: (inout IndexSettings) -> Void = { _ in }) -> IndexSettings {
+        var settings = IndexSettings(now: { [self] in IndexSettings.systemTime() + clockOffset * 1_000_000_000 })
+        change(&settings)
+        return settings
+    }
+
+    /// Opens the index.
+    public func open(_ change: (inout IndexSettings) -> Void = { _ in }) throws -> SearchIndex {
+        try SearchIndex(folder: folder.path, directory: directory, options: settings(change))
+    }
+
+    /// Opens the index, runs a pass and returns the index.
+    public func indexed(_ change: (inout IndexSettings) -> Void = { _ in }) throws -> SearchIndex {
+        let index = try open(change)
+        try index.runPass()
+        return index
+    }
+
+    /// The hit sets of an index that is made from scratch now.
+    public func oracle() throws -> [String: Set<String>] {
+        let fresh = try TemporaryFolder()
+        let index = try SearchIndex(folder: folder.path, directory: fresh["index"], options: settings())
+        try index.runPass()
+        defer { try? index.close() }
+        return try index.hitSets()
+    }
+}

@@ -1,0 +1,43 @@
+internal import GRDB
+public import Indexing
+
+/// A pass paused where a test expects none.
+public struct UnexpectedPause: Error {
+    /// Why.
+    public let reason: PauseReason
+}
+
+extension SearchIndex {
+    /// Runs a whole pass; a pause is an error.
+    @discardableResult
+    public func runPass() throws -> PassReport {
+        let pass = try makePass()
+        while true {
+            switch try pass.step() {
+            case .progress: continue
+            case .finished: return pass.report
+            case .paused(let reason): throw UnexpectedPause(reason: reason)
+            }
+        }
+    }
+
+    /// The paths that match.
+    public func hits(_ text: String, _ syntax: SearchSyntax = .words) throws -> Set<String> {
+        Set(try search(SearchQuery(text, syntax: syntax, limit: 1000)).hits.map(\.path))
+    }
+
+    /// The paths that match each word of the vocabulary.
+    public func hitSets() throws -> [String: Set<String>] {
+        try Dictionary(uniqueKeysWithValues: WordWorld.words.map { ($0, try hits($0)) })
+    }
+
+    /// What SQLite and FTS5 say about the integrity of a database that nobody has open; `["ok"]` is good.
+    public static func integrity(of database: String) throws -> [String] {
+        let queue = try DatabaseQueue(path: database)
+        defer { try? queue.close() }
+        return try queue.write { database in
+            try database.execute(sql: "INSERT INTO document (document, rank) VALUES ('integrity-check', 1)")
+            return try String.fetchAll(database, sql: "PRAGMA integrity_check")
+        }
+    }
+}
