@@ -4,7 +4,7 @@ package struct AdmissionCounters: Sendable, Hashable {
     package var admissions: UInt64 = 0
     /// Workers parked at a job boundary although they had work.
     package var parks: UInt64 = 0
-    /// Starvation windows that opened: a core was left to a lower class.
+    /// Starvation windows: how often higher classes began to stand aside for a lower one.
     package var windows: UInt64 = 0
     /// Fences raised.
     package var fencesRaised: UInt64 = 0
@@ -14,4 +14,7 @@ package struct AdmissionCounters: Sendable, Hashable {
     package var fencesLifted: UInt64 = 0
     /// Fences that were not raised because too many were up.
     package var fencesRefused: UInt64 = 0
+
+    /// Counters of nothing done yet.
+    package init() {}
 }

@@ -9,9 +9,6 @@ package struct AdmissionTable: Sendable {
     /// How many cores the process may use; at least 1.
     package internal(set) var cores: Int
 
-    /// The starvation window, if any.
-    package internal(set) var window = StarvationWindow.closed
-
     var records = InlineArray<5, ClassAdmission>(repeating: ClassAdmission())
     let timings: InlineArray<5, ClassTiming>
     let crowdingGrace: Int64
@@ -48,7 +45,7 @@ extension AdmissionTable {
         let rank = qosClass.rank
         let others = records[rank].running - 1
         if admits(rank: rank, others: others, above: runningAbove(rank: rank)) { return true }
-        return others < limit(rank: rank) && !mustYield(rank: rank) && isBurst(rank: rank, at: now)
+        return others < limit(rank: rank) && !standsAside(rank: rank) && isBurst(rank: rank, at: now)
     }
 
     /// The classes whose admitted workers have to ask before they take another job: somebody of them may have to park.
@@ -65,19 +62,23 @@ extension AdmissionTable {
         return result
     }
 
-    /// When a starvation window has to open for a class that is kept off the cores; `nil` when it is not (rule A6).
+    /// Whether a class gives up one core for a lower class that was kept off the cores for too long (rule A4).
+    package func standsAside(_ qosClass: QoSClass) -> Bool {
+        standsAside(rank: qosClass.rank)
+    }
+
+    /// When a class begins to stand aside for a lower one that stays covered (rule A4).
     ///
-    /// Earliest deadline first: the deadline of a class is its worst-case wait after it was last served, that of the
-    /// highest class in its way moves with the time, because that class is being served. The higher class may hold
-    /// the window off by its warp when it got work only just now.
-    package func windowTime(of qosClass: QoSClass, at now: SchedulerInstant) -> SchedulerInstant? {
-        let rank = qosClass.rank
-        guard records[rank].standing == .covered, let top = highestInTheWay(of: rank) else { return nil }
-        let tolerated = timings[rank].worstCaseWait - timings[top].worstCaseWait
-        let due = now.advanced(byNanoseconds: tolerated - records[rank].waited)
-        let warp = timings[top].warp
-        let held = records[top].burstStart.advanced(byNanoseconds: warp)
-        return max(due, min(held, due.advanced(byNanoseconds: warp)))
+    /// Earliest deadline first: the deadline of the lower class is its worst-case wait after it was last served, that
+    /// of the higher one moves with the time, because the higher one is being served. A higher class that covers the
+    /// cores only since a short while holds its cores on for its warp.
+    func claimTime(of lower: Int, against higher: Int, at now: SchedulerInstant) -> SchedulerInstant {
+        let tolerated = timings[lower].worstCaseWait - timings[higher].worstCaseWait
+        let due = now.advanced(byNanoseconds: tolerated - records[lower].waited)
+        let warp = timings[higher].warp
+        let latest = due.advanced(byNanoseconds: warp)
+        guard let since = records[higher].coveringSince else { return latest }
+        return max(due, min(since.advanced(byNanoseconds: warp), latest))
     }
 
     func limit(rank: Int) -> Int {
@@ -98,27 +99,22 @@ extension AdmissionTable {
     /// Whether a worker of the class that runs beside `others` of its class and `above` of higher ones is admitted.
     func admits(rank: Int, others: Int, above: Int) -> Bool {
         guard others < limit(rank: rank) else { return false }
-        if mustYield(rank: rank) { return above + others < cores - 1 }
+        if standsAside(rank: rank) { return above + others < cores - 1 }
         return above + others < cores || others == 0
     }
 
-    /// Whether a starvation window of a lower class takes a core from the class.
-    private func mustYield(rank: Int) -> Bool {
-        guard let starving = window.qosClass else { return false }
-        return starving.rank < rank
+    private func standsAside(rank: Int) -> Bool {
+        let own = QoSClassSet(rank: rank)
+        var lower = 0
+        while lower < rank {
+            if records[lower].claims.contains(own) { return true }
+            lower += 1
+        }
+        return false
     }
 
     private func isBurst(rank: Int, at now: SchedulerInstant) -> Bool {
         guard let since = records[rank].crowdedSince else { return true }
         return now.nanoseconds - since.nanoseconds < crowdingGrace
-    }
-
-    private func highestInTheWay(of rank: Int) -> Int? {
-        var top = 4
-        while top > rank {
-            if records[top].running > 0 || records[top].isWaiting && limit(rank: top) > 0 { return top }
-            top -= 1
-        }
-        return nil
     }
 }

@@ -13,9 +13,6 @@ package struct ClassAdmission: Sendable, Hashable {
     /// The limit of ``running`` by fences; `Int.max` is none.
     package var fenceLimit = Int.max
 
-    /// When the class got work after it had none.
-    package var burstStart = SchedulerInstant(nanoseconds: 0)
-
     /// Nanoseconds for which the class had work and no core (it was ``Standing/covered``), since it was last
     /// served for a quantum.
     package var waited: Int64 = 0
@@ -23,8 +20,15 @@ package struct ClassAdmission: Sendable, Hashable {
     /// Nanoseconds for which the class had work and a core was left to it, since ``waited`` was last reset.
     package var served: Int64 = 0
 
+    /// The higher classes that stand aside for this one, by one core together, until it was served for its quantum:
+    /// the starvation window of the class.
+    package var claims = QoSClassSet()
+
     /// How the class stands to the cores since the last event.
     package var standing = Standing.idle
+
+    /// Since when the workers of this class and the higher ones cover every core.
+    package var coveringSince: SchedulerInstant?
 
     /// Since when more workers of this class and the higher ones were admitted than there are cores.
     package var crowdedSince: SchedulerInstant?
@@ -34,7 +38,7 @@ package struct ClassAdmission: Sendable, Hashable {
 
     /// How a class stands to the cores.
     package enum Standing: Sendable, Hashable {
-        /// It has no work, or is paused or fenced: no clock runs.
+        /// It has no work, or may not run at all (paused, fenced): no clock runs.
         case idle
         /// It has a worker, and a core is left to it.
         case served

@@ -1,45 +1,64 @@
 // What every event does before and after its own change.
 
 extension PickMachine {
-    /// Brings clocks, fences and the starvation window to a time, before an event changes anything.
+    /// Brings clocks, starvation windows and fences to a time, before an event changes anything.
     mutating func passTime(to time: SchedulerInstant) {
-        let elapsed = max(0, time.nanoseconds - now.nanoseconds)
-        now = max(now, time)
-        if elapsed > 0 { countTime(elapsed) }
+        let elapsed = time.nanoseconds - now.nanoseconds
+        guard elapsed > 0 else { return }
+        now = time
+        for rank in 0..<5 { countTime(elapsed, rank: rank) }
         let halved = fences.halve(at: now)
         if halved > 0 {
             counters.fencesHalved &+= UInt64(halved)
             applyFences()
         }
-        closeWindow()
-        openWindow()
     }
 
     /// Admits whom the rules allow, and says what the driver has to do.
     ///
-    /// One pass is enough: admission only adds workers, and a window that opens only takes places away.
+    /// One pass is enough: admission only adds workers, and a claim only takes places away.
     mutating func settle() -> AdmissionActions {
-        closeWindow()
+        for rank in 0..<4 { dropVoidClaims(rank: rank) }
         let admitted = admitWaiting()
         updateStandings()
-        openWindow()
-        startQuantum()
+        for rank in 0..<4 { makeClaims(rank: rank) }
         return AdmissionActions(admit: admitted, mustAsk: table.mustAsk, lookAgainAt: nextDeadline)
     }
 
-    private mutating func countTime(_ elapsed: Int64) {
-        for rank in 0..<5 {
-            switch table.records[rank].standing {
-            case .idle: break
-            case .covered: table.records[rank].waited += elapsed
-            case .served:
-                table.records[rank].served += elapsed
-                if table.records[rank].served >= table.timings[rank].quantum {
-                    table.records[rank].served = 0
-                    table.records[rank].waited = 0
-                }
-            }
+    /// Runs the clocks of a class; a class that was served for its quantum starts afresh (rule A4).
+    private mutating func countTime(_ elapsed: Int64, rank: Int) {
+        switch table.records[rank].standing {
+        case .idle: break
+        case .covered:
+            table.records[rank].waited += elapsed
+            makeClaims(rank: rank)
+        case .served:
+            table.records[rank].served += elapsed
+            if table.records[rank].served >= table.timings[rank].quantum { resetClocks(rank: rank) }
         }
+    }
+
+    private mutating func resetClocks(rank: Int) {
+        table.records[rank].waited = 0
+        table.records[rank].served = 0
+        table.records[rank].claims = []
+    }
+
+    private mutating func dropVoidClaims(rank: Int) {
+        if !table.records[rank].hasWork {
+            resetClocks(rank: rank)
+        } else if table.limit(rank: rank) == 0 {
+            table.records[rank].claims = []
+        }
+    }
+
+    private mutating func makeClaims(rank: Int) {
+        guard table.records[rank].standing == .covered else { return }
+        let before = table.records[rank].claims
+        for higher in rank + 1..<5 where table.claimTime(of: rank, against: higher, at: now) <= now {
+            table.records[rank].claims.insert(QoSClassSet(rank: higher))
+        }
+        if before.isEmpty, !table.records[rank].claims.isEmpty { counters.windows &+= 1 }
     }
 
     private mutating func admitWaiting() -> QoSClassSet {
@@ -62,67 +81,31 @@ extension PickMachine {
         var above = 0
         for rank in stride(from: 4, through: 0, by: -1) {
             let running = table.records[rank].running
-            if !table.records[rank].hasWork {
-                table.records[rank].standing = .idle
-                table.records[rank].waited = 0
-                table.records[rank].served = 0
-            } else if table.limit(rank: rank) == 0 {
+            if !table.records[rank].hasWork || table.limit(rank: rank) == 0 {
                 table.records[rank].standing = .idle
             } else {
                 table.records[rank].standing = running > 0 && above < table.cores ? .served : .covered
             }
             above += running
-            if above <= table.cores {
-                table.records[rank].crowdedSince = nil
-            } else if table.records[rank].crowdedSince == nil {
-                table.records[rank].crowdedSince = now
-            }
+            table.records[rank].coveringSince = above < table.cores ? nil : table.records[rank].coveringSince ?? now
+            table.records[rank].crowdedSince = above <= table.cores ? nil : table.records[rank].crowdedSince ?? now
         }
-    }
-
-    private mutating func closeWindow() {
-        guard let starving = table.window.qosClass else { return }
-        if case .open(_, let until) = table.window, until <= now {
-            table.window = .closed
-        } else if !table[starving].hasWork || table.limit(of: starving) == 0 {
-            table.window = .closed
-        }
-    }
-
-    private mutating func openWindow() {
-        guard table.window == .closed else { return }
-        var earliest = Int64.max
-        for rank in stride(from: 3, through: 0, by: -1) {
-            guard
-                let qosClass = QoSClass(rank: rank), let opens = table.windowTime(of: qosClass, at: now), opens <= now
-            else { continue }
-            let slack = table.timings[rank].worstCaseWait - table.records[rank].waited
-            guard slack < earliest else { continue }
-            earliest = slack
-            table.window = .wanted(qosClass)
-        }
-    }
-
-    private mutating func startQuantum() {
-        guard case .wanted(let starving) = table.window, table.runningAbove(rank: starving.rank) < table.cores else {
-            return
-        }
-        counters.windows &+= 1
-        table.window = .open(
-            starving, until: now.advanced(byNanoseconds: table.timings[starving.rank].quantum))
     }
 
     private var nextDeadline: SchedulerInstant? {
         var next = fences.nextHalf ?? SchedulerInstant(nanoseconds: .max)
-        switch table.window {
-        case .open(_, let until): next = min(next, until)
-        case .wanted: break
-        case .closed:
-            for rank in 0..<4 {
-                guard let qosClass = QoSClass(rank: rank), let opens = table.windowTime(of: qosClass, at: now) else {
-                    continue
+        for rank in 0..<4 {
+            let record = table.records[rank]
+            switch record.standing {
+            case .idle: break
+            case .served where record.claims.isEmpty: break
+            case .served:
+                next = min(next, now.advanced(byNanoseconds: table.timings[rank].quantum - record.served))
+            case .covered:
+                for higher in rank + 1..<5
+                where table.records[higher].hasWork && !record.claims.contains(QoSClassSet(rank: higher)) {
+                    next = min(next, table.claimTime(of: rank, against: higher, at: now))
                 }
-                next = min(next, opens)
             }
         }
         return next.nanoseconds == .max ? nil : next

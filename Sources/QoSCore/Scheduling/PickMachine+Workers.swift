@@ -7,7 +7,7 @@ extension PickMachine {
     /// ``ClassAdmission/isWaiting`` holds, another call changes nothing and may be left out.
     package mutating func workBecameRunnable(_ qosClass: QoSClass, at time: SchedulerInstant) -> AdmissionActions {
         passTime(to: time)
-        wait(rank: qosClass.rank)
+        table.records[qosClass.rank].isWaiting = true
         return settle()
     }
 
@@ -24,7 +24,7 @@ extension PickMachine {
         passTime(to: time)
         if isExempt || table.letsContinue(qosClass, at: now) { return (.take, settle()) }
         counters.parks &+= 1
-        wait(rank: qosClass.rank)
+        table.records[qosClass.rank].isWaiting = true
         leave(rank: qosClass.rank)
         return (.park, settle())
     }
@@ -50,7 +50,7 @@ extension PickMachine {
     /// The job of a blocked worker runs again: the worker is counted at once, without being admitted.
     package mutating func workerUnblocked(_ qosClass: QoSClass, at time: SchedulerInstant) -> AdmissionActions {
         passTime(to: time)
-        join(rank: qosClass.rank)
+        table.records[qosClass.rank].running += 1
         return settle()
     }
 
@@ -61,7 +61,7 @@ extension PickMachine {
     ) -> AdmissionActions {
         passTime(to: time)
         leave(rank: old.rank)
-        join(rank: new.rank)
+        table.records[new.rank].running += 1
         return settle()
     }
 
@@ -69,16 +69,6 @@ extension PickMachine {
     package mutating func ticked(at time: SchedulerInstant) -> AdmissionActions {
         passTime(to: time)
         return settle()
-    }
-
-    private mutating func wait(rank: Int) {
-        if !table.records[rank].hasWork { table.records[rank].burstStart = now }
-        table.records[rank].isWaiting = true
-    }
-
-    private mutating func join(rank: Int) {
-        if !table.records[rank].hasWork { table.records[rank].burstStart = now }
-        table.records[rank].running += 1
     }
 
     private mutating func leave(rank: Int) {

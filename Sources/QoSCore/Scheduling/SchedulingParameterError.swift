@@ -6,7 +6,7 @@ public enum SchedulingParameterError: Error, Sendable, Hashable {
     case quantumNotPositive(Duration)
     /// A number of cores per worker below 1.
     case coresPerWorkerOutOfRange(Int)
-    /// A lower class would wait for less time than a higher one.
+    /// A lower class would not wait for longer than a higher one.
     case waitsOutOfOrder(lower: Duration, higher: Duration)
 }
 
@@ -22,7 +22,7 @@ extension SchedulingParameterError: CustomStringConvertible {
             "coresPerWorker is \(value): use 1 (a worker per core) or more"
         case .waitsOutOfOrder(let lower, let higher):
             "a lower class waits at most \(lower) and a higher one \(higher): "
-                + "give the lower class the same or a longer worst-case wait"
+                + "give the lower class a longer worst-case wait"
         }
     }
 }

@@ -74,7 +74,7 @@ public struct SchedulingParameters: Sendable, Hashable {
 
     /// The same constants, with those of one class replaced.
     ///
-    /// - Throws: ``SchedulingParameterError`` when a lower class would wait for less time than a higher one.
+    /// - Throws: ``SchedulingParameterError`` when a lower class would not wait for longer than a higher one.
     public func replacing(_ qosClass: QoSClass, with constants: PerClass) throws(SchedulingParameterError) -> Self {
         var result = self
         result.byRank[qosClass.rank] = constants
@@ -84,7 +84,7 @@ public struct SchedulingParameters: Sendable, Hashable {
 
     /// The constants made by a function of the class.
     ///
-    /// - Throws: ``SchedulingParameterError`` when a lower class would wait for less time than a higher one, and
+    /// - Throws: ``SchedulingParameterError`` when a lower class would not wait for longer than a higher one, and
     ///   what the function throws.
     public init(
         _ constants: (QoSClass) throws(SchedulingParameterError) -> PerClass
@@ -97,7 +97,7 @@ public struct SchedulingParameters: Sendable, Hashable {
     }
 
     private func checkOrder() throws(SchedulingParameterError) {
-        for rank in 1..<byRank.count where byRank[rank - 1].worstCaseWait < byRank[rank].worstCaseWait {
+        for rank in 1..<byRank.count where byRank[rank - 1].worstCaseWait <= byRank[rank].worstCaseWait {
             throw .waitsOutOfOrder(
                 lower: byRank[rank - 1].worstCaseWait, higher: byRank[rank].worstCaseWait)
         }

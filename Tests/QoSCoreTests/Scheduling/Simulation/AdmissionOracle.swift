@@ -10,6 +10,12 @@ struct AdmissionOracle {
         var at: Int64
     }
 
+    /// A higher class stands aside for a lower one.
+    private struct Claim: Hashable {
+        var lower: QoSClass
+        var higher: QoSClass
+    }
+
     private struct Interval {
         var length: Int64
         var wasServed: Bool
@@ -22,12 +28,11 @@ struct AdmissionOracle {
     private var waiting: Set<QoSClass> = []
     private var widths: [QoSClass: Int] = [:]
     private var fences: [Raised] = []
-    private var workSince: [QoSClass: Int64] = [:]
     private var history: [QoSClass: [Interval]] = [:]
     private var servedNow: [QoSClass: Bool] = [:]
     private var crowdedSince: [QoSClass: Int64] = [:]
-    private var starving: QoSClass?
-    private var windowEnd: Int64?
+    private var coveringSince: [QoSClass: Int64] = [:]
+    private var claims: Set<Claim> = []
 
     init(cores: Int, parameters: SchedulingParameters) {
         self.cores = cores
@@ -90,7 +95,7 @@ extension AdmissionOracle {
         let same = others.filter { $0 == qosClass }.count
         let atLeast = others.filter { $0 >= qosClass }.count
         if same >= width(qosClass) { return false }
-        if let starving, starving < qosClass { return atLeast < cores - 1 }
+        if standsAside(qosClass) { return atLeast < cores - 1 }
         return same == 0 || atLeast < cores
     }
 
@@ -103,7 +108,7 @@ extension AdmissionOracle {
     private func mayGoOn(_ qosClass: QoSClass) -> Bool {
         let others = without(qosClass)
         if fits(qosClass, beside: others) { return true }
-        if let starving, starving < qosClass { return false }
+        if standsAside(qosClass) { return false }
         let crowdedFor = crowdedSince[qosClass].map { now - $0 } ?? 0
         return others.filter { $0 == qosClass }.count < width(qosClass)
             && (crowdedSince[qosClass] == nil || crowdedFor < parameters.crowdingGrace.schedulerNanoseconds)
@@ -115,18 +120,21 @@ extension AdmissionOracle {
         (history[qosClass] ?? []).filter { !$0.wasServed }.map(\.length).reduce(0, +)
     }
 
-    private func opening(_ qosClass: QoSClass) -> Int64? {
-        guard servedNow[qosClass] == false else { return nil }
-        let higher = QoSClass.descending.filter {
-            $0 > qosClass && (admitted.contains($0) || waiting.contains($0) && width($0) > 0)
+    private func standsAside(_ qosClass: QoSClass) -> Bool { claims.contains { $0.higher == qosClass } }
+
+    private func claimTime(_ claim: Claim) -> Int64 {
+        let (lower, higher) = (parameters[claim.lower], parameters[claim.higher])
+        let wait = lower.worstCaseWait.schedulerNanoseconds - waited(claim.lower)
+        let due = now + wait - higher.worstCaseWait.schedulerNanoseconds
+        let warped = due + higher.warp.schedulerNanoseconds
+        let warpEnd = coveringSince[claim.higher].map { $0 + higher.warp.schedulerNanoseconds } ?? warped
+        return warpEnd <= due ? due : min(warpEnd, warped)
+    }
+
+    private func possibleClaims() -> [Claim] {
+        QoSClass.allCases.filter { servedNow[$0] == false }.flatMap { lower in
+            QoSClass.allCases.filter { $0 > lower }.map { Claim(lower: lower, higher: $0) }
         }
-        guard let top = higher.first else { return nil }
-        let due =
-            now - waited(qosClass) + parameters[qosClass].worstCaseWait.schedulerNanoseconds
-            - parameters[top].worstCaseWait.schedulerNanoseconds
-        let warp = parameters[top].warp.schedulerNanoseconds
-        let heldUntil = min((workSince[top] ?? 0) + warp, due + warp)
-        return max(due, heldUntil)
     }
 }
 
@@ -134,36 +142,25 @@ extension AdmissionOracle {
 
 extension AdmissionOracle {
     private mutating func pass(to time: Int64) {
-        for (qosClass, wasServed) in servedNow where time > now {
-            history[qosClass, default: []].append(Interval(length: time - now, wasServed: wasServed))
+        guard time > now else { return }
+        let elapsed = time - now
+        now = time
+        for (qosClass, wasServed) in servedNow {
+            history[qosClass, default: []].append(Interval(length: elapsed, wasServed: wasServed))
             let served = history[qosClass]?.filter(\.wasServed).map(\.length).reduce(0, +) ?? 0
-            if served >= parameters[qosClass].quantum.schedulerNanoseconds { history[qosClass] = [] }
+            if served >= parameters[qosClass].quantum.schedulerNanoseconds { forget(qosClass) }
         }
-        now = max(now, time)
-        endWindow()
-        beginWindow()
+        claims.formUnion(possibleClaims().filter { claimTime($0) <= now })
     }
 
-    private mutating func endWindow() {
-        guard let qosClass = starving else { return }
-        let isOver = windowEnd.map { $0 <= now } ?? false
-        if isOver || !hasWork(qosClass) || width(qosClass) == 0 { (starving, windowEnd) = (nil, nil) }
-    }
-
-    private mutating func beginWindow() {
-        guard starving == nil else { return }
-        starving = QoSClass.descending
-            .filter { opening($0).map { $0 <= now } ?? false }
-            .min { deadline($0) < deadline($1) }
-    }
-
-    private func deadline(_ qosClass: QoSClass) -> Int64 {
-        parameters[qosClass].worstCaseWait.schedulerNanoseconds - waited(qosClass)
+    private mutating func forget(_ qosClass: QoSClass) {
+        history[qosClass] = nil
+        claims = claims.filter { $0.lower != qosClass }
     }
 
     private mutating func settle() -> AdmissionActions {
-        noteWork()
-        endWindow()
+        for qosClass in QoSClass.allCases where !hasWork(qosClass) { forget(qosClass) }
+        claims = claims.filter { width($0.lower) > 0 }
         var admit = QoSClassSet()
         for qosClass in QoSClass.descending where waiting.contains(qosClass) && fits(qosClass, beside: admitted) {
             waiting.remove(qosClass)
@@ -171,41 +168,31 @@ extension AdmissionOracle {
             admit.insert(QoSClassSet(qosClass))
         }
         noteStandings()
-        beginWindow()
-        if let starving, windowEnd == nil, count({ $0 > starving }) < cores {
-            windowEnd = now + parameters[starving].quantum.schedulerNanoseconds
-        }
+        claims.formUnion(possibleClaims().filter { claimTime($0) <= now })
         let mustAsk = QoSClass.allCases.filter { admitted.contains($0) && !fits($0, beside: without($0)) }
         return AdmissionActions(
             admit: admit, mustAsk: mustAsk.reduce(into: []) { $0.insert(QoSClassSet($1)) },
             lookAgainAt: nextLook().map { SchedulerInstant(nanoseconds: $0) })
     }
 
-    private mutating func noteWork() {
-        for qosClass in QoSClass.allCases {
-            if !hasWork(qosClass) {
-                workSince[qosClass] = nil
-            } else if workSince[qosClass] == nil {
-                workSince[qosClass] = now
-            }
-        }
-    }
-
     private mutating func noteStandings() {
         for qosClass in QoSClass.allCases {
-            if !hasWork(qosClass) { history[qosClass] = nil }
-            servedNow[qosClass] =
-                !hasWork(qosClass) || width(qosClass) == 0
-                ? nil : admitted.contains(qosClass) && count({ $0 > qosClass }) < cores
-            let isCrowded = count({ $0 >= qosClass }) > cores
-            crowdedSince[qosClass] = isCrowded ? crowdedSince[qosClass] ?? now : nil
+            let higher = count { $0 > qosClass }
+            let all = count { $0 >= qosClass }
+            let isOut = !hasWork(qosClass) || width(qosClass) == 0
+            servedNow[qosClass] = isOut ? nil : admitted.contains(qosClass) && higher < cores
+            coveringSince[qosClass] = all >= cores ? coveringSince[qosClass] ?? now : nil
+            crowdedSince[qosClass] = all > cores ? crowdedSince[qosClass] ?? now : nil
         }
     }
 
     private func nextLook() -> Int64? {
         let halves = fences.map { $0.at + parameters.fullFence.schedulerNanoseconds }.filter { $0 > now }
-        let windows =
-            starving == nil ? QoSClass.allCases.compactMap(opening) : windowEnd.map { [$0] } ?? []
-        return (halves + windows).min()
+        let begins = possibleClaims().filter { hasWork($0.higher) && !claims.contains($0) }.map(claimTime)
+        let ends = Set(claims.map(\.lower)).filter { servedNow[$0] == true }.map { qosClass in
+            let served = (history[qosClass] ?? []).filter(\.wasServed).map(\.length).reduce(0, +)
+            return now + parameters[qosClass].quantum.schedulerNanoseconds - served
+        }
+        return (halves + begins + ends).min()
     }
 }

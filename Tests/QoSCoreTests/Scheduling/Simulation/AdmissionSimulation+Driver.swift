@@ -10,6 +10,12 @@ extension AdmissionSimulation {
             queues[qosClass.rank].push(JobQueue.Job(arrived: now, length: length))
             results.longestJob[qosClass.rank] = max(results.longestJob[qosClass.rank], length)
             try askForWorker(qosClass)
+        case .loop(let qosClass, let tasks, let length, let until):
+            results.longestJob[qosClass.rank] = max(results.longestJob[qosClass.rank], length)
+            for _ in 0..<tasks {
+                queues[qosClass.rank].push(JobQueue.Job(arrived: now, length: length, loopsUntil: until))
+            }
+            try askForWorker(qosClass)
         case .width(let qosClass, let width):
             try send(.widthChanged(qosClass, width))
         case .cores(let count):
@@ -48,6 +54,10 @@ extension AdmissionSimulation {
             try next(worker, isFirst: true)
         } else {
             results.finished[worker.home.rank] += 1
+            if now < worker.job.loopsUntil {
+                worker.job.arrived = now
+                queues[worker.home.rank].push(worker.job)
+            }
             try endJob(&worker)
             try next(worker, isFirst: false)
         }
@@ -84,6 +94,7 @@ extension AdmissionSimulation {
         guard let job = queues[qosClass.rank].pop() else { throw violation("a queue lost a job") }
         if keepsDelays { results.delays[qosClass.rank].append(now - job.arrived) }
         worker.state = .inJob
+        worker.job = job
         worker.remaining = job.length * world.leakDivisor
         insert(worker)
         if isFirst, !queues[qosClass.rank].isEmpty { try askForWorker(qosClass) }

@@ -14,11 +14,9 @@ extension AdmissionSimulation {
                     "\(qosClass) has \(counted) workers, the machine counts \(machine.table[qosClass].running)")
             }
             let wantsWorker = !queues[rank].isEmpty && !isWaking(qosClass) && counted < allowedWidth(qosClass)
-            if wantsWorker, counted == 0, machine.table.window.qosClass.map({ $0 >= qosClass }) ?? true {
-                throw violation("\(qosClass) has work, no worker, and no window took its place (A2)")
-            }
-            if wantsWorker, idleCores > 0, machine.table.window.qosClass.map({ $0 >= qosClass }) ?? true {
-                throw violation("a core is idle beside waiting work of \(qosClass)")
+            if wantsWorker, !machine.table.standsAside(qosClass) {
+                if counted == 0 { throw violation("\(qosClass) has work and no worker (A2)") }
+                if idleCores > 0 { throw violation("a core is idle beside waiting work of \(qosClass)") }
             }
             if unserved[rank] > longestWait(qosClass) + slack {
                 throw violation("\(qosClass) had no core for \(unserved[rank]) ns, allowed \(longestWait(qosClass))")
@@ -34,11 +32,11 @@ extension AdmissionSimulation {
         guard counted <= allowedWidth(qosClass) else {
             throw violation("\(qosClass) takes a job with \(counted) workers, allowed \(allowedWidth(qosClass))")
         }
-        if let starving = machine.table.window.qosClass, starving < qosClass, above + counted >= cores {
-            throw violation("\(qosClass) takes the core that was left to \(starving)")
+        if machine.table.standsAside(qosClass), above + counted >= cores {
+            throw violation("\(qosClass) takes the core that is left to a lower class")
         }
         guard counted > 1, above + counted > cores, let since = machine.table[qosClass].crowdedSince else { return }
-        guard now - since.nanoseconds < world.parameters.crowdingGrace.schedulerNanoseconds else {
+        guard now - since.nanoseconds < parameters.crowdingGrace.schedulerNanoseconds else {
             throw violation("\(qosClass) takes a job beyond the width of \(cores) after the grace (A5)")
         }
     }
@@ -46,7 +44,6 @@ extension AdmissionSimulation {
     /// The longest time for which a class may have no core: its wait, the warp of the class in its way, the windows
     /// of the others, and one job of each worker that runs above it or on its way.
     private func longestWait(_ qosClass: QoSClass) -> Int64 {
-        let parameters = world.parameters
         var bound = parameters[qosClass].worstCaseWait.schedulerNanoseconds + 2 * world.wakeDelay
         var warp: Int64 = 0
         for other in QoSClass.allCases where other != qosClass {

@@ -7,6 +7,7 @@ import QoSCore
 /// for. The kernel is crude: the highest workers get the cores, the others a leak.
 struct AdmissionSimulation {
     let world: SimulatedWorld
+    let parameters: SchedulingParameters
     var machine: PickMachine
     /// Compared with the machine decision by decision, where given.
     var oracle: AdmissionOracle?
@@ -31,8 +32,10 @@ struct AdmissionSimulation {
 
     init(_ world: SimulatedWorld, withOracle: Bool = true, checksInvariants: Bool = true) {
         self.world = world
-        machine = PickMachine(cores: world.cores, parameters: world.parameters)
-        oracle = withOracle ? AdmissionOracle(cores: world.cores, parameters: world.parameters) : nil
+        let parameters = world.parameters
+        self.parameters = parameters
+        machine = PickMachine(cores: world.cores, parameters: parameters)
+        oracle = withOracle ? AdmissionOracle(cores: world.cores, parameters: parameters) : nil
         cores = world.cores
         self.checksInvariants = checksInvariants
     }

@@ -3,6 +3,8 @@ struct JobQueue {
     struct Job {
         var arrived: Int64
         var length: Int64
+        /// Until when the job is enqueued again at its end; 0 is never.
+        var loopsUntil: Int64 = 0
     }
 
     private var jobs: [Job] = []

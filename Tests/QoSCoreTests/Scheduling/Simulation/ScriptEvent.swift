@@ -9,6 +9,8 @@ struct ScriptEvent: Sendable, Hashable {
     enum Kind: Sendable, Hashable {
         /// A job of so many nanoseconds of CPU time is enqueued.
         case arrive(QoSClass, length: Int64)
+        /// So many tasks of a class each run for so many nanoseconds of CPU time, again and again, until a time.
+        case loop(QoSClass, tasks: Int, length: Int64, until: Int64)
         /// A worker of the class that is in a job waits in the kernel for so many nanoseconds, if there is one.
         case block(QoSClass, nanoseconds: Int64)
         /// The governor sets the width of a class.
@@ -28,6 +30,8 @@ extension ScriptEvent: CustomStringConvertible {
         switch kind {
         case .arrive(let qosClass, let length):
             "ScriptEvent(at: \(at), kind: .arrive(.\(qosClass), length: \(length)))"
+        case .loop(let qosClass, let tasks, let length, let until):
+            "ScriptEvent(at: \(at), kind: .loop(.\(qosClass), tasks: \(tasks), length: \(length), until: \(until)))"
         case .block(let qosClass, let nanoseconds):
             "ScriptEvent(at: \(at), kind: .block(.\(qosClass), nanoseconds: \(nanoseconds)))"
         case .width(let qosClass, let width):

@@ -16,6 +16,8 @@ struct SimulatedWorker {
     /// The class it is counted in and that the kernel sees: its own or, until the end of the job, a higher one.
     var counted: QoSClass
     var state: State
+    /// The job it is in.
+    var job = JobQueue.Job(arrived: 0, length: 0)
     /// CPU time left in the job, in nanoseconds times the leak divisor.
     var remaining: Int64 = 0
     /// Whether the kernel model gives it a core.

@@ -1,9 +1,13 @@
 import QoSCore
+import Testing
 
 /// Everything a run of the simulation depends on: the same world runs the same way.
 struct SimulatedWorld: Sendable {
     var cores: Int
-    var parameters = SchedulingParameters()
+    /// The constants of the table are divided by this, so that short worlds reach all rules.
+    var speedup = 1
+    /// Constants of a test's own; else the table's.
+    var ownParameters: SchedulingParameters?
     /// Nanoseconds from the admission of a worker until it looks for its first job.
     var wakeDelay: Int64 = 20_000
     /// A worker without a core still gets one part in so many of one: what the kernel leaks to the low classes.
@@ -11,10 +15,12 @@ struct SimulatedWorld: Sendable {
     /// In the order of time.
     var script: [ScriptEvent]
 
+    var parameters: SchedulingParameters { ownParameters ?? .table(dividedBy: speedup) }
+
     /// Swift source of the world, to be pasted into a test.
     var reproduction: String {
         let lines = script.map { "        \($0)," }.joined(separator: "\n")
-        return "SimulatedWorld(cores: \(cores), script: [\n\(lines)\n    ])"
+        return "SimulatedWorld(cores: \(cores), speedup: \(speedup), script: [\n\(lines)\n    ])"
     }
 }
 
@@ -34,7 +40,8 @@ extension SimulatedWorld {
     init(seed: UInt64, events: Int, disturbance: Disturbance) {
         var random = SeededGenerator(seed: seed)
         let cores = [1, 2, 2, 3, 4, 8].randomElement(using: &random) ?? 2
-        self.init(cores: cores, script: [])
+        let speedup = [1, 10, 50].randomElement(using: &random) ?? 1
+        self.init(cores: cores, speedup: speedup, script: [])
         var time: Int64 = 0
         let gap = Int64.random(in: 20_000...2_000_000, using: &random)
         var favourite = QoSClass.allCases.randomElement(using: &random) ?? .default
@@ -46,6 +53,13 @@ extension SimulatedWorld {
             }
             let qosClass =
                 Bool.random(using: &random) ? favourite : QoSClass.allCases.randomElement(using: &random) ?? .default
+            if Int.random(in: 0..<80, using: &random) == 0 {
+                let end = time + Int64.random(in: 1...80, using: &random) * gap
+                let tasks = Int.random(in: 1...(2 * cores), using: &random)
+                let length = Int64.random(in: longest / 8...longest, using: &random)
+                script.append(
+                    ScriptEvent(at: time, kind: .loop(qosClass, tasks: tasks, length: length, until: end)))
+            }
             let kind =
                 Int.random(in: 0..<12, using: &random) == 0
                 ? Self.disturb(disturbance, qosClass, cores: cores, using: &random) : nil
@@ -71,6 +85,27 @@ extension SimulatedWorld {
         case .everything:
             let kinds: [Disturbance] = [.blocking, .widths, .cores, .fences, .raises]
             return disturb(kinds.randomElement(using: &random) ?? .none, qosClass, cores: cores, using: &random)
+        }
+    }
+}
+
+extension SchedulingParameters {
+    /// The table's constants, all durations divided by a number.
+    static func table(dividedBy divisor: Int) -> SchedulingParameters {
+        guard divisor > 1 else { return SchedulingParameters() }
+        let table = SchedulingParameters()
+        do throws(SchedulingParameterError) {
+            var result = try SchedulingParameters { qosClass throws(SchedulingParameterError) in
+                try PerClass(
+                    worstCaseWait: table[qosClass].worstCaseWait / divisor, warp: table[qosClass].warp / divisor,
+                    quantum: table[qosClass].quantum / divisor, coresPerWorker: table[qosClass].coresPerWorker)
+            }
+            result.crowdingGrace = table.crowdingGrace / divisor
+            result.fullFence = table.fullFence / divisor
+            return result
+        } catch {
+            Issue.record(error)
+            return table
         }
     }
 }
