@@ -20,7 +20,7 @@ package struct EffectApplier: Sendable {
         self.calls = calls
     }
 
-    /// Applies a class's effects and reads them back; seven to ten system calls, 10 µs.
+    /// Applies a class's effects and reads them back; seven to ten system calls, 4 µs.
     ///
     /// Whatever the thread inherited from its creator is replaced, where that is allowed: policy, nice, slice, I/O
     /// priority and timer slack. Any thread may call it for any thread of the process; a sibling's timer slack needs

@@ -26,10 +26,8 @@ extension LinuxSchedulingCalls {
     }
 
     package func setNice(_ nice: Int, of thread: ThreadID) throws(KernelError) {
-        let subject = "\(thread) (nice \(nice))"
-        guard Scheduling.niceRange ~= nice else { throw KernelError(.setNice, code: EINVAL, subject: subject) }
-        let code = cqos_set_nice(thread.rawValue, Int32(nice))
-        guard code == 0 else { throw KernelError(.setNice, code: code, subject: subject) }
+        let code = Scheduling.niceRange ~= nice ? cqos_set_nice(thread.rawValue, Int32(nice)) : EINVAL
+        guard code == 0 else { throw KernelError(.setNice, code: code, subject: "\(thread) (nice \(nice))") }
     }
 
     package func nice(of thread: ThreadID) throws(KernelError) -> Int {
@@ -39,12 +37,8 @@ extension LinuxSchedulingCalls {
     }
 
     package func setIOPriority(_ priority: IOPriority, of thread: ThreadID) throws(KernelError) {
-        let subject = "\(thread) (\(priority))"
-        guard let value = priority.rawValue else {
-            throw KernelError(.setIOPriority, code: EINVAL, subject: subject)
-        }
-        let code = cqos_set_ioprio(thread.rawValue, value)
-        guard code == 0 else { throw KernelError(.setIOPriority, code: code, subject: subject) }
+        let code = priority.rawValue.map { cqos_set_ioprio(thread.rawValue, $0) } ?? EINVAL
+        guard code == 0 else { throw KernelError(.setIOPriority, code: code, subject: "\(thread) (\(priority))") }
     }
 
     package func ioPriority(of thread: ThreadID) throws(KernelError) -> IOPriority {

@@ -5,15 +5,15 @@ extension LinuxSchedulingCalls {
     package func setTimerSlack(nanoseconds: UInt64, of thread: ThreadID) throws(KernelError) {
         let isOwn = thread == .current
         let call: KernelCall = isOwn ? .setOwnTimerSlack : .setTimerSlackOfOther
-        let subject = "\(thread) (\(nanoseconds) ns)"
+        func subject() -> String { "\(thread) (\(nanoseconds) ns)" }
         // To the kernel 0 means "back to the default".
-        guard nanoseconds > 0 else { throw KernelError(call, code: EINVAL, subject: subject) }
+        guard nanoseconds > 0 else { throw KernelError(call, code: EINVAL, subject: subject()) }
         guard isOwn else {
             return try KernelFile.write(
-                "\(nanoseconds)", to: slackFile(of: thread), as: call, subject: subject, whenMissing: ESRCH)
+                "\(nanoseconds)", to: slackFile(of: thread), as: call, subject: subject(), whenMissing: ESRCH)
         }
         let code = cqos_set_own_slack(nanoseconds)
-        guard code == 0 else { throw KernelError(call, code: code, subject: subject) }
+        guard code == 0 else { throw KernelError(call, code: code, subject: subject()) }
     }
 
     package func timerSlack(of thread: ThreadID) throws(KernelError) -> UInt64 {
