@@ -48,6 +48,7 @@ let package = Package(
             name: "qos-service",
             dependencies: [
                 "Indexing", "TreeScan",
+                .product(name: "QoSCore", package: "swift-qos"),
                 .product(name: "QoSRuntime", package: "swift-qos"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),

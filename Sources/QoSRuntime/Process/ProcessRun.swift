@@ -1,4 +1,5 @@
 import Glibc
+import QoSCore
 import QoSEventLoop
 import QoSKernel
 import Synchronization
@@ -21,7 +22,7 @@ final class ProcessRun: Sendable {
     func run(_ body: @escaping @Sendable () async throws -> Void) throws -> Never {
         try watchSignals()
         if configuration.servesDispatchMain { try dispatchMain.serve(on: executors.main.loop) }
-        let bodyTask = Task.detached(priority: .medium) {
+        let bodyTask = Task.detached(priority: configuration.qosClass.taskPriority) {
             let outcome: Result<Void, any Error>
             do {
                 outcome = .success(try await body())

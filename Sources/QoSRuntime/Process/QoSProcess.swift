@@ -1,4 +1,5 @@
 public import Glibc
+public import QoSCore
 import QoSEventLoop
 
 /// The whole process on the runtime: our pools are the default executor, a libuv loop on the real main thread is the main
@@ -28,7 +29,7 @@ public enum QoSProcess {
     /// Makes the runtime the executor of the process, runs a body, and ends the process.
     ///
     /// Must be called on the main thread, from a synchronous `main`, before any task is started: Swift chooses its executors
-    /// once. The body runs as a task at the default priority.
+    /// once. The body runs as a task of the configuration's class.
     ///
     /// **How the process ends**
     ///
@@ -65,6 +66,10 @@ extension QoSProcess {
         /// The pools.
         public var scheduler: QoSScheduler.Configuration
 
+        /// The class of the body's task, and so of what inherits from it: `default`, unless the program is a service whose
+        /// main purpose is to answer (rules C2, T5).
+        public var qosClass: QoSClass
+
         /// The signals that ask the process to end: the body's task is cancelled. Empty leaves signals alone.
         public var endingSignals: Set<Int32>
 
@@ -77,11 +82,13 @@ extension QoSProcess {
         /// Makes a configuration.
         public init(
             scheduler: QoSScheduler.Configuration = QoSScheduler.Configuration(),
+            qosClass: QoSClass = .default,
             endingSignals: Set<Int32> = [SIGINT, SIGTERM],
             signalGrace: Duration = .seconds(30),
             servesDispatchMain: Bool = true
         ) {
             self.scheduler = scheduler
+            self.qosClass = qosClass
             self.endingSignals = endingSignals
             self.signalGrace = signalGrace
             self.servesDispatchMain = servesDispatchMain

@@ -1,4 +1,5 @@
 internal import Indexing
+internal import QoSRuntime
 
 /// The answer of `/status`; keys are written in snake case.
 struct StatusResponse: Encodable {
@@ -24,6 +25,8 @@ struct StatusResponse: Encodable {
     /// Files read per second, lately.
     let rate: Double
     let lastPass: PassReport?
+    /// What the pools of the classes did and have to do.
+    let scheduler: SchedulerSnapshot?
 
     init(_ status: IndexStatus, rate: Double) {
         folder = status.folder
@@ -44,5 +47,6 @@ struct StatusResponse: Encodable {
         settled = status.settled
         self.rate = (rate * 10).rounded() / 10
         lastPass = status.lastPass
+        scheduler = schedulerSnapshot()
     }
 }
