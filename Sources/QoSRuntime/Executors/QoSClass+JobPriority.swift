@@ -7,3 +7,12 @@ extension QoSClass {
         self = QoSClass(rawPriority: priority.rawValue) ?? .default
     }
 }
+
+extension QoSClass {
+    /// The class of a pool's rank, 0…4.
+    @inline(__always)
+    init(atRank rank: Int) {
+        assert((0..<QoSClass.allCases.count).contains(rank), "no pool has rank \(rank)")
+        self = QoSClass(rank: rank) ?? .default
+    }
+}

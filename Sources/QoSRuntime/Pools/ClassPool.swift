@@ -72,23 +72,25 @@ struct ClassPool: ~Copyable {
         unsafe workers == other.workers
     }
 
-    /// Work has been added: wakes or starts a worker, unless one searches.
+    /// Work has been added: asks for one more worker, unless one searches or none is left.
     @inline(__always)
     func wakeOne() {
         let seen = PoolWord(rawValue: word.load(ordering: .sequentiallyConsistent))
         if seen.searching > 0 || (seen.parkedTop == nil && seen.started >= width) { return }
-        wakeOneSlowly(seen)
+        unsafe core.workArrived(rank: qosClass.rank)
     }
 
-    @inline(never)
-    private func wakeOneSlowly(_ first: PoolWord) {
-        var seen = first
+    /// A worker of the pool has been admitted: wakes a parked one or has one started.
+    ///
+    /// - Returns: `false` when there is none to wake, or one searches already; the admission is then to be given back.
+    func wakeAdmitted() -> Bool {
+        var seen = PoolWord(rawValue: word.load(ordering: .sequentiallyConsistent))
         while true {
             let (next, notification) = seen.workAdded(width: width) { top in
                 let link = unsafe workers[top].nextParked.load(ordering: .relaxed)
                 return link == 0 ? nil : link - 1
             }
-            if notification == .nothing { return }
+            if notification == .nothing { return false }
             let (exchanged, original) = word.compareExchange(
                 expected: seen.rawValue, desired: next.rawValue, ordering: .sequentiallyConsistent)
             guard exchanged else {
@@ -103,7 +105,7 @@ struct ClassPool: ~Copyable {
                 startRequest.store(worker + 1, ordering: .sequentiallyConsistent)
                 unsafe core.loop.wake()
             }
-            return
+            return true
         }
     }
 

@@ -17,10 +17,14 @@ extension Worker {
         let pool = unsafe worker.pointee.pool
         let core = unsafe pool.pointee.core
         let executors = unsafe core.executorTable
+        let rank = unsafe pool.pointee.qosClass.rank
         var isSearching = true  // It was started for work, and counted.
 
         while !core.isClosed {
-            if let node = unsafe nextNode(worker) {
+            if core.admission.mustAsk(rank: rank), core.workerMustPark(rank: rank) {
+                unsafe park(worker, wasSearching: isSearching, isCounted: false)
+                isSearching = true
+            } else if let node = unsafe nextNode(worker) {
                 if isSearching {
                     isSearching = false
                     unsafe pool.pointee.searchSucceeded()
@@ -31,7 +35,7 @@ extension Worker {
                 unsafe pool.pointee.searchSucceeded()
                 unsafe run(node, worker, executors)
             } else if !core.isClosed {
-                unsafe park(worker, wasSearching: isSearching)
+                unsafe park(worker, wasSearching: isSearching, isCounted: true)
                 // Whoever unparks a worker has counted it as searching, except at shutdown, when it no longer matters.
                 isSearching = true
             }
@@ -118,13 +122,16 @@ extension Worker {
 
     /// Goes to sleep until somebody adds work: publishes that it sleeps, looks once more, sleeps
     /// (`Docs/Protocols/wake-park.md`).
-    private static func park(_ worker: UnsafeMutablePointer<Worker>, wasSearching: Bool) {
+    ///
+    /// - Parameter isCounted: whether admission still counts the worker; not when it was told to park.
+    private static func park(_ worker: UnsafeMutablePointer<Worker>, wasSearching: Bool, isCounted: Bool) {
         let pool = unsafe worker.pointee.pool
         let index = unsafe worker.pointee.index
         unsafe pool.pointee.update { word -> (PoolWord, Void)? in
             unsafe worker.pointee.nextParked.store(word.parkedTop.map { $0 + 1 } ?? 0, ordering: .relaxed)
             return (word.workerParks(index, wasSearching: wasSearching), ())
         }
+        if isCounted { unsafe pool.pointee.core.workerWentIdle(rank: pool.pointee.qosClass.rank) }
         unsafe pool.pointee.core.workerParks()
         if unsafe pool.pointee.hasWork() { unsafe pool.pointee.wakeOne() }
         unsafe worker.pointee.timesParked.store(

@@ -47,11 +47,23 @@ final class ProcessRun: Sendable {
                         follow(end.withLock { $0.received(signal: number) })
                     }
                     watches.withLock { $0.append(watch) }
+                    Self.unblock(number)
                 } catch {
                     follow(.exit(status: 1, message: "signal \(number) cannot be watched: \(error)"))
                 }
             }
         }
+    }
+
+    /// Lets a signal through to the calling thread.
+    ///
+    /// A process inherits its signal mask from whoever started it, and some block everything: then no thread of ours would
+    /// ever get the signal.
+    private static func unblock(_ signal: Int32) {
+        var set = sigset_t()
+        unsafe sigemptyset(&set)
+        unsafe sigaddset(&set, signal)
+        unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
     }
 
     private func follow(_ action: ProcessEnd.Action) {

@@ -54,9 +54,16 @@ extension QoSScheduler.Configuration {
         return schedulingCalls.map(KernelProfile.init(calls:)) ?? .process
     }
 
+    /// The constants of admission. Where the kernel does not separate the classes, the surplus of the lower ones gives way
+    /// at once.
+    func parameters(for profile: KernelProfile?) -> SchedulingParameters {
+        var parameters = SchedulingParameters()
+        if profile.map({ $0.capabilities.mode == .denied }) ?? true { parameters.crowdingGrace = .zero }
+        return parameters
+    }
+
     func workers(of qosClass: QoSClass, width: Int) -> Int {
-        if let count = workers[qosClass] { return count }
-        return qosClass == .background ? max(1, width / 2) : width
+        workers[qosClass] ?? SchedulingParameters()[qosClass].workers(cores: width)
     }
 
     /// How long a worker of the class goes on looking for work before it parks, while a processor is idle: a wake-up

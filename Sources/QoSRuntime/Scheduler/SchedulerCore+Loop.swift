@@ -23,12 +23,15 @@ extension SchedulerCore {
     func loopWoke() {
         startRequestedWorkers()
         let nextTimer = timers.advance(now: MonotonicClock.nanoseconds, fire: fire)
-        let nextLook = advancePhase()
-        armTimer(at: [nextTimer, nextLook].compactMap { $0 }.min())
-    }
-
-    private func armTimer(at deadline: UInt64?) {
-        loop.armTimer(atNanoseconds: deadline)
+        let nextPhase = advancePhase()
+        var nextAdmission = tickAdmission()
+        admission.timerArmed(for: nextAdmission)
+        // An event may have set an earlier time before it could see for when the timer is armed.
+        if let time = admission.nextLook, time < nextAdmission ?? .max {
+            nextAdmission = time
+            admission.timerArmed(for: time)
+        }
+        loop.armTimer(atNanoseconds: [nextTimer, nextPhase, nextAdmission].compactMap { $0 }.min())
     }
 
     /// Adds a timer from any thread.
@@ -72,6 +75,7 @@ extension SchedulerCore {
         startFailures.wrappingAdd(1, ordering: .relaxed)
         unsafe pools[rank].update { word -> (PoolWord, Void)? in (word.startFailed(), ()) }
         awake.wrappingSubtract(1, ordering: .sequentiallyConsistent)
+        workerWentIdle(rank: rank)
         let retry = MonotonicClock.nanoseconds().addingSaturating(Self.startRetry)
         _ = timers.add(
             deadline: retry, tolerance: Self.startRetry,

@@ -22,6 +22,10 @@ final class SchedulerCore: @unchecked Sendable {
 
     let loop: EventLoop
     let timers = TimerService()
+
+    /// Which class may have how many workers at work.
+    let admission: Admission
+
     let configuration: QoSScheduler.Configuration
 
     /// How many processors the process may use.
@@ -63,6 +67,7 @@ final class SchedulerCore: @unchecked Sendable {
         self.configuration = configuration
         width = try configuration.resolvedWidth()
         profile = configuration.profile
+        admission = Admission(processors: width, parameters: configuration.parameters(for: profile))
         let link = Link()
         loop = try EventLoop(
             onWake: { unsafe link.core?.loopWoke() },

@@ -1,0 +1,187 @@
+import CQoSShims
+import QoSCore
+import QoSKernel
+import Synchronization
+
+/// Drives the admission of workers: tells ``PickMachine`` what happens, wakes whom it admits, and publishes who has to ask.
+///
+/// Workers take jobs without asking as long as their class is not in ``mustAsk``: one relaxed load for a job. The machine, and
+/// its lock, is used only where a worker is about to be woken or to park, or has to ask.
+///
+/// A thread of a high class never waits for the lock, which a preempted thread of a low class may hold: it tries for a
+/// moment, then leaves a note and acts as if it were admitted. Whoever holds the lock looks for notes when it takes it and
+/// after it gave it back, so that none stays behind: a note is left before the lock is tried, and the notes are looked at
+/// after the lock was given back.
+///
+/// Threading: any thread. `Docs/Protocols/admission.md` has the rules.
+final class Admission: Sendable {
+    /// The classes whose workers ask before they take their next job, as bits by rank.
+    private let mustAskBits = Atomic<UInt8>(0)
+
+    private let machine: Mutex<PickMachine>
+    private let notes = Notes()
+
+    /// When time alone changes something, monotonic nanoseconds; `Int64.max` for never.
+    private let lookAgain = Atomic<Int64>(.max)
+
+    /// For when the loop's timer is armed; `UInt64.max` when it is not.
+    private let armed = Atomic<UInt64>(.max)
+
+    /// The classes that do not wait for the lock.
+    private static let lowestHurried = QoSClass.userInitiated.rank
+
+    init(processors: Int, parameters: SchedulingParameters) {
+        machine = Mutex(PickMachine(cores: processors, parameters: parameters, at: Self.now))
+    }
+
+    /// When the loop has to call ``ticked()`` at the latest; `nil` when time alone changes nothing.
+    var nextLook: UInt64? {
+        let time = lookAgain.load(ordering: .relaxed)
+        return time == .max ? nil : UInt64(max(0, time))
+    }
+
+    /// Whether a worker of the class has to ask before it takes its next job.
+    @inline(__always)
+    func mustAsk(rank: Int) -> Bool {
+        mustAskBits.load(ordering: .relaxed) & (1 << UInt8(truncatingIfNeeded: rank)) != 0
+    }
+
+    /// Whether the loop's timer is armed for later than this.
+    func isEarlierThanArmed(_ time: UInt64) -> Bool {
+        time < armed.load(ordering: .sequentiallyConsistent)
+    }
+
+    /// The loop's timer is armed for this time. The loop's thread.
+    func timerArmed(for time: UInt64?) {
+        armed.store(time ?? .max, ordering: .sequentiallyConsistent)
+    }
+
+    // MARK: Events, each of which answers with the classes of which one worker is to be woken; it is counted
+
+    /// There is work of a class that nobody looks for.
+    func workBecameRunnable(rank: Int) -> QoSClassSet {
+        event(rank: rank, note: notes.arrivals, otherwise: QoSClassSet(QoSClass(atRank: rank))) { machine, now in
+            machine.workBecameRunnable(QoSClass(atRank: rank), at: now)
+        }
+    }
+
+    /// A worker found nothing to do, or nobody could be woken: it is not counted any more.
+    func workerWentIdle(rank: Int) -> QoSClassSet {
+        event(rank: rank, note: notes.departures, otherwise: []) { machine, now in
+            machine.workerWentIdle(QoSClass(atRank: rank), at: now)
+        }
+    }
+
+    /// A worker that has to ask is about to take its next job.
+    ///
+    /// - Returns: also, whether the worker parks instead; it is then not counted any more.
+    func workerAsked(rank: Int) -> (parks: Bool, admit: QoSClassSet) {
+        var parks = false
+        let admit = event { machine, now in
+            let answer = machine.workerAsked(QoSClass(atRank: rank), at: now)
+            parks = answer.verdict == .park
+            return answer.actions
+        }
+        return (parks, admit)
+    }
+
+    /// Time has passed, as ``nextLook`` wanted. The loop's thread.
+    func ticked() -> QoSClassSet {
+        event { machine, now in machine.ticked(at: now) }
+    }
+
+    // MARK: The lock and the notes
+
+    private typealias Event = (inout PickMachine, SchedulerInstant) -> AdmissionActions
+
+    private static var now: SchedulerInstant {
+        SchedulerInstant(nanoseconds: Int64(clamping: MonotonicClock.nanoseconds()))
+    }
+
+    private func event(_ body: Event) -> QoSClassSet {
+        let admit = machine.withLock { machine in handle(&machine, body) }
+        return admit.union(takeNotesLeft())
+    }
+
+    /// The same for a class that does not wait for the lock: when it is not free within a moment, the class leaves a note.
+    private func event(
+        rank: Int, note: borrowing Notes.Counts, otherwise assumed: QoSClassSet, _ body: Event
+    ) -> QoSClassSet {
+        guard rank >= Self.lowestHurried else { return event(body) }
+        for _ in 0..<32 {
+            if let admit = machine.withLockIfAvailable({ machine in handle(&machine, body) }) {
+                return admit.union(takeNotesLeft())
+            }
+            cqos_spin_hint()
+        }
+        note.increment(rank: rank)
+        return assumed.union(takeNotesLeft())
+    }
+
+    private func handle(_ machine: inout PickMachine, _ body: Event) -> QoSClassSet {
+        let now = Self.now
+        let noted = takeNotes(&machine, at: now)
+        let actions = body(&machine, now)
+        return publish(actions).union(noted)
+    }
+
+    private func takeNotesLeft() -> QoSClassSet {
+        var admit = QoSClassSet()
+        while !notes.isEmpty {
+            let taken = machine.withLockIfAvailable { machine in takeNotes(&machine, at: Self.now) }
+            guard let taken else { break }
+            admit.formUnion(taken)
+        }
+        return admit
+    }
+
+    /// Makes up for what could not be said. With the lock held.
+    private func takeNotes(_ machine: inout PickMachine, at now: SchedulerInstant) -> QoSClassSet {
+        guard !notes.isEmpty else { return [] }
+        var admit = QoSClassSet()
+        notes.arrivals.takeAll { rank in
+            admit.formUnion(publish(machine.workerUnblocked(QoSClass(atRank: rank), at: now)))
+        }
+        notes.departures.takeAll { rank in
+            admit.formUnion(publish(machine.workerWentIdle(QoSClass(atRank: rank), at: now)))
+        }
+        return admit
+    }
+
+    private func publish(_ actions: AdmissionActions) -> QoSClassSet {
+        mustAskBits.store(actions.mustAsk.rawValue, ordering: .relaxed)
+        lookAgain.store(actions.lookAgainAt?.nanoseconds ?? .max, ordering: .relaxed)
+        return actions.admit
+    }
+}
+
+extension Admission {
+    /// What high classes did while the lock was taken.
+    struct Notes: ~Copyable {
+        /// Workers that were woken without having been admitted.
+        let arrivals = Counts()
+        /// Workers that parked without having said so.
+        let departures = Counts()
+
+        var isEmpty: Bool { arrivals.isEmpty && departures.isEmpty }
+
+        /// A count for each rank, in one word.
+        struct Counts: ~Copyable {
+            private let word = Atomic<UInt64>(0)
+
+            var isEmpty: Bool { word.load(ordering: .sequentiallyConsistent) == 0 }
+
+            func increment(rank: Int) {
+                word.wrappingAdd(1 << UInt64(rank * 12), ordering: .sequentiallyConsistent)
+            }
+
+            func takeAll(_ body: (_ rank: Int) -> Void) {
+                var counts = word.exchange(0, ordering: .sequentiallyConsistent)
+                for rank in 0..<QoSClass.allCases.count {
+                    for _ in 0..<(counts & 0xFFF) { body(rank) }
+                    counts >>= 12
+                }
+            }
+        }
+    }
+}

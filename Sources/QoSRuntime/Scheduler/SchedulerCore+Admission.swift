@@ -1,0 +1,46 @@
+import QoSCore
+import QoSEventLoop
+import QoSKernel
+
+// What follows from admission: whoever caused an event wakes whom it admitted.
+
+extension SchedulerCore {
+    /// There is work of a class that no worker looks for.
+    func workArrived(rank: Int) {
+        wake(admission.workBecameRunnable(rank: rank))
+    }
+
+    /// A worker of a class found nothing to do.
+    func workerWentIdle(rank: Int) {
+        wake(admission.workerWentIdle(rank: rank))
+    }
+
+    /// A worker that has to ask is about to take its next job.
+    ///
+    /// - Returns: whether it parks instead.
+    func workerMustPark(rank: Int) -> Bool {
+        let answer = admission.workerAsked(rank: rank)
+        wake(answer.admit)
+        return answer.parks
+    }
+
+    /// Time may have made a difference. The loop's thread.
+    ///
+    /// - Returns: when it will next, at the latest.
+    func tickAdmission() -> UInt64? {
+        if let time = admission.nextLook, time <= MonotonicClock.nanoseconds() { wake(admission.ticked()) }
+        return admission.nextLook
+    }
+
+    /// Wakes one worker of each class. Where none could be woken, the admission is given back, which may admit others.
+    private func wake(_ classes: QoSClassSet) {
+        var classes = classes
+        while let qosClass = classes.popHighest() {
+            if unsafe !pools[qosClass.rank].wakeAdmitted() {
+                classes.formUnion(admission.workerWentIdle(rank: qosClass.rank))
+            }
+        }
+        // The loop keeps the time at which a class has waited for too long.
+        if let time = admission.nextLook, admission.isEarlierThanArmed(time) { loop.wake() }
+    }
+}
