@@ -1,3 +1,4 @@
+internal import Foundation
 internal import GRDB
 
 extension SearchIndex {
@@ -26,17 +27,18 @@ extension SearchIndex {
     private static func hits(_ query: SearchQuery, in database: Database) throws -> [SearchHit] {
         let statement = try database.cachedStatement(
             sql: """
-                SELECT path, -rank, snippet(document, 2, ?, ?, '…', 24) FROM document
+                SELECT path, -rank, CAST(body AS BLOB) FROM document
                 WHERE document MATCH ? ORDER BY rank LIMIT ? OFFSET ?
                 """
         )
         let rows = try Row.fetchCursor(
             statement,
-            arguments: [SearchHit.markStart, SearchHit.markEnd, query.expression, query.limit, query.offset]
+            arguments: [query.expression, query.limit, query.offset]
         )
         var hits: [SearchHit] = []
         while let row = try rows.next() {
-            hits.append(SearchHit(path: row[0], score: row[1], snippet: row[2]))
+            let snippet = Snippet(of: Array(row[2] as Data), terms: query.terms)
+            hits.append(SearchHit(path: row[0], score: row[1], snippet: snippet.text))
         }
         return hits
     }

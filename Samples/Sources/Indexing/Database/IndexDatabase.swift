@@ -20,7 +20,7 @@ enum IndexDatabase {
         configuration.prepareDatabase { database in
             // Sorting must not need room on a disk that may be full.
             try database.execute(
-                sql: "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -8000; PRAGMA journal_size_limit = 67108864"
+                sql: "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -8000; PRAGMA journal_size_limit = 16777216"
             )
             if let sizeLimit {
                 let pageSize = try Int.fetchOne(database, sql: "PRAGMA page_size") ?? 4096

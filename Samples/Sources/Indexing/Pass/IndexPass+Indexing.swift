@@ -6,7 +6,10 @@ extension IndexPass {
     private static let mergePages = 256
 
     /// Reads a batch of pending files and writes their documents.
-    func read(_ limit: BatchLimit, _ deadline: ContinuousClock.Instant) throws {
+    func read(_ limit: BatchLimit, _ began: ContinuousClock.Instant) throws {
+        // At least a fifth of the time is for documents, or the commits would be all that is done.
+        let deadline = began + max(limit.duration / 5, limit.duration - commitCost)
+        var lastDocument = began
         let (settled, difference) = try transaction { database in
             let files = FileTable(database: database)
             let documents = DocumentTable(database: database)
@@ -18,8 +21,10 @@ extension IndexPass {
                 difference.add(try settle(row, files, documents).counts)
                 settled += 1
             }
+            lastDocument = ContinuousClock.now
             return (settled, difference)
         }
+        commitCost = (commitCost + (ContinuousClock.now - lastDocument)) / 2
         report.settled += settled
         index.board.update { status in
             status.counts.add(difference)

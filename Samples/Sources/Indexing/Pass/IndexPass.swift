@@ -26,6 +26,8 @@ public final class IndexPass {
     var seen = IdentifierSet()
     /// What the scan found and the database has not taken yet; kept when a step has to be repeated.
     var events: [ScanEvent] = []
+    /// What the end of a batch costs, smoothed: a commit writes out what the documents before it left in memory.
+    var commitCost = Duration.zero
     private let start = ContinuousClock.now
     /// Given back as soon as the pass is over.
     private var token: PassToken?
@@ -62,7 +64,7 @@ public final class IndexPass {
             switch phase {
             case .scanning(let scanner): try scan(scanner, limit, deadline)
             case .sweeping(let after): try sweep(after: after, limit, deadline)
-            case .indexing: try read(limit, deadline)
+            case .indexing: try read(limit, began)
             case .merging: try merge()
             case .finished: return .finished
             }

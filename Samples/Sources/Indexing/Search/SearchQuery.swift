@@ -18,6 +18,8 @@ public struct SearchQuery: Sendable, Hashable {
 
     /// The query in the language of FTS5.
     let expression: String
+    /// Its words, which snippets mark.
+    let terms: SearchTerms
 
     /// A query; by default plain words, the first twenty hits.
     ///
@@ -42,6 +44,7 @@ public struct SearchQuery: Sendable, Hashable {
         case .fts: expression = cleaned
         }
         guard expression.contains(where: { !$0.isWhitespace }) else { throw .noWords }
+        terms = SearchTerms(expression: expression)
         self.text = text
         self.syntax = syntax
         self.limit = limit
@@ -53,19 +56,10 @@ public struct SearchQuery: Sendable, Hashable {
     /// A word of several tokens (`snake_case`, `a.b`) is a phrase. A word without any would make the whole
     /// conjunction empty, so it is dropped.
     private static func conjunction(of text: String) -> String {
-        let words = text.split(whereSeparator: \.isWhitespace).filter { $0.unicodeScalars.contains(where: isToken) }
+        let words = text.split(whereSeparator: \.isWhitespace).filter {
+            $0.unicodeScalars.contains(where: \.isWordCharacter)
+        }
         guard !words.isEmpty else { return "" }
         return words.map { "\"" + $0.replacing("\"", with: "\"\"") + "\"" }.joined(separator: " AND ") + "*"
-    }
-
-    /// Whether the tokenizer takes the character as part of a word: categories L*, N*, Co.
-    private static func isToken(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.properties.generalCategory {
-        case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter,
-            .decimalNumber, .letterNumber, .otherNumber, .privateUse:
-            true
-        default:
-            false
-        }
     }
 }

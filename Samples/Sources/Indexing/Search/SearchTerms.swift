@@ -1,0 +1,45 @@
+/// The words of a query, folded, for the marks in snippets.
+struct SearchTerms: Sendable, Hashable {
+    /// One word.
+    struct Term: Sendable, Hashable {
+        var folded: [UInt8]
+        /// Whether longer words that begin with it match too.
+        var isPrefix: Bool
+    }
+
+    /// The words, at most 64, each once.
+    private(set) var terms: [Term] = []
+
+    /// The words in an expression of FTS5, without its operators; a word before a star is a prefix.
+    init(expression: String) {
+        let bytes = Array(expression.utf8)[...]
+        var scanner = TokenScanner(bytes)
+        while let token = scanner.next(), terms.count < 64 {
+            guard !Self.isSyntax(token, in: bytes) else { continue }
+            // A star may stand behind the word itself or behind the quote that ends it.
+            let rest = bytes[token.range.upperBound...].drop { $0 == UInt8(ascii: "\"") }
+            let term = Term(folded: scanner.folded(token), isPrefix: rest.first == UInt8(ascii: "*"))
+            if !terms.contains(term) { terms.append(term) }
+        }
+    }
+
+    /// The number of the first term that the word matches.
+    func match(_ token: TokenScanner.Token, in scanner: TokenScanner) -> Int? {
+        let length = token.range.count
+        let isCandidate = terms.contains { term in
+            !token.isASCII || (term.folded.count == length || (term.isPrefix && term.folded.count < length))
+        }
+        guard isCandidate else { return nil }
+        let folded = scanner.folded(token)
+        return terms.firstIndex { term in
+            term.isPrefix ? folded.starts(with: term.folded) : folded == term.folded
+        }
+    }
+
+    /// Whether the word is an operator, or the name of a column before a colon.
+    private static func isSyntax(_ token: TokenScanner.Token, in bytes: ArraySlice<UInt8>) -> Bool {
+        let word = String(decoding: bytes[token.range], as: UTF8.self)
+        if ["AND", "OR", "NOT", "NEAR"].contains(word) { return true }
+        return bytes[token.range.upperBound...].first == UInt8(ascii: ":") && ["path", "title", "body"].contains(word)
+    }
+}

@@ -1,0 +1,70 @@
+/// Cuts a short piece out of a text around the words of a query.
+///
+/// FTS5's own `snippet()` compares each match in a text with all the others; where a word stands thousands of times,
+/// which is what the best hits are like, that takes tens of milliseconds per hit.
+struct Snippet {
+    /// Bytes in which the matches of a snippet lie together.
+    private static let window = 200
+    /// Bytes of context before the first of them.
+    private static let lead = 60
+    /// Bytes after which the best piece found so far is good enough.
+    private static let patience = 1 << 20
+
+    /// The piece, with the matches between the marks.
+    let text: String
+
+    /// Finds the first piece with the most different words. O(length of the text), less when all words are found early.
+    init(of bytes: [UInt8], terms: SearchTerms) {
+        let start = Self.bestStart(bytes, terms)
+        text = Self.render(bytes, from: max(0, (start ?? 0) - Self.lead), terms)
+    }
+
+    /// Where the best piece begins, or nil when no word of the query stands in the text.
+    private static func bestStart(_ bytes: [UInt8], _ terms: SearchTerms) -> Int? {
+        var scanner = TokenScanner(bytes[...])
+        var recent: [(start: Int, term: Int)] = []
+        var best: (start: Int, count: Int)?
+        while let token = scanner.next() {
+            if best != nil, token.range.lowerBound > patience { break }
+            guard let term = terms.match(token, in: scanner) else { continue }
+            recent.removeAll { $0.start + window < token.range.upperBound || $0.term == term }
+            recent.append((token.range.lowerBound, term))
+            guard recent.count > best?.count ?? 0 else { continue }
+            best = (recent[0].start, recent.count)
+            if recent.count == terms.terms.count { break }
+        }
+        return best?.start
+    }
+
+    private static func render(_ bytes: [UInt8], from start: Int, _ terms: SearchTerms) -> String {
+        let start = start == 0 ? 0 : boundary(bytes, from: start, step: 1)
+        let end = min(bytes.count, start + lead + window)
+        let piece = bytes[start..<(end == bytes.count ? end : max(start, boundary(bytes, from: end, step: -1)))]
+        var text: [UInt8] = []
+        var copied = piece.startIndex
+        var scanner = TokenScanner(piece)
+        while let token = scanner.next() {
+            guard terms.match(token, in: scanner) != nil else { continue }
+            text += piece[copied..<token.range.lowerBound]
+            text += SearchHit.markStart.utf8 + Array(piece[token.range]) + SearchHit.markEnd.utf8
+            copied = token.range.upperBound
+        }
+        text += piece[copied...]
+        let isSpace: (UInt8) -> Bool = { $0 <= 0x20 }
+        let trimmed = text.drop(while: isSpace).reversed().drop(while: isSpace).reversed()
+        return (start > 0 ? "…" : "") + String(decoding: trimmed, as: UTF8.self)
+            + (piece.endIndex < bytes.count ? "…" : "")
+    }
+
+    /// The nearest place in one direction that does not cut a word; within twenty bytes, else one between characters.
+    private static func boundary(_ bytes: [UInt8], from index: Int, step: Int) -> Int {
+        var place = index
+        for _ in 0..<20 where place > 0 && place < bytes.count {
+            if bytes[place] <= 0x20 { return place }
+            place += step
+        }
+        place = index
+        while place > 0, place < bytes.count, bytes[place] & 0xC0 == 0x80 { place += step }
+        return place
+    }
+}
