@@ -163,7 +163,8 @@ struct ChildProcessTests {
     @Test(
         "what cannot be started is refused with what to do",
         arguments: [
-            (ChildCommand("/does/not/exist"), .notFound), (ChildCommand("no-such-program-anywhere"), .notFound),
+            (ChildCommand("/does/not/exist"), .notFound),
+            (ChildCommand("no-such-program-anywhere", environment: ["PATH": "/usr/bin:/bin"]), .notFound),
             (ChildCommand("true", workingDirectory: "/does/not/exist"), .notFound),
             (ChildCommand("/etc/passwd"), .notPermitted), (ChildCommand("true", ["a\0b"]), .invalidArgument),
             (ChildCommand("true", environment: ["A": "\0"]), .invalidArgument),

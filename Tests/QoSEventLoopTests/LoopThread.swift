@@ -1,5 +1,4 @@
 import Dispatch
-import Foundation
 import Glibc
 import QoSEventLoop
 import Synchronization
@@ -10,25 +9,40 @@ extension Tag {
     @Tag static var libuv: Self
 }
 
-/// Runs a loop on a thread of its own, and tells when its `run()` returned.
+/// Runs a loop on a thread of its own.
 final class LoopThread: Sendable {
-    private let ended = DispatchSemaphore(value: 0)
-    private let outcome = Mutex<Result<Void, EventLoopError>?>(nil)
+    private final class Run: Sendable {
+        let loop: EventLoop
+        let outcome = Mutex<Result<Void, EventLoopError>?>(nil)
 
-    init(_ loop: EventLoop) {
-        let body: @Sendable () -> Void = { [self] in
-            let result = Result { () throws(EventLoopError) in try loop.run() }
-            outcome.withLock { $0 = result }
-            ended.signal()
+        init(_ loop: EventLoop) {
+            self.loop = loop
         }
-        Thread.detachNewThread(body)
     }
 
-    /// Waits until `run()` returned, and throws what it threw.
+    private let run: Run
+    private let thread: pthread_t
+
+    init(_ loop: EventLoop) {
+        run = Run(loop)
+        var thread = pthread_t()
+        let context = unsafe Unmanaged.passRetained(run).toOpaque()
+        unsafe pthread_create(
+            &thread, nil,
+            { context in
+                guard let context = unsafe context else { return nil }
+                let run = unsafe Unmanaged<Run>.fromOpaque(context).takeRetainedValue()
+                let result = Result { () throws(EventLoopError) in try run.loop.run() }
+                run.outcome.withLock { $0 = result }
+                return nil
+            }, context)
+        self.thread = thread
+    }
+
+    /// Waits until the thread is gone and holds nothing any more; throws what `run()` threw. To be called once.
     func join() throws(EventLoopError) {
-        ended.wait()
-        ended.signal()
-        try outcome.withLock { $0 }?.get()
+        pthread_join(thread, nil)
+        try run.outcome.withLock { $0 }?.get()
     }
 }
 

@@ -80,6 +80,8 @@ struct SignalWatchTests {
                 }
                 #expect(watch.signal == SIGUSR1)
             }
+            // The body that made the watch held the token too; it is gone when the loop turns again.
+            try await loop.perform {}
             #expect(token == nil)
         }
     }
@@ -96,11 +98,18 @@ struct SignalWatchTests {
         }
     }
 
-    @Test("watches left open are closed with the loop, and may be dropped and closed afterwards")
+    @Test("a watch left open ends with the loop, which releases its handler; it may be closed and dropped afterwards")
     func outlivesTheLoop() async throws {
+        final class Token: Sendable {}
+        weak var token: Token?
         let watch = try await withRunningLoop { loop in
-            try await loop.perform { () throws(EventLoopError) in try loop.watchSignal(SIGUSR1) {} }
+            let held = Token()
+            token = held
+            return try await loop.perform { () throws(EventLoopError) in
+                try loop.watchSignal(SIGUSR1) { _ = held }
+            }
         }
+        #expect(token == nil)
         watch.close()
     }
 }

@@ -61,11 +61,11 @@ struct TimerQueueRandomTests {
         var oracle = Oracle()
         var names: [TimerID] = []
         // Few different deadlines, so that ties are frequent; the bounds move, so that the queue grows and shrinks.
-        for step in 0..<6000 {
-            let range: UInt64 = step % 2000 < 1000 ? 50 : 5000
+        for step in 0..<3000 {
+            let range: UInt64 = step % 1000 < 500 ? 50 : 5000
             let now = UInt64.random(in: 0...range, using: &random)
             switch Int.random(in: 0..<100, using: &random) {
-            case ..<(step % 1500 < 750 ? 60 : 35):
+            case ..<(step % 1100 < 550 ? 60 : 35):
                 let deadline = step % 97 == 0 ? UInt64.max - now : now
                 let tolerance = UInt64.random(in: 0...range, using: &random)
                 names.append(queue.insert(deadline: deadline, tolerance: tolerance, names.count))
