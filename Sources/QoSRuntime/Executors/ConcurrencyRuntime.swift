@@ -52,6 +52,17 @@ enum ConcurrencyRuntime {
         }
     }
 
+    /// The priority of a queued task as it is now: what it was queued with, or higher when something waits for it. `nil`
+    /// for a job that is no task.
+    static func livePriority(_ job: UnownedJob) -> UInt8? {
+        guard ExecutorJob(job).kind == .task else { return nil }
+        // SAFETY: a job of kind `task` is the task object itself, alive while it is enqueued.
+        return unsafe currentPriority(unsafeBitCast(job, to: UnsafeRawPointer.self))
+    }
+
+    @_silgen_name("swift_task_currentPriority")
+    private static func currentPriority(_ task: UnsafeRawPointer) -> UInt8
+
     @_silgen_name("swift_task_basePriority")
     private static func basePriority(_ task: UnsafeRawPointer) -> UInt8
 }

@@ -86,6 +86,26 @@ struct Worker: ~Copyable {
         } ?? NodeList()
     }
 
+    /// Takes out nodes that belong into another pool; gives nothing when the lock is held.
+    func extract(limit: Int, where belongsElsewhere: (JobNode) -> Bool) -> NodeList {
+        guard queued.load(ordering: .relaxed) > 0 else { return NodeList() }
+        return queue.withLockIfAvailable { queue in
+            let taken = queue.extract(limit: limit, where: belongsElsewhere)
+            queued.store(queue.count, ordering: .relaxed)
+            return taken
+        } ?? NodeList()
+    }
+
+    /// Puts nodes into this worker's queue from another thread; gives them back when the lock is held.
+    func offer(_ nodes: consuming NodeList) -> NodeList {
+        let offered = nodes
+        let accepted: Void? = queue.withLockIfAvailable { queue in
+            queue.pushLast(contentsOf: offered)
+            queued.store(queue.count, ordering: .relaxed)
+        }
+        return accepted == nil ? offered : NodeList()
+    }
+
     /// Everything that is queued, for shutdown.
     func takeAll() -> NodeList {
         queue.withLock { queue in

@@ -7,7 +7,9 @@ import QoSKernel
 extension SchedulerCore {
     /// There is work of a class that no worker looks for.
     func workArrived(rank: Int) {
-        wake(admission.workBecameRunnable(rank: rank))
+        let admitted = admission.workBecameRunnable(rank: rank)
+        if !admitted.contains(QoSClass(atRank: rank)) { noteBacklog() }
+        wake(admitted)
     }
 
     /// A worker of a class found nothing to do.
