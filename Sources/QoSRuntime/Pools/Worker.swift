@@ -27,6 +27,16 @@ struct Worker: ~Copyable {
     /// The node that runs, to tell a task that yields from one that was made runnable.
     var current: JobNode?
 
+    /// The task that runs, for the loop to look at; not in the highest class, which nothing can raise.
+    let running = RunningTask()
+
+    /// The kernel's id of the worker's thread, once it runs.
+    let threadID = Atomic<Int32>(0)
+
+    /// What was done for the job that runs, and whether there is something to undo.
+    let boost = Mutex<WorkerBoost?>(nil)
+    let isBoosted = Atomic<Bool>(false)
+
     /// Counts jobs, to look at the injection queue now and then even when the own queue is never empty.
     var tick: UInt32 = 0
 

@@ -1,6 +1,7 @@
 import QoSCore
 import QoSEventLoop
 import QoSKernel
+import Synchronization
 
 // What follows from admission: whoever caused an event wakes whom it admitted.
 
@@ -34,8 +35,15 @@ extension SchedulerCore {
         return admission.nextLook
     }
 
+    /// A worker wakes up: from more workers than processors on, the loop looks whether what they run was raised.
+    @inline(__always)
+    func workerWakes() {
+        let (before, _) = awake.wrappingAdd(1, ordering: .sequentiallyConsistent)
+        if before >= width { noteBacklog() }
+    }
+
     /// Wakes one worker of each class. Where none could be woken, the admission is given back, which may admit others.
-    private func wake(_ classes: QoSClassSet) {
+    func wake(_ classes: QoSClassSet) {
         var classes = classes
         while let qosClass = classes.popHighest() {
             if unsafe !pools[qosClass.rank].wakeAdmitted() {

@@ -33,6 +33,7 @@ extension SchedulerCore {
                 tasksMoved.wrappingAdd(1, ordering: .relaxed)
                 unsafe pools[qosClass.rank].submit(node)
             }
+            promoteRunning(rank: rank)
         }
         if hasBacklog { return nextRescan }
         // Whoever queues sets the flag after it has published its work; so either it sees the flag taken back and sets it
@@ -46,7 +47,9 @@ extension SchedulerCore {
         return nextRescan
     }
 
+    /// Whether something waits, or more workers run than there are processors.
     private var hasBacklog: Bool {
-        (0..<QoSClass.userInteractive.rank).contains { unsafe pools[$0].hasWork() }
+        awake.load(ordering: .sequentiallyConsistent) > width
+            || (0..<QoSClass.userInteractive.rank).contains { unsafe pools[$0].hasWork() }
     }
 }

@@ -57,6 +57,9 @@ final class SchedulerCore: @unchecked Sendable {
     /// How many waiting tasks were moved to a higher pool because something there waits for them.
     let tasksMoved = Atomic<UInt64>(0)
 
+    /// How many running tasks were raised because something of a higher class waits for them.
+    let runningPromoted = Atomic<UInt64>(0)
+
     var phase = SchedulerPhase.running
     var threads: [WorkerThread] = []
 
@@ -113,11 +116,6 @@ final class SchedulerCore: @unchecked Sendable {
     /// Whether a processor has none of our workers: only then does a worker that spins take nothing from another.
     @inline(__always)
     var hasIdleCore: Bool { awake.load(ordering: .relaxed) <= width }
-
-    @inline(__always)
-    func workerWakes() {
-        awake.wrappingAdd(1, ordering: .sequentiallyConsistent)
-    }
 
     func workerParks() {
         let (_, left) = awake.wrappingSubtract(1, ordering: .sequentiallyConsistent)

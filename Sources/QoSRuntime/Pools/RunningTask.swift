@@ -1,0 +1,45 @@
+import CQoSShims
+import Synchronization
+
+/// The task that a worker runs, so that the loop can see whether something of a higher class waits for it.
+///
+/// A task may free itself at the end of its last job, while somebody looks at it. So the worker retains it while it is
+/// published, takes it back before it releases it, and does not release it while somebody looks: the one that looks says so
+/// before it reads, the worker looks for that after it has taken the task back. Sequentially consistent, so one sees the other.
+///
+/// Threading: ``publish(_:)`` and ``retract()`` belong to the worker, ``inspect(_:)`` to the loop's thread.
+struct RunningTask: ~Copyable {
+    private let address = Atomic<UInt>(0)
+    private let isInspected = Atomic<Bool>(false)
+
+    /// The worker is about to run a task.
+    @inline(__always)
+    func publish(_ task: UnownedJob) {
+        let address = JobNode(task).address
+        unsafe Self.object(at: address).retain()
+        self.address.store(address, ordering: .releasing)
+    }
+
+    /// The worker has come back from it.
+    @inline(__always)
+    func retract() {
+        let address = self.address.exchange(0, ordering: .sequentiallyConsistent)
+        while isInspected.load(ordering: .sequentiallyConsistent) { cqos_spin_hint() }
+        if address != 0 { unsafe Self.object(at: address).release() }
+    }
+
+    /// Looks at the task, if there is one. Short: the worker may wait for it.
+    func inspect<Result>(_ body: (UnownedJob) -> Result?) -> Result? {
+        isInspected.store(true, ordering: .sequentiallyConsistent)
+        defer { isInspected.store(false, ordering: .sequentiallyConsistent) }
+        let address = self.address.load(ordering: .sequentiallyConsistent)
+        return address == 0 ? nil : body(JobNode(address: address).job)
+    }
+
+    /// The task as the object that it is.
+    @inline(__always)
+    private static func object(at address: UInt) -> Unmanaged<AnyObject> {
+        // SAFETY: the address is that of a task, which is a reference-counted object; it runs, so it is alive.
+        unsafe Unmanaged.fromOpaque(UnsafeRawPointer(bitPattern: address).unsafelyUnwrapped)
+    }
+}
