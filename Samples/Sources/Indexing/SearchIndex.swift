@@ -93,8 +93,9 @@ public final class SearchIndex: Sendable {
     public func close() throws(IndexError) {
         guard let pool = disconnect() else { return }
         do {
-            // The last connection to close is a reader, which cannot do this.
-            try pool.writeWithoutTransaction { database in
+            // The last connection to close is a reader, which cannot write the log back. Where it fails, as on a full
+            // disk, the log keeps what it holds and the next start reads it.
+            try? pool.writeWithoutTransaction { database in
                 try database.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
             }
             try pool.close()

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import QoSCore
 internal import QoSRuntime
+internal import Synchronization
 
 // Everything that decides where work runs, and how signals arrive, is in this file.
 
@@ -36,15 +37,57 @@ func schedulerSnapshot() -> SchedulerSnapshot? {
     QoSProcess.scheduler?.snapshot
 }
 
-/// A child task in the pool of a class, so that waiting, cancellation and errors are those of the caller.
+/// A task of its own in the pool of a class, whose end is waited for through a continuation.
+///
+/// Not a child task, and not `task.value`: a task of high priority that waits for another one in these ways raises it
+/// to its own priority, so background work that the service waits for would no longer be background work.
 private func run<Value: Sendable>(
     at qosClass: QoSClass,
     _ body: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {
-    try await withThrowingTaskGroup(of: Value.self) { group in
-        let executor = QoSProcess.scheduler?.executor(for: qosClass)
-        group.addTask(executorPreference: executor, priority: qosClass.taskPriority) { try await body() }
-        guard let value = try await group.next() else { throw CancellationError() }
-        return value
+    let cancellation = Cancellation()
+    let executor = QoSProcess.scheduler?.executor(for: qosClass)
+    return try await withTaskCancellationHandler {
+        try await withCheckedThrowingContinuation { continuation in
+            let task = Task(executorPreference: executor, priority: qosClass.taskPriority) {
+                do {
+                    continuation.resume(returning: try await body())
+                } catch {
+                    continuation.resume(throwing: error)
+                }
+            }
+            cancellation.aim(at: task)
+        }
+    } onCancel: {
+        cancellation.cancel()
+    }
+}
+
+/// Passes a cancellation on to a task that is made later or was made before.
+private final class Cancellation: Sendable {
+    private enum State {
+        case idle
+        case aimed(Task<Void, Never>)
+        case cancelled
+    }
+
+    private let state = Mutex(State.idle)
+
+    func aim(at task: Task<Void, Never>) {
+        let isCancelled = state.withLock { state in
+            if case .cancelled = state { return true }
+            state = .aimed(task)
+            return false
+        }
+        if isCancelled { task.cancel() }
+    }
+
+    func cancel() {
+        let task = state.withLock { state -> Task<Void, Never>? in
+            defer { state = .cancelled }
+            guard case .aimed(let task) = state else { return nil }
+            return task
+        }
+        task?.cancel()
     }
 }

@@ -32,4 +32,25 @@ struct FullDiskTests {
         try index.close()
         #expect(try SearchIndex.integrity(of: directory + "/index.sqlite") == ["ok"])
     }
+
+    @Test("an index is closed on a full disk, and opened again when there is room")
+    func closesAndOpens() throws {
+        let world = try IndexWorld()
+        var random = WordWorld(seed: 12)
+        _ = try random.populate(world.folder, files: 400, words: 200)
+        let disk = try SmallDisk(at: world.state, megabytes: 2)
+        let directory = disk.path + "/index"
+        let index = try SearchIndex(folder: world.folder.path, directory: directory, options: world.settings())
+        let pass = try index.makePass()
+        var outcome = StepOutcome.progress
+        while outcome == .progress { outcome = try pass.step(limit: BatchLimit(documents: 10)) }
+        let counts = index.status.counts
+        #expect(outcome == .paused(.diskFull))
+        try index.close()
+        try disk.grow(megabytes: 16)
+        let again = try SearchIndex(folder: world.folder.path, directory: directory, options: world.settings())
+        #expect(again.status.counts == counts)
+        #expect(try again.runPass().settled == counts.pending)
+        #expect(try again.hitSets() == world.oracle())
+    }
 }

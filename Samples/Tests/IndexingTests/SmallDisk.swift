@@ -14,8 +14,17 @@ final class SmallDisk {
     init(at folder: TemporaryFolder, megabytes: Int) throws {
         try folder.makeFolder("disk")
         path = folder["disk"]
+        try mount(flags: 0, megabytes: megabytes)
+    }
+
+    /// Makes it larger.
+    func grow(megabytes: Int) throws {
+        try mount(flags: UInt(MS_REMOUNT), megabytes: megabytes)
+    }
+
+    private func mount(flags: UInt, megabytes: Int) throws {
         let options = "size=\(megabytes)m"
-        let result = unsafe options.withCString { unsafe mount("tmpfs", path, "tmpfs", 0, $0) }
+        let result = unsafe options.withCString { unsafe Glibc.mount("tmpfs", path, "tmpfs", flags, $0) }
         guard result == 0 else { throw MountFailure(code: errno) }
     }
 

@@ -54,4 +54,15 @@ public final class IndexWorld: Sendable {
         defer { try? index.close() }
         return try index.hitSets()
     }
+
+    /// The hit sets of someone who reads every file and has no index; none of the names contains a word.
+    public func naiveHitSets() throws -> [String: Set<String>] {
+        var sets = Dictionary(uniqueKeysWithValues: WordWorld.words.map { ($0, Set<String>()) })
+        for name in try folder.files() {
+            for word in try folder.read(name).split(whereSeparator: { !$0.isLetter && !$0.isNumber }) {
+                sets[String(word)]?.insert(name)
+            }
+        }
+        return sets
+    }
 }

@@ -51,6 +51,20 @@ public final class TemporaryFolder: Sendable {
         try FileManager.default.createDirectory(atPath: self[name], withIntermediateDirectories: true)
     }
 
+    /// The names of all regular files.
+    public func files() throws -> [String] {
+        let names = try FileManager.default.subpathsOfDirectory(atPath: path)
+        return names.filter { name in
+            var status = stat()
+            return unsafe lstat(self[name], &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+        }
+    }
+
+    /// The text of a file.
+    public func read(_ name: String) throws -> String {
+        try String(contentsOfFile: self[name], encoding: .utf8)
+    }
+
     /// Removes an entry with everything below it.
     public func remove(_ name: String) throws {
         try FileManager.default.removeItem(atPath: self[name])
