@@ -16,7 +16,7 @@ struct RunningTask: ~Copyable {
     @inline(__always)
     func publish(_ task: UnownedJob) {
         let address = JobNode(task).address
-        unsafe Self.object(at: address).retain()
+        _ = unsafe Self.object(at: address).retain()
         self.address.store(address, ordering: .releasing)
     }
 
