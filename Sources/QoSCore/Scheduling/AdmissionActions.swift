@@ -8,15 +8,21 @@ package struct AdmissionActions: Sendable, Hashable {
     /// takes it without asking.
     package var mustAsk: QoSClassSet
 
+    /// Publish these to whoever enqueues: a class that is a member has asked for another worker already, so it need
+    /// not be asked for again.
+    package var waiting: QoSClassSet
+
     /// Report the passage of time at this instant, unless another event comes first; `nil`: time changes nothing.
     package var lookAgainAt: SchedulerInstant?
 
     /// Makes actions; without arguments: nothing to do.
     package init(
-        admit: QoSClassSet = [], mustAsk: QoSClassSet = [], lookAgainAt: SchedulerInstant? = nil
+        admit: QoSClassSet = [], mustAsk: QoSClassSet = [], waiting: QoSClassSet = [],
+        lookAgainAt: SchedulerInstant? = nil
     ) {
         self.admit = admit
         self.mustAsk = mustAsk
+        self.waiting = waiting
         self.lookAgainAt = lookAgainAt
     }
 }

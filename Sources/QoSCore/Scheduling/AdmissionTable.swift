@@ -39,15 +39,15 @@ extension AdmissionTable {
     /// Whether one more worker of a class may be admitted (rules A1 to A4).
     package func admitsAnother(_ qosClass: QoSClass) -> Bool {
         let rank = qosClass.rank
-        return admits(rank: rank, others: records[rank].running, above: runningAbove(rank: rank))
+        return admits(rank: rank, others: records.span[rank].running, above: runningAbove(rank: rank))
     }
 
     /// Whether an admitted worker of a class may take another job (rules A1 to A5).
     package func letsContinue(_ qosClass: QoSClass, at now: SchedulerInstant) -> Bool {
         let rank = qosClass.rank
-        let others = records[rank].running - 1
+        let others = records.span[rank].running - 1
         if admits(rank: rank, others: others, above: runningAbove(rank: rank)) { return true }
-        return others < records[rank].limit && !standsAside(rank: rank) && isBurst(rank: rank, at: now)
+        return others < records.span[rank].limit && !standsAside(rank: rank) && isBurst(rank: rank, at: now)
     }
 
     /// The classes whose admitted workers have to ask before they take another job: somebody of them may have to park.
@@ -55,12 +55,19 @@ extension AdmissionTable {
         var result = QoSClassSet()
         var above = 0
         for rank in stride(from: 4, through: 0, by: -1) {
-            let running = records[rank].running
+            let running = records.span[rank].running
             if running > 0 {
                 if !admits(rank: rank, others: running - 1, above: above) { result.insert(QoSClassSet(rank: rank)) }
                 above += running
             }
         }
+        return result
+    }
+
+    /// The classes that asked for one more worker and could not get it yet.
+    package var waiting: QoSClassSet {
+        var result = QoSClassSet()
+        for rank in 0..<5 where records.span[rank].isWaiting { result.insert(QoSClassSet(rank: rank)) }
         return result
     }
 
@@ -76,10 +83,10 @@ extension AdmissionTable {
     /// cores only since a short while holds its cores on for its warp.
     func claimTime(of lower: Int, against higher: Int, at now: SchedulerInstant) -> SchedulerInstant {
         let tolerated = timings[lower].worstCaseWait - timings[higher].worstCaseWait
-        let due = now.advanced(byNanoseconds: tolerated - records[lower].waited)
+        let due = now.advanced(byNanoseconds: tolerated - records.span[lower].waited)
         let warp = timings[higher].warp
         let latest = due.advanced(byNanoseconds: warp)
-        guard let since = records[higher].coveringSince else { return latest }
+        guard let since = records.span[higher].coveringSince else { return latest }
         return max(due, min(since.advanced(byNanoseconds: warp), latest))
     }
 
@@ -87,7 +94,7 @@ extension AdmissionTable {
         var sum = 0
         var higher = 4
         while higher > rank {
-            sum += records[higher].running
+            sum += records.span[higher].running
             higher -= 1
         }
         return sum
@@ -95,7 +102,7 @@ extension AdmissionTable {
 
     /// Whether a worker of the class that runs beside `others` of its class and `above` of higher ones is admitted.
     func admits(rank: Int, others: Int, above: Int) -> Bool {
-        guard others < records[rank].limit else { return false }
+        guard others < records.span[rank].limit else { return false }
         if standsAside(rank: rank) { return above + others < cores - 1 }
         return above + others < cores || others == 0
     }
@@ -104,14 +111,14 @@ extension AdmissionTable {
         let own = QoSClassSet(rank: rank)
         var lower = 0
         while lower < rank {
-            if records[lower].claims.contains(own) { return true }
+            if records.span[lower].claims.contains(own) { return true }
             lower += 1
         }
         return false
     }
 
     private func isBurst(rank: Int, at now: SchedulerInstant) -> Bool {
-        guard let since = records[rank].crowdedSince else { return true }
+        guard let since = records.span[rank].crowdedSince else { return true }
         return now.nanoseconds - since.nanoseconds < crowdingGrace
     }
 }

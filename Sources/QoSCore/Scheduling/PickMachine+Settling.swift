@@ -22,7 +22,8 @@ extension PickMachine {
         let admitted = admitWaiting()
         updateStandings()
         for rank in 0..<4 { makeClaims(rank: rank) }
-        return AdmissionActions(admit: admitted, mustAsk: table.mustAsk, lookAgainAt: nextDeadline)
+        return AdmissionActions(
+            admit: admitted, mustAsk: table.mustAsk, waiting: table.waiting, lookAgainAt: nextDeadline)
     }
 
     /// Runs the clocks of a class; a class that was served for its quantum starts afresh (rule A4).
@@ -95,16 +96,16 @@ extension PickMachine {
     private var nextDeadline: SchedulerInstant? {
         var next = fences.nextHalf ?? SchedulerInstant(nanoseconds: .max)
         for rank in 0..<4 {
-            switch table.records[rank].standing {
+            switch table.records.span[rank].standing {
             case .idle: break
-            case .served where table.records[rank].claims.isEmpty: break
+            case .served where table.records.span[rank].claims.isEmpty: break
             case .served:
-                let left = table.timings[rank].quantum - table.records[rank].served
+                let left = table.timings[rank].quantum - table.records.span[rank].served
                 next = min(next, now.advanced(byNanoseconds: left))
             case .covered:
-                let claims = table.records[rank].claims
+                let claims = table.records.span[rank].claims
                 for higher in rank + 1..<5
-                where table.records[higher].hasWork && !claims.contains(QoSClassSet(rank: higher)) {
+                where table.records.span[higher].hasWork && !claims.contains(QoSClassSet(rank: higher)) {
                     next = min(next, table.claimTime(of: rank, against: higher, at: now))
                 }
             }

@@ -4,7 +4,7 @@ extension PickMachine {
     /// Work arrived for a class and none of its workers is looking for work: one more worker is asked for.
     ///
     /// Also to be called by an admitted worker that took its first job and left others in the queue. While
-    /// ``ClassAdmission/isWaiting`` holds, another call changes nothing and may be left out.
+    /// the class is a member of ``AdmissionActions/waiting``, another call changes nothing and may be left out.
     package mutating func workBecameRunnable(_ qosClass: QoSClass, at time: SchedulerInstant) -> AdmissionActions {
         passTime(to: time)
         table.records[qosClass.rank].isWaiting = true

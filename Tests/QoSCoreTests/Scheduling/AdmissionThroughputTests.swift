@@ -45,11 +45,12 @@ struct AdmissionThroughputTests {
         let elapsed = ContinuousClock().measure {
             for round in 1...rounds {
                 let time = SchedulerInstant(nanoseconds: Int64(round) * 1_000)
-                bits &+= UInt64(machine.workBecameRunnable(.userInteractive, at: time).mustAsk.rawValue)
+                let asked = machine.workBecameRunnable(.userInteractive, at: time)
                 bits &+= UInt64(machine.ticked(at: time).mustAsk.rawValue)
-                if machine.table[.userInteractive].running > 0 {
-                    bits &+= UInt64(machine.workerWentIdle(.userInteractive, at: time).mustAsk.rawValue)
-                }
+                let ended =
+                    asked.admit.contains(.userInteractive)
+                    ? machine.workerWentIdle(.userInteractive, at: time) : machine.ticked(at: time)
+                bits &+= UInt64(ended.mustAsk.rawValue)
             }
         }
         print("admission, \(cores) cores: \(elapsed.schedulerNanoseconds / Int64(3 * rounds)) ns per event (\(bits))")

@@ -172,6 +172,7 @@ extension AdmissionOracle {
         let mustAsk = QoSClass.allCases.filter { admitted.contains($0) && !fits($0, beside: without($0)) }
         return AdmissionActions(
             admit: admit, mustAsk: mustAsk.reduce(into: []) { $0.insert(QoSClassSet($1)) },
+            waiting: waiting.reduce(into: []) { $0.insert(QoSClassSet($1)) },
             lookAgainAt: nextLook().map { SchedulerInstant(nanoseconds: $0) })
     }
 

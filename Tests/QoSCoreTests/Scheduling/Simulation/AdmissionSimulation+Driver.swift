@@ -102,7 +102,7 @@ extension AdmissionSimulation {
 
     /// Asks for one more worker of a class unless one is on its way or asked for already.
     private mutating func askForWorker(_ qosClass: QoSClass) throws(SimulationViolation) {
-        guard !machine.table[qosClass].isWaiting, !isWaking(qosClass) else { return }
+        guard !actions.waiting.contains(qosClass), !isWaking(qosClass) else { return }
         try send(.workBecameRunnable(qosClass))
     }
 
