@@ -47,7 +47,7 @@ extension PickMachine {
     private mutating func dropVoidClaims(rank: Int) {
         if !table.records[rank].hasWork {
             resetClocks(rank: rank)
-        } else if table.records[rank].limit == 0 {
+        } else if table.limit(rank: rank) == 0 {
             table.records[rank].claims = []
         }
     }
@@ -81,7 +81,7 @@ extension PickMachine {
         var above = 0
         for rank in stride(from: 4, through: 0, by: -1) {
             let running = table.records[rank].running
-            if !table.records[rank].hasWork || table.records[rank].limit == 0 {
+            if !table.records[rank].hasWork || table.limit(rank: rank) == 0 {
                 table.records[rank].standing = .idle
             } else {
                 table.records[rank].standing = running > 0 && above < table.cores ? .served : .covered
@@ -95,16 +95,15 @@ extension PickMachine {
     private var nextDeadline: SchedulerInstant? {
         var next = fences.nextHalf ?? SchedulerInstant(nanoseconds: .max)
         for rank in 0..<4 {
-            switch table.records[rank].standing {
+            let record = table.records[rank]
+            switch record.standing {
             case .idle: break
-            case .served where table.records[rank].claims.isEmpty: break
+            case .served where record.claims.isEmpty: break
             case .served:
-                let left = table.timings[rank].quantum - table.records[rank].served
-                next = min(next, now.advanced(byNanoseconds: left))
+                next = min(next, now.advanced(byNanoseconds: table.timings[rank].quantum - record.served))
             case .covered:
-                let claims = table.records[rank].claims
                 for higher in rank + 1..<5
-                where table.records[higher].hasWork && !claims.contains(QoSClassSet(rank: higher)) {
+                where table.records[higher].hasWork && !record.claims.contains(QoSClassSet(rank: higher)) {
                     next = min(next, table.claimTime(of: rank, against: higher, at: now))
                 }
             }

@@ -31,28 +31,4 @@ struct AdmissionThroughputTests {
                 + "\(simulation.events) machine events in \(elapsed)")
         #expect(simulation.events > arrivals)
     }
-
-    @Test(
-        "Nanoseconds per event of the machine, printed",
-        .enabled(if: ProcessInfo.processInfo.environment["QOS_MEASURE"] != nil), arguments: [2, 64])
-    func costPerEvent(_ cores: Int) {
-        var machine = PickMachine(cores: cores)
-        for qosClass in QoSClass.allCases {
-            _ = machine.workBecameRunnable(qosClass, at: SchedulerInstant(nanoseconds: 0))
-        }
-        let rounds = 1_000_000
-        var bits: UInt64 = 0
-        let elapsed = ContinuousClock().measure {
-            for round in 1...rounds {
-                let time = SchedulerInstant(nanoseconds: Int64(round) * 1_000)
-                bits &+= UInt64(machine.workBecameRunnable(.userInteractive, at: time).mustAsk.rawValue)
-                bits &+= UInt64(machine.ticked(at: time).mustAsk.rawValue)
-                if machine.table[.userInteractive].running > 0 {
-                    bits &+= UInt64(machine.workerWentIdle(.userInteractive, at: time).mustAsk.rawValue)
-                }
-            }
-        }
-        print("admission, \(cores) cores: \(elapsed.schedulerNanoseconds / Int64(3 * rounds)) ns per event (\(bits))")
-        #expect(machine.counters.admissions > 0)
-    }
 }
