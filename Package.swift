@@ -79,8 +79,7 @@ let package = Package(
         ),
         .testTarget(name: "QoSEventLoopTests", dependencies: ["QoSEventLoop"]),
         .testTarget(name: "QoSFoundationTests", dependencies: ["QoSFoundation", "QoSCore"]),
-        .testTarget(
-            name: "QoSRuntimeTests", dependencies: ["QoSRuntime", "QoSCore", "QoSKernel", "QoSKernelTestSupport"]),
+        .testTarget(name: "QoSRuntimeTests", dependencies: ["QoSRuntime", "QoSCore", "QoSKernel"]),
     ],
     swiftLanguageModes: [.v6]
 )

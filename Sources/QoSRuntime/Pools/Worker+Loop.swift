@@ -13,7 +13,6 @@ extension Worker {
     /// The life of a worker's thread: takes work, runs it, searches, parks, until the scheduler is closed.
     static func runLoop(_ worker: UnsafeMutablePointer<Worker>) {
         unsafe cqos_set_current_worker(worker)
-        unsafe worker.pointee.threadID.store(ThreadID.current.rawValue, ordering: .relaxed)
         defer { cqos_set_current_worker(nil) }
         let pool = unsafe worker.pointee.pool
         let core = unsafe pool.pointee.core
@@ -30,11 +29,11 @@ extension Worker {
                     isSearching = false
                     unsafe pool.pointee.searchSucceeded()
                 }
-                unsafe run(node, worker, executors, rank)
+                unsafe run(node, worker, executors)
             } else if let node = unsafe search(worker, isSearching: &isSearching) {
                 isSearching = false
                 unsafe pool.pointee.searchSucceeded()
-                unsafe run(node, worker, executors, rank)
+                unsafe run(node, worker, executors)
             } else if !core.isClosed {
                 unsafe park(worker, wasSearching: isSearching, isCounted: true)
                 // Whoever unparks a worker has counted it as searching, except at shutdown, when it no longer matters.
@@ -47,24 +46,14 @@ extension Worker {
     @inline(__always)
     private static func run(
         _ node: JobNode, _ worker: UnsafeMutablePointer<Worker>,
-        _ executors: UnsafeMutablePointer<UnownedTaskExecutor>, _ rank: Int
+        _ executors: UnsafeMutablePointer<UnownedTaskExecutor>
     ) {
         let tag = node.tag
         unsafe worker.pointee.current = node
         if tag.isLane {
             unsafe LaneActivation(node: node).run(on: worker)
         } else {
-            let job = node.job
-            if rank < QoSClass.userInteractive.rank, ConcurrencyRuntime.isTask(job) {
-                unsafe worker.pointee.running.publish(job)
-                unsafe job.runSynchronously(on: executors[tag.executor])
-                unsafe worker.pointee.running.retract()
-            } else {
-                unsafe job.runSynchronously(on: executors[tag.executor])
-            }
-        }
-        if unsafe worker.pointee.isBoosted.load(ordering: .relaxed) {
-            unsafe worker.pointee.pool.pointee.core.endBoost(of: worker, qosClass: worker.pointee.pool.pointee.qosClass)
+            unsafe node.job.runSynchronously(on: executors[tag.executor])
         }
         unsafe worker.pointee.current = nil
         unsafe worker.pointee.jobsRun.store(

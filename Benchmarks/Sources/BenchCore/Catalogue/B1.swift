@@ -1,0 +1,60 @@
+extension Catalogue {
+    /// The loaded foreground.
+    static let b1 = Benchmark(id: "B1", title: "loaded foreground: 300 µs jobs beside low work") { quick in
+        let loads = quick ? [0.5, 0.75] : [0.05, 0.25, 0.5, 0.75]
+        return loads.map { loaded($0, seconds: quick ? 0.8 : 3) }
+    }
+
+    private static func loaded(_ load: Double, seconds: Double) -> Experiment {
+        func series(_ peer: PeerKind, low: Double) -> Series {
+            Series(peer, CaseName("foreground", ["rho": load, "low": low]), seconds: seconds)
+        }
+        let sojourn = ["sojourn_p50_us", "sojourn_p99_us", "sojourn_p999_us"]
+        var all: [Series] = []
+        var rules = Rules()
+        for peer in executors {
+            let alone = series(peer, low: 0)
+            all.append(alone)
+            rules.show([alone], sojourn + ["arrival_p99_us"], prefix: "alone_")
+        }
+        for low in [0.5, 10] {
+            let name = "low=\(Numerals.short(low))ms_"
+            for peer in executors {
+                let loaded = series(peer, low: low)
+                all.append(loaded)
+                rules.show([loaded], sojourn + ["arrival_p99_us"], prefix: name)
+                let isOurs = peer != .defaultExecutor
+                rules.value(
+                    "\(name)residual_fraction", loaded, "residual_fraction", isOurs ? residualTarget(load) : nil)
+                rules.ratio(
+                    "\(name)p99_over_alone", "sojourn_p99_us", loaded, over: series(peer, low: 0),
+                    isOurs ? aloneTarget(load) : nil)
+            }
+            for peer in ways {
+                for key in ["p50", "p99"] {
+                    rules.advantage(
+                        "\(name)\(key)_default_over_ours", "sojourn_\(key)_us", of: series(peer, low: low),
+                        over: series(.defaultExecutor, low: low),
+                        load == 0.5 && key == "p99" ? .atLeast(500) : nil)
+                }
+            }
+        }
+        return Experiment("rho=\(load)", all, rules.all)
+    }
+
+    private static func aloneTarget(_ load: Double) -> Target? {
+        switch load {
+        case 0.5: .atMost(1.15)
+        case 0.75: .atMost(1.25)
+        default: nil
+        }
+    }
+
+    private static func residualTarget(_ load: Double) -> Target? {
+        switch load {
+        case 0.5: .atLeast(0.93)
+        case 0.75: .atLeast(0.88)
+        default: nil
+        }
+    }
+}

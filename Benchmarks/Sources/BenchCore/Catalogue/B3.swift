@@ -1,0 +1,66 @@
+extension Catalogue {
+    /// Cost per job.
+    static let b3 = Benchmark(id: "B3", title: "cost per job") { quick in
+        let seconds = quick ? 0.2 : 1
+        return [
+            cost("yield", seconds, .atMost(0.3), oneWorker: .atMost(1.25)),
+            cost("group", seconds, .atMost(0.65), oneWorker: .atMost(1.25)),
+            cost("detached", seconds, .atMost(0.65), oneWorker: .atMost(1.25)),
+            cost("outside", seconds, nil, hasFloor: false),
+            cost("hop-default-actor", seconds, hopTarget),
+            hopToSerialExecutor(seconds),
+            cost("hop-contended", seconds, nil),
+            cost("ping-pong", seconds, nil),
+            wake("wake-at-once", gapMicroseconds: 5, seconds),
+            wake("wake-parked", gapMicroseconds: 300, seconds),
+        ]
+    }
+
+    /// "Not slower", with 5 % for the layout of the program: a hop takes 20 to 40 ns.
+    private static let hopTarget = Target.atMost(1.05)
+
+    private static func cost(
+        _ name: String, _ seconds: Double, _ target: Target?, oneWorker: Target? = nil, hasFloor: Bool = true
+    ) -> Experiment {
+        func series(_ peer: PeerKind) -> Series { Series(peer, CaseName(name), seconds: seconds) }
+        let all = PeerKind.allCases.filter { hasFloor || $0 != .floor }.map(series)
+        var rules = Rules()
+        rules.show(all, ["ns_per_op", "cpu_ns_per_op", "allocations_per_op", "switches_per_1000_ops"])
+        if !hasFloor { rules.show(all, ["submit_cpu_ns_per_op"]) }
+        for peer in [PeerKind.ours, .oursByPreference] {
+            rules.ratio("ns_over_default", "ns_per_op", series(peer), over: series(.defaultExecutor), target)
+        }
+        guard hasFloor else { return Experiment(name, all, rules.all) }
+        rules.ratio("ns_over_floor", "ns_per_op", series(.oursWithOneWorker), over: series(.floor), oneWorker)
+        for peer in [PeerKind.ours, .oursByPreference] {
+            rules.difference(
+                "own_allocations_per_op", "allocations_per_op", series(peer), less: series(.floor), .atMost(0.01))
+        }
+        return Experiment(name, all, rules.all)
+    }
+
+    private static func hopToSerialExecutor(_ seconds: Double) -> Experiment {
+        let ours = Series(.ours, CaseName("hop-serial-executor"), seconds: seconds)
+        let contended = Series(.ours, CaseName("hop-serial-contended"), seconds: seconds)
+        let standard = Series(.defaultExecutor, CaseName("hop-default-actor"), seconds: seconds)
+        let standardContended = Series(.defaultExecutor, CaseName("hop-contended"), seconds: seconds)
+        var rules = Rules()
+        rules.show([ours, standard], ["ns_per_op"])
+        rules.show([contended, standardContended], ["ns_per_op"], prefix: "contended_")
+        rules.value("allocations_per_op", ours, "allocations_per_op", .atMost(0.01))
+        rules.ratio("ns_over_default_actor", "ns_per_op", ours, over: standard, hopTarget)
+        rules.ratio("contended_ns_over_default_actor", "ns_per_op", contended, over: standardContended)
+        return Experiment("hop-serial-executor", [ours, standard, contended, standardContended], rules.all)
+    }
+
+    private static func wake(_ name: String, gapMicroseconds: Double, _ seconds: Double) -> Experiment {
+        let all = [PeerKind.ours, .oursByPreference, .defaultExecutor, .floor].map {
+            Series($0, CaseName("wake", ["gap": gapMicroseconds]), seconds: seconds)
+        }
+        var rules = Rules()
+        rules.show(all, ["wake_p50_us", "wake_p99_us"])
+        rules.ratio("wake_p50_over_default", "wake_p50_us", all[0], over: all[2])
+        rules.ratio("wake_p50_over_floor", "wake_p50_us", all[0], over: all[3])
+        return Experiment(name, all, rules.all)
+    }
+}

@@ -1,0 +1,58 @@
+extension Catalogue {
+    /// Starvation.
+    static let b6 = Benchmark(id: "B6", title: "two high classes saturate: waits and shares of the low ones") { quick in
+        let seconds = quick ? 1.5 : 4
+        let alone = executors.map { Series($0, CaseName("starvation", ["low": 0]), seconds: seconds) }
+        let loaded = executors.map { Series($0, CaseName("starvation", ["low": 1]), seconds: seconds) }
+        var rules = Rules()
+        // The worst-case wait of the class and one job of the benchmark's own.
+        for (qosClass, wait) in [("default", 75.5), ("utility", 150.5), ("background", 250.5)] {
+            for one in loaded {
+                rules.value(
+                    "longest_wait_\(qosClass)_ms", one, "longest_wait_\(qosClass)_ms",
+                    one.peer == .defaultExecutor ? nil : .atMost(wait))
+                rules.value("share_\(qosClass)", one, "share_\(qosClass)", nil)
+            }
+        }
+        for (one, without) in zip(loaded, alone) {
+            rules.show([one], ["high_turn_p99_us"])
+            rules.ratio(
+                "high_turn_p99_over_alone", "high_turn_p99_us", one, over: without,
+                one.peer == .defaultExecutor ? nil : .atMost(1.05))
+        }
+        return [Experiment("starvation", alone + loaded, rules.all)]
+    }
+
+    /// Blocking that nobody declared.
+    static let b7 = Benchmark(id: "B7", title: "jobs block for 1.5 s: the next job of their class") { quick in
+        [2, 16].map { jobs in
+            let all = (quick ? [.ours, .defaultExecutor] : executors).map {
+                Series($0, CaseName("undeclared", ["jobs": jobs]), seconds: 1.7)
+            }
+            var rules = Rules()
+            for one in all {
+                let isOurs = one.peer != .defaultExecutor
+                rules.value("next_job_ms", one, "next_job_ms", isOurs ? .atMost(5) : nil)
+                rules.value("extra_threads", one, "extra_threads", isOurs ? .atMost(64) : nil)
+            }
+            return Experiment("undeclared,jobs=\(Numerals.short(jobs))", all, rules.all)
+        }
+    }
+
+    /// A lock between a high and a low class.
+    static let b14 = Benchmark(id: "B14", title: "a lock shared by high and background") { quick in
+        [0.25, 0.5].map { load in
+            let all = executors.map {
+                Series($0, CaseName("lock", ["rho": load]), seconds: quick ? 1.2 : 4)
+            }
+            var rules = Rules()
+            rules.show(all, ["lock_wait_p50_us", "lock_wait_p99_us", "sojourn_p99_us"])
+            for one in all {
+                let isOurs = one.peer != .defaultExecutor
+                rules.value("lock_wait_p999_us", one, "lock_wait_p999_us", isOurs ? .atMost(5000) : nil)
+                rules.value("lock_wait_max_us", one, "lock_wait_max_us", isOurs ? .atMost(20_000) : nil)
+            }
+            return Experiment("lock,rho=\(load)", all, rules.all)
+        }
+    }
+}

@@ -1,0 +1,43 @@
+/// The runs of one peer with one case.
+public struct Series: Sendable, Hashable {
+    /// Who.
+    public let peer: PeerKind
+    /// With what.
+    public let caseName: CaseName
+    /// How long one run measures, about. Seconds.
+    public let seconds: Double
+
+    /// Makes a series.
+    public init(_ peer: PeerKind, _ caseName: CaseName, seconds: Double) {
+        self.peer = peer
+        self.caseName = caseName
+        self.seconds = seconds
+    }
+}
+
+/// Series that are run in turns and compared.
+public struct Experiment: Sendable {
+    /// Its name in the results.
+    public let name: String
+    /// What is run, in this order, again and again.
+    public let series: [Series]
+    /// What comes out.
+    public let rules: [FigureRule]
+
+    /// Makes an experiment.
+    public init(_ name: String, _ series: [Series], _ rules: [FigureRule]) {
+        self.name = name
+        self.series = series
+        self.rules = rules
+    }
+}
+
+/// A benchmark: a question, and the experiments that answer it.
+public struct Benchmark: Sendable {
+    /// `B1`.
+    public let id: String
+    /// The question in a few words.
+    public let title: String
+    /// What is run; shorter and fewer when there is no time.
+    public let experiments: @Sendable (_ quick: Bool) -> [Experiment]
+}

@@ -1,0 +1,65 @@
+import BenchCore
+import CBenchShims
+import QoSCore
+
+/// Jobs of userInteractive that arrive at random times, whether the earlier ones are done or not.
+///
+/// The times come from a fixed seed: each peer and each repetition has the same.
+struct OpenLoop {
+    /// The processor time of one job, nanoseconds.
+    static let jobLength: UInt64 = 300_000
+
+    private static let seed: UInt64 = 1
+    /// How long what competes runs before the first arrival.
+    private static let leadIn: UInt64 = 100_000_000
+
+    private let arrivals: [UInt64]
+
+    /// - Parameter load: the share of all processors that the jobs need.
+    init(load: Double, seconds: Double) {
+        let perSecond = load * Double(activeProcessorCount()) / (Double(Self.jobLength) / 1e9)
+        var random = RandomArrivals(perSecond: perSecond, seed: Self.seed)
+        var all = [random.next()]
+        while all[all.count - 1] < UInt64(seconds * 1e9) { all.append(random.next()) }
+        arrivals = all
+    }
+
+    var count: Int { arrivals.count }
+
+    /// From the first submission to the last, nanoseconds.
+    var length: UInt64 { arrivals[arrivals.count - 1] }
+
+    /// Submits all jobs and waits until they have run.
+    ///
+    /// - Parameters:
+    ///   - begin: called when the first arrival is near.
+    ///   - end: called after the last. Where the jobs cannot keep up, the rest of them runs without what competes if this
+    ///     stops it: what they would still have had to wait is left out, in favour of the executor that has fallen behind.
+    ///   - job: one job; gets the time at which it was meant to arrive.
+    /// - Returns: how late the jobs were submitted.
+    func run(
+        on stage: Stage, begin: @escaping @Sendable () -> Void, end: @escaping @Sendable () -> Void,
+        job: @escaping @Sendable (_ intended: UInt64) -> Void
+    ) async -> Latencies {
+        let lateness = Latencies(capacity: arrivals.count)
+        let finished = Counter()
+        await withCheckedContinuation { continuation in
+            stage.outside.perform {
+                let start = bench_now() + Self.leadIn
+                bench_sleep_until(start)
+                begin()
+                for arrival in arrivals {
+                    let intended = start + arrival
+                    if bench_now() < intended { bench_sleep_until(intended) }
+                    lateness.add(Double(bench_now() - intended))
+                    stage.detached(.userInteractive) {
+                        job(intended)
+                        if finished.add() == arrivals.count { continuation.resume() }
+                    }
+                }
+                end()
+            }
+        }
+        return lateness
+    }
+}

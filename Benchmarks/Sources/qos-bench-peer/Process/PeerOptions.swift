@@ -1,0 +1,23 @@
+import BenchCore
+
+/// What a peer is told on its command line.
+struct PeerOptions: Sendable {
+    let peer: PeerKind
+    let benchmark: String
+    let caseName: CaseName
+    let seconds: Double
+    let isUnprivileged: Bool
+
+    init?(_ arguments: some Collection<String>) {
+        let words = Array(arguments)
+        guard words.count == 4 || words.count == 5, let peer = PeerKind(rawValue: words[0]),
+            let caseName = CaseName(text: words[2]), let seconds = Double(words[3]), seconds > 0
+        else { return nil }
+        self.peer = peer
+        benchmark = words[1].uppercased()
+        self.caseName = caseName
+        self.seconds = seconds
+        isUnprivileged = words.count == 5
+        if isUnprivileged, words[4] != "unprivileged" { return nil }
+    }
+}

@@ -1,0 +1,57 @@
+import BenchCore
+import Glibc
+import QoSCore
+import QoSRuntime
+
+/// Runs a body on the executor that is measured and ends the process.
+enum PeerProcess {
+    typealias Body = @Sendable (Stage) async -> RawFigures
+
+    /// Must be called on the main thread, before any task is started.
+    static func run(_ peer: PeerKind, outside: OutsideThread, _ body: @escaping Body) -> Never {
+        switch peer {
+        case .ours:
+            runProcessWide(QoSProcess.Configuration(), outside, body)
+        case .oursWithOneWorker:
+            runProcessWide(QoSProcess.Configuration(scheduler: .init(processors: 1)), outside, body)
+        case .oursByPreference:
+            do {
+                let scheduler = try QoSScheduler()
+                runBeside(Stage(.byPreference(scheduler), outside: outside), body)
+            } catch {
+                PeerMain.fail("\(error)", status: 1)
+            }
+        case .defaultExecutor:
+            runBeside(Stage(.processWide(nil), outside: outside), body)
+        case .floor:
+            let floor = FloorExecutor.installed()
+            start(Stage(.processWide(nil), outside: outside), body)
+            floor.runLoop()
+        }
+    }
+
+    private static func runProcessWide(
+        _ configuration: QoSProcess.Configuration, _ outside: OutsideThread, _ body: @escaping Body
+    ) -> Never {
+        QoSProcess.run(configuration: configuration) {
+            let stage = Stage(.processWide(QoSProcess.scheduler), outside: outside)
+            // Apart from the task that `run` made: measured is what an ordinary task sees.
+            let figures = await stage.detached { await body(stage) }.value
+            Output.line(figures.json)
+        }
+    }
+
+    /// The main thread has nothing to do: the executor has threads of its own.
+    private static func runBeside(_ stage: Stage, _ body: @escaping Body) -> Never {
+        start(stage, body)
+        while true { pause() }
+    }
+
+    private static func start(_ stage: Stage, _ body: @escaping Body) {
+        stage.detached {
+            let figures = await body(stage)
+            Output.line(figures.json)
+            exit(0)
+        }
+    }
+}

@@ -1,0 +1,41 @@
+import BenchCore
+import QoSCore
+
+/// The workloads by benchmark and case.
+enum Workloads {
+    static func make(_ benchmark: String, _ caseName: CaseName) -> (any Workload)? {
+        switch (benchmark, caseName.name) {
+        case ("B1", "foreground"): LoadedForeground(load: caseName["rho"], piece: UInt64(caseName["low"] * 1e6))
+        case ("B2", "two-hops"): TwoHopWake(spinners: Int(caseName["spinners"]))
+        case ("B3", _): cost(caseName)
+        case ("B4", "running"): RunningPromotion()
+        case ("B5", "task"): WaitingPromotion()
+        case ("B5", "default-actor"): ActorPromotion(usesSerialExecutor: false)
+        case ("B5", "serial-executor"): ActorPromotion(usesSerialExecutor: true)
+        case ("B6", "starvation"): Starvation(hasLow: caseName["low"] != 0)
+        case ("B7", "undeclared"): UndeclaredBlocking(jobs: Int(caseName["jobs"]))
+        case ("B8", "many"): QoSClass(rank: Int(caseName["rank"])).map { ManyTimers(qosClass: $0) }
+        case ("B8", "under-load"): TimersUnderLoad()
+        case ("B8", "asleep"): SleepingTasks(count: Int(caseName["tasks"]))
+        case ("B12", "idle"): IdleProcess()
+        case ("B14", "lock"): HiddenLock(load: caseName["rho"])
+        default: nil
+        }
+    }
+
+    private static func cost(_ caseName: CaseName) -> (any Workload)? {
+        switch caseName.name {
+        case "yield": YieldCost()
+        case "group": GroupCost()
+        case "detached": DetachedCost()
+        case "outside": OutsideCost()
+        case "hop-default-actor": HopCost(usesSerialExecutor: false, callers: 1)
+        case "hop-serial-executor": HopCost(usesSerialExecutor: true, callers: 1)
+        case "hop-contended": HopCost(usesSerialExecutor: false, callers: 8)
+        case "hop-serial-contended": HopCost(usesSerialExecutor: true, callers: 8)
+        case "ping-pong": PingPongCost()
+        case "wake": WakeLatency(gap: UInt64(caseName["gap"] * 1000))
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,15 @@
+import ArgumentParser
+import BenchCore
+
+/// Prints what there is to measure.
+struct ListCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "Lists the benchmarks and their experiments.")
+
+    func run() {
+        for benchmark in Catalogue.all {
+            print("\(benchmark.id)  \(benchmark.title)")
+            for experiment in benchmark.experiments(false) { print("      \(experiment.name)") }
+        }
+    }
+}

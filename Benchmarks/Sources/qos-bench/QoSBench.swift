@@ -1,0 +1,11 @@
+import ArgumentParser
+
+/// The benchmarks' command line.
+@main
+struct QoSBench: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "qos-bench",
+        abstract: "Measures the runtime against Swift's default executor and against floors.",
+        subcommands: [RunCommand.self, ListCommand.self],
+        defaultSubcommand: RunCommand.self)
+}

@@ -1,0 +1,55 @@
+import ArgumentParser
+import BenchCore
+import Glibc
+
+/// Runs benchmarks and prints what came out.
+struct RunCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run", abstract: "Runs benchmarks: each peer in a process of its own, in turns.")
+
+    @Argument(help: "Which benchmarks, by id; all when none is named.")
+    var ids: [String] = []
+
+    @Flag(help: "Fewer repetitions and shorter runs: each benchmark within a minute.")
+    var quick = false
+
+    @Flag(help: "Measure processes without privileges (as root: uid 65534).")
+    var unprivileged = false
+
+    @Flag(help: "One JSON object per figure instead of a table.")
+    var json = false
+
+    @Option(help: "How often each peer runs. Default 5, with --quick 3.")
+    var repetitions: Int?
+
+    @Option(name: .customLong("case"), help: "Only experiments whose name contains this.")
+    var filter: String?
+
+    func validate() throws {
+        for id in ids where Catalogue.benchmark(id) == nil {
+            let known = Catalogue.all.map(\.id).joined(separator: ", ")
+            throw ValidationError("there is no benchmark '\(id)': there are \(known)")
+        }
+        if let repetitions, repetitions < 1 { throw ValidationError("at least one repetition is needed") }
+    }
+
+    func run() throws {
+        let environment = Environment.read(unprivileged: unprivileged)
+        let report = Report(asJSON: json)
+        report.begin(environment)
+        let runner = Runner(
+            peer: try PeerProgram.besideThisOne(), repetitions: repetitions ?? (quick ? 3 : 5),
+            isUnprivileged: environment.isUnprivileged, patience: quick ? 2 : 20)
+        let benchmarks = ids.isEmpty ? Catalogue.all : ids.compactMap(Catalogue.benchmark)
+        var failures = 0
+        for benchmark in benchmarks {
+            for experiment in benchmark.experiments(quick)
+            where filter.map({ experiment.name.contains($0) }) ?? true {
+                let outcome = runner.run(experiment, of: benchmark)
+                report.add(outcome, experiment, benchmark, environment)
+                failures += outcome.failures.count
+            }
+        }
+        if failures > 0 { throw ExitCode(1) }
+    }
+}
