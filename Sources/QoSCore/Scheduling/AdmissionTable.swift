@@ -7,7 +7,9 @@
 /// The rules carry numbers, A1 to A6; `Docs/Protocols/admission.md` has them with the reasons.
 package struct AdmissionTable: Sendable {
     /// How many cores the process may use; at least 1.
-    package internal(set) var cores: Int
+    package internal(set) var cores: Int {
+        didSet { applyCores() }
+    }
 
     var records = InlineArray<5, ClassAdmission>(repeating: ClassAdmission())
     let timings: InlineArray<5, ClassTiming>
@@ -22,6 +24,11 @@ package struct AdmissionTable: Sendable {
         self.cores = max(1, cores)
         timings = InlineArray { rank in ClassTiming(parameters[QoSClass(rank: rank) ?? .fallback]) }
         crowdingGrace = parameters.crowdingGrace.schedulerNanoseconds
+        applyCores()
+    }
+
+    private mutating func applyCores() {
+        for rank in 0..<5 { records[rank].ownWidth = max(1, cores / timings[rank].coresPerWorker) }
     }
 
     /// The record of a class.
@@ -29,11 +36,6 @@ package struct AdmissionTable: Sendable {
 }
 
 extension AdmissionTable {
-    /// How many workers of a class may be admitted: the least of its own width, the governor's limit and the fences'.
-    package func limit(of qosClass: QoSClass) -> Int {
-        limit(rank: qosClass.rank)
-    }
-
     /// Whether one more worker of a class may be admitted (rules A1 to A4).
     package func admitsAnother(_ qosClass: QoSClass) -> Bool {
         let rank = qosClass.rank
@@ -45,11 +47,7 @@ extension AdmissionTable {
         let rank = qosClass.rank
         let others = records.span[rank].running - 1
         if admits(rank: rank, others: others, above: runningAbove(rank: rank)) { return true }
-<<<<<<< HEAD
         return others < records.span[rank].limit && !standsAside(rank: rank) && isBurst(rank: rank, at: now)
-=======
-        return others < limit(rank: rank) && !standsAside(rank: rank) && isBurst(rank: rank, at: now)
->>>>>>> bench
     }
 
     /// The classes whose admitted workers have to ask before they take another job: somebody of them may have to park.
@@ -92,11 +90,6 @@ extension AdmissionTable {
         return max(due, min(since.advanced(byNanoseconds: warp), latest))
     }
 
-    func limit(rank: Int) -> Int {
-        let record = records[rank]
-        return min(record.widthLimit, record.fenceLimit, max(1, cores / timings[rank].coresPerWorker))
-    }
-
     func runningAbove(rank: Int) -> Int {
         var sum = 0
         var higher = 4
@@ -109,11 +102,7 @@ extension AdmissionTable {
 
     /// Whether a worker of the class that runs beside `others` of its class and `above` of higher ones is admitted.
     func admits(rank: Int, others: Int, above: Int) -> Bool {
-<<<<<<< HEAD
         guard others < records.span[rank].limit else { return false }
-=======
-        guard others < limit(rank: rank) else { return false }
->>>>>>> bench
         if standsAside(rank: rank) { return above + others < cores - 1 }
         return above + others < cores || others == 0
     }

@@ -7,6 +7,9 @@ package struct ClassAdmission: Sendable, Hashable {
     /// Whether one more worker was asked for and could not be admitted yet.
     package var isWaiting = false
 
+    /// How many workers the class has on the cores of the process.
+    package var ownWidth = 1
+
     /// The governor's limit of ``running``; 0 pauses the class, `Int.max` is none.
     package var widthLimit = Int.max
 
@@ -32,6 +35,9 @@ package struct ClassAdmission: Sendable, Hashable {
 
     /// Since when more workers of this class and the higher ones were admitted than there are cores.
     package var crowdedSince: SchedulerInstant?
+
+    /// How many workers may be admitted: the least of the class's own width, the governor's limit and the fences'.
+    package var limit: Int { min(ownWidth, widthLimit, fenceLimit) }
 
     /// Whether the class has work: queued for a worker, or taken by one.
     package var hasWork: Bool { running > 0 || isWaiting }

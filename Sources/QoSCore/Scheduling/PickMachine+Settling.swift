@@ -48,7 +48,7 @@ extension PickMachine {
     private mutating func dropVoidClaims(rank: Int) {
         if !table.records[rank].hasWork {
             resetClocks(rank: rank)
-        } else if table.limit(rank: rank) == 0 {
+        } else if table.records[rank].limit == 0 {
             table.records[rank].claims = []
         }
     }
@@ -82,7 +82,7 @@ extension PickMachine {
         var above = 0
         for rank in stride(from: 4, through: 0, by: -1) {
             let running = table.records[rank].running
-            if !table.records[rank].hasWork || table.limit(rank: rank) == 0 {
+            if !table.records[rank].hasWork || table.records[rank].limit == 0 {
                 table.records[rank].standing = .idle
             } else {
                 table.records[rank].standing = running > 0 && above < table.cores ? .served : .covered
@@ -96,7 +96,6 @@ extension PickMachine {
     private var nextDeadline: SchedulerInstant? {
         var next = fences.nextHalf ?? SchedulerInstant(nanoseconds: .max)
         for rank in 0..<4 {
-<<<<<<< HEAD
             switch table.records.span[rank].standing {
             case .idle: break
             case .served where table.records.span[rank].claims.isEmpty: break
@@ -107,17 +106,6 @@ extension PickMachine {
                 let claims = table.records.span[rank].claims
                 for higher in rank + 1..<5
                 where table.records.span[higher].hasWork && !claims.contains(QoSClassSet(rank: higher)) {
-=======
-            let record = table.records[rank]
-            switch record.standing {
-            case .idle: break
-            case .served where record.claims.isEmpty: break
-            case .served:
-                next = min(next, now.advanced(byNanoseconds: table.timings[rank].quantum - record.served))
-            case .covered:
-                for higher in rank + 1..<5
-                where table.records[higher].hasWork && !record.claims.contains(QoSClassSet(rank: higher)) {
->>>>>>> bench
                     next = min(next, table.claimTime(of: rank, against: higher, at: now))
                 }
             }

@@ -45,11 +45,12 @@ public struct SchedulingParameters: Sendable, Hashable {
 
     /// How long more workers than cores may keep taking jobs before the surplus of the lower classes parks.
     ///
-    /// Bursts of a higher class that are shorter cost no parking and no wake-up: the kernel preempts. Zero where
-    /// the kernel does not separate the classes (scheduling calls are denied).
+    /// Bursts of a higher class that are shorter cost no parking and no wake-up: the kernel preempts. Zero
+    /// (or less: the same) where the kernel does not separate the classes because scheduling calls are denied.
     public var crowdingGrace: Duration
 
-    /// How long a fence stops the fenced classes completely; after it half of the width is free again.
+    /// How long a fence stops the fenced classes completely; after it half of the width is free again. Zero (or less:
+    /// the same) makes every fence a half one from its next event on.
     public var fullFence: Duration
 
     private var byRank: [PerClass]

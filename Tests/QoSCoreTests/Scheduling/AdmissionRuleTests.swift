@@ -68,7 +68,7 @@ struct AdmissionRuleTests {
 
     @Test("A3 background has one worker per two cores", arguments: [(1, 1), (2, 1), (3, 1), (4, 2), (256, 128)])
     func backgroundWidth(_ cores: Int, _ width: Int) {
-        #expect(PickMachine(cores: cores).table.limit(of: .background) == width)
+        #expect(PickMachine(cores: cores).table[.background].limit == width)
     }
 
     @Test("A4 a covered class names the time at which somebody has to look")

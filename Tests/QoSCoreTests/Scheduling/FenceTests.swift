@@ -50,11 +50,11 @@ struct FenceTests {
         #expect(raised.actions.lookAgainAt == at(250))
         #expect(machine.ticked(at: at(249)).admit.isEmpty)
         #expect(machine.ticked(at: at(250)).admit == QoSClassSet(.default))
-        #expect(machine.table.limit(of: .default) == half)
-        #expect(machine.table.limit(of: .utility) == min(cores, half + 1))
+        #expect(machine.table[.default].limit == half)
+        #expect(machine.table[.utility].limit == min(cores, half + 1))
         #expect(machine.counters.fencesHalved == 1)
         #expect(machine.fenceLifted(fence, at: at(300)).wasUp)
-        #expect(machine.table.limit(of: .default) == cores)
+        #expect(machine.table[.default].limit == cores)
     }
 
     @Test("A6 nested fences count: the last one frees the classes")
@@ -64,7 +64,7 @@ struct FenceTests {
         let inner = try #require(machine.fenceRaised(upTo: .utility, holder: nil, at: at(100)).fence)
         #expect(machine.workerAsked(.utility, at: at(100)).verdict == .park)
         #expect(machine.fenceLifted(outer, at: at(150)).actions.admit.isEmpty)
-        #expect(machine.table.limit(of: .default) == 2)
+        #expect(machine.table[.default].limit == 2)
         #expect(machine.fenceLifted(inner, at: at(160)).actions.admit == QoSClassSet(.utility))
         #expect(machine.raisedFences == 0)
     }
@@ -80,7 +80,7 @@ struct FenceTests {
         var random = SeededGenerator(seed: 11)
         for fence in fences.shuffled(using: &random) { #expect(machine.fenceLifted(fence, at: at(1)).wasUp) }
         #expect(machine.raisedFences == 0)
-        #expect(machine.table.limit(of: .utility) == 2)
+        #expect(machine.table[.utility].limit == 2)
     }
 
 }

@@ -49,6 +49,6 @@ extension AdmissionSimulation {
 
     /// What governor, fences and the class's own width allow.
     func allowedWidth(_ qosClass: QoSClass) -> Int {
-        machine.table.limit(of: qosClass)
+        machine.table[qosClass].limit
     }
 }

@@ -23,6 +23,8 @@ struct AdmissionSimulation {
 
     /// Whether the delay of every job is kept.
     var keepsDelays = false
+    /// Steps since time last passed.
+    private var stepsAtOnce = 0
     /// Events of the machine so far.
     var events = 0
     var results = SimulationResults()
@@ -71,6 +73,8 @@ struct AdmissionSimulation {
         let tick = actions.lookAgainAt?.nanoseconds ?? .max
         let first = min(next, script, tick)
         guard first <= end, first < .max else { return false }
+        stepsAtOnce = first > now ? 0 : stepsAtOnce + 1
+        guard stepsAtOnce < 10_000 else { throw violation("time stands still") }
         try pass(to: max(now, first))
         if first == script {
             nextScript += 1
