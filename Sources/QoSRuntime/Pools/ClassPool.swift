@@ -122,6 +122,14 @@ struct ClassPool: ~Copyable {
         return false
     }
 
+    /// How many jobs the pool has run: whether its workers get on.
+    var progress: UInt64 {
+        let started = PoolWord(rawValue: word.load(ordering: .relaxed)).started
+        var sum: UInt64 = 0
+        for index in 0..<min(started, width) { sum &+= unsafe workers[index].jobsRun.load(ordering: .relaxed) }
+        return sum
+    }
+
     /// Applies a transition of the word.
     ///
     /// - Returns: what the transition returned beside the new word, or `nil` when it did not want to change it.

@@ -54,8 +54,7 @@ struct LocalQueue {
 
     /// The older half, for a thief: what has waited longest.
     ///
-    /// - Parameter includingSlot: whether the slot may be given away when there is nothing else. A thief asks for it only
-    ///   after a while, so that two tasks that wake one another are not torn apart.
+    /// - Parameter includingSlot: whether the slot may be given away when there is nothing else.
     mutating func steal(includingSlot: Bool) -> NodeList {
         if list.isEmpty {
             var taken = NodeList()

@@ -7,8 +7,8 @@ extension Worker {
     /// How often the injection queue is looked at although the own queue is not empty.
     private static let injectionInterval: UInt32 = 61
 
-    /// How long a thief leaves another's slot alone. Nanoseconds.
-    private static let slotGrace: UInt64 = 5_000
+    /// How long a worker may take no job from its queue before a thief takes its last node too. Nanoseconds.
+    private static let lastNodeGrace: UInt64 = 5_000
 
     /// The life of a worker's thread: takes work, runs it, searches, parks, until the scheduler is closed.
     static func runLoop(_ worker: UnsafeMutablePointer<Worker>) {
@@ -88,29 +88,32 @@ extension Worker {
             if joined == nil { return nil }
             isSearching = true
         }
-        let start = MonotonicClock.nanoseconds()
-        var includingSlot = false
+        let limit = unsafe pool.pointee.core.hasIdleCore ? max(pool.pointee.spin, lastNodeGrace) : lastNodeGrace
+        var now = MonotonicClock.nanoseconds()
+        let end = now &+ limit
+        var (progress, unchangedSince) = unsafe (pool.pointee.progress, now)
         while true {
-            if let node = unsafe stealFromOthers(worker, includingSlot: includingSlot) { return node }
+            let includingLast = now &- unchangedSince >= lastNodeGrace
+            if let node = unsafe stealFromOthers(worker, includingLast: includingLast) { return node }
             if unsafe !pool.pointee.injection.isEmpty, let node = unsafe nextNode(worker) { return node }
-            let elapsed = MonotonicClock.nanoseconds() &- start
-            let limit = unsafe pool.pointee.core.hasIdleCore ? max(pool.pointee.spin, slotGrace) : slotGrace
-            if includingSlot, elapsed >= limit { return nil }
-            includingSlot = elapsed >= slotGrace
-            for _ in 0..<16 { cqos_spin_hint() }
+            if now > end { return nil }
+            for _ in 0..<32 { cqos_spin_hint() }
+            now = MonotonicClock.nanoseconds()
+            let latest = unsafe pool.pointee.progress
+            if latest != progress { (progress, unchangedSince) = (latest, now) }
             if unsafe pool.pointee.core.isClosed { return nil }
         }
     }
 
     private static func stealFromOthers(
-        _ worker: UnsafeMutablePointer<Worker>, includingSlot: Bool
+        _ worker: UnsafeMutablePointer<Worker>, includingLast: Bool
     ) -> JobNode? {
         let pool = unsafe worker.pointee.pool
         let started = unsafe min(
             PoolWord(rawValue: pool.pointee.word.load(ordering: .relaxed)).started, pool.pointee.width)
         let own = unsafe worker.pointee.index
         for offset in 1..<max(started, 1) {
-            var taken = unsafe pool.pointee.workers[(own + offset) % started].steal(includingSlot: includingSlot)
+            var taken = unsafe pool.pointee.workers[(own + offset) % started].steal(includingLast: includingLast)
             guard !taken.isEmpty, let first = taken.popFirst() else { continue }
             unsafe worker.pointee.nodesStolen.store(
                 worker.pointee.nodesStolen.load(ordering: .relaxed) &+ UInt64(taken.count + 1), ordering: .relaxed)

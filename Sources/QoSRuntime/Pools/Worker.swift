@@ -77,10 +77,13 @@ struct Worker: ~Copyable {
     }
 
     /// Takes nodes from this worker, for a thief. Gives nothing when the lock is held: the thief looks elsewhere.
-    func steal(includingSlot: Bool) -> NodeList {
-        guard queued.load(ordering: .relaxed) > 0 else { return NodeList() }
+    ///
+    /// - Parameter includingLast: whether the last node may be taken. A worker that gets on will run it in a moment, and
+    ///   two tasks that wake one another in turn are not torn apart.
+    func steal(includingLast: Bool) -> NodeList {
+        guard queued.load(ordering: .relaxed) > (includingLast ? 0 : 1) else { return NodeList() }
         return queue.withLockIfAvailable { queue in
-            let taken = queue.steal(includingSlot: includingSlot)
+            let taken = queue.steal(includingSlot: includingLast)
             queued.store(queue.count, ordering: .relaxed)
             return taken
         } ?? NodeList()

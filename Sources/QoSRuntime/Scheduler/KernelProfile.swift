@@ -5,6 +5,9 @@ import QoSKernel
 struct KernelProfile: Sendable {
     let capabilities: EffectCapabilities
     let scope: NiceScope
+
+    /// The processors that the process may use.
+    let processors: CPUSet
     let calls: any SchedulingCalls
 
     /// Gives the calling thread, or another, a class's effects.
@@ -20,5 +23,6 @@ struct KernelProfile: Sendable {
         self.calls = calls
         capabilities = EffectProbe.run(calls: calls)
         scope = NiceScope.current()
+        processors = Topology.current(calls: calls).processors
     }
 }

@@ -9,6 +9,18 @@ extension SchedulerCore {
         let applied = profile.applier.apply(qosClass)
         effects.withLock { $0.append(WorkerEffects(threadName: threadName, applied: applied)) }
     }
+
+    /// Binds the calling worker of the highest class to a processor of its own.
+    ///
+    /// The kernel sometimes leaves two threads with short slices on one processor beside an idle one, and each job takes
+    /// twice as long. Only where there is one worker for each processor: else the kernel knows better. A refusal leaves the
+    /// worker where it may run already.
+    func pin(worker index: Int, of qosClass: QoSClass) {
+        guard qosClass == .userInteractive, configuration.processors == nil, let profile else { return }
+        let processors = profile.processors.ids
+        guard unsafe pools[qosClass.rank].width == processors.count, processors.count == width else { return }
+        try? profile.calls.setAffinity(CPUSet([processors[index]]), of: .current)
+    }
 }
 
 /// What the kernel gave a thread of the runtime.

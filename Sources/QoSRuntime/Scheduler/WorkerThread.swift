@@ -15,6 +15,7 @@ final class WorkerThread {
         self.name = name
         thread = try Thread(name: name) {
             unsafe core.applyEffects(of: core.pools[rank].qosClass, threadName: name)
+            unsafe core.pin(worker: index, of: core.pools[rank].qosClass)
             unsafe Worker.runLoop(core.pools[rank].workers + index)
         }
     }
