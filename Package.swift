@@ -79,7 +79,8 @@ let package = Package(
         ),
         .testTarget(name: "QoSEventLoopTests", dependencies: ["QoSEventLoop"]),
         .testTarget(name: "QoSFoundationTests", dependencies: ["QoSFoundation", "QoSCore"]),
-        .testTarget(name: "QoSRuntimeTests", dependencies: ["QoSRuntime", "QoSCore", "QoSKernel"]),
+        .testTarget(
+            name: "QoSRuntimeTests", dependencies: ["QoSRuntime", "QoSCore", "QoSKernel", "QoSKernelTestSupport"]),
     ],
     swiftLanguageModes: [.v6]
 )

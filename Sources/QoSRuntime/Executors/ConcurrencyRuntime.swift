@@ -15,8 +15,7 @@ enum ConcurrencyRuntime {
     /// Whether something of a higher class waits for the job's task: its priority was raised above the one it was
     /// created with.
     static func isEscalated(_ job: UnownedJob) -> Bool {
-        let isTask = ExecutorJob(job).kind == .task
-        guard isTask else { return false }
+        guard isTask(job) else { return false }
         // SAFETY: a job of kind `task` is the task object itself, alive while it is enqueued.
         let task = unsafe unsafeBitCast(job, to: UnsafeRawPointer.self)
         return unsafe basePriority(task) < job.priority.rawValue
@@ -51,6 +50,23 @@ enum ConcurrencyRuntime {
             unsafe job.runSynchronously(on: asUnownedTaskExecutor())
         }
     }
+
+    /// Whether a job is a task itself, and not the library's own helper.
+    @inline(__always)
+    static func isTask(_ job: UnownedJob) -> Bool {
+        ExecutorJob(job).kind == .task
+    }
+
+    /// The priority of a queued or running task as it is now: what it was queued with, or higher when something waits for it. `nil`
+    /// for a job that is no task.
+    static func livePriority(_ job: UnownedJob) -> UInt8? {
+        guard isTask(job) else { return nil }
+        // SAFETY: a job of kind `task` is the task object itself; the caller knows that it is alive.
+        return unsafe currentPriority(unsafeBitCast(job, to: UnsafeRawPointer.self))
+    }
+
+    @_silgen_name("swift_task_currentPriority")
+    private static func currentPriority(_ task: UnsafeRawPointer) -> UInt8
 
     @_silgen_name("swift_task_basePriority")
     private static func basePriority(_ task: UnsafeRawPointer) -> UInt8

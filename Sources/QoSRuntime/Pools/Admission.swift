@@ -85,6 +85,29 @@ final class Admission: Sendable {
         return (parks, admit)
     }
 
+    /// A worker's job was raised to another class, or has ended: the worker counts there from now on.
+    func workerMoved(from: QoSClass, to: QoSClass) -> QoSClassSet {
+        event { machine, now in machine.workerMoved(from: from, to: to, at: now) }
+    }
+
+    /// Work that a class waits for runs lower and cannot be raised: the classes up to it take no jobs meanwhile.
+    ///
+    /// - Returns: also, the fence to lift; `nil` when enough are up.
+    func fenceRaised(upTo ceiling: QoSClass, holder: QoSClass) -> (fence: FenceID?, admit: QoSClassSet) {
+        var fence: FenceID?
+        let admit = event { machine, now in
+            let answer = machine.fenceRaised(upTo: ceiling, holder: holder, at: now)
+            fence = answer.fence
+            return answer.actions
+        }
+        return (fence, admit)
+    }
+
+    /// The awaited work has ended.
+    func fenceLifted(_ fence: FenceID) -> QoSClassSet {
+        event { machine, now in machine.fenceLifted(fence, at: now).actions }
+    }
+
     /// Time has passed, as ``nextLook`` wanted. The loop's thread.
     func ticked() -> QoSClassSet {
         event { machine, now in machine.ticked(at: now) }

@@ -76,7 +76,11 @@ struct ClassPool: ~Copyable {
     @inline(__always)
     func wakeOne() {
         let seen = PoolWord(rawValue: word.load(ordering: .sequentiallyConsistent))
-        if seen.searching > 0 || (seen.parkedTop == nil && seen.started >= width) { return }
+        if seen.searching > 0 { return }
+        if seen.parkedTop == nil && seen.started >= width {
+            unsafe core.noteBacklog()
+            return
+        }
         unsafe core.workArrived(rank: qosClass.rank)
     }
 

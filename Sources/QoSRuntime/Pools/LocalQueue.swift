@@ -15,6 +15,9 @@ struct LocalQueue {
     private var list = NodeList()
     private var slotRuns = 0
 
+    /// Where the next look of ``extract(limit:where:)`` begins; `nil` for the front. Never a node that has left the list.
+    private var cursor: JobNode?
+
     /// How many nodes are queued.
     var count: Int { list.count + (slot == nil ? 0 : 1) }
 
@@ -49,7 +52,9 @@ struct LocalQueue {
             slot = nil
         }
         slotRuns = 0
-        return list.popFirst()
+        let node = list.popFirst()
+        if node == cursor { cursor = nil }
+        return node
     }
 
     /// The older half, for a thief: what has waited longest.
@@ -64,7 +69,32 @@ struct LocalQueue {
             }
             return taken
         }
+        cursor = nil
         return list.takeFirst(min((list.count + 1) / 2, Self.maximumSteal))
+    }
+
+    /// Takes out the nodes that belong elsewhere, looking at a bounded number of them from where the last look ended.
+    ///
+    /// - Parameters:
+    ///   - limit: how many to look at.
+    ///   - belongsElsewhere: is asked for each.
+    mutating func extract(limit: Int, where belongsElsewhere: (JobNode) -> Bool) -> NodeList {
+        var taken = NodeList()
+        if let node = slot, belongsElsewhere(node) {
+            slot = nil
+            taken.append(node)
+        }
+        var node = cursor ?? list.head
+        for _ in 0..<limit {
+            guard let current = node else { break }
+            node = current.next
+            if belongsElsewhere(current) {
+                list.remove(current)
+                taken.append(current)
+            }
+        }
+        cursor = node
+        return taken
     }
 
     /// Everything, in the order in which it would have run; for shutdown.

@@ -13,6 +13,7 @@ extension Worker {
     /// The life of a worker's thread: takes work, runs it, searches, parks, until the scheduler is closed.
     static func runLoop(_ worker: UnsafeMutablePointer<Worker>) {
         unsafe cqos_set_current_worker(worker)
+        unsafe worker.pointee.threadID.store(ThreadID.current.rawValue, ordering: .relaxed)
         defer { cqos_set_current_worker(nil) }
         let pool = unsafe worker.pointee.pool
         let core = unsafe pool.pointee.core
@@ -29,11 +30,11 @@ extension Worker {
                     isSearching = false
                     unsafe pool.pointee.searchSucceeded()
                 }
-                unsafe run(node, worker, executors)
+                unsafe run(node, worker, executors, rank)
             } else if let node = unsafe search(worker, isSearching: &isSearching) {
                 isSearching = false
                 unsafe pool.pointee.searchSucceeded()
-                unsafe run(node, worker, executors)
+                unsafe run(node, worker, executors, rank)
             } else if !core.isClosed {
                 unsafe park(worker, wasSearching: isSearching, isCounted: true)
                 // Whoever unparks a worker has counted it as searching, except at shutdown, when it no longer matters.
@@ -46,14 +47,24 @@ extension Worker {
     @inline(__always)
     private static func run(
         _ node: JobNode, _ worker: UnsafeMutablePointer<Worker>,
-        _ executors: UnsafeMutablePointer<UnownedTaskExecutor>
+        _ executors: UnsafeMutablePointer<UnownedTaskExecutor>, _ rank: Int
     ) {
         let tag = node.tag
         unsafe worker.pointee.current = node
         if tag.isLane {
             unsafe LaneActivation(node: node).run(on: worker)
         } else {
-            unsafe node.job.runSynchronously(on: executors[tag.executor])
+            let job = node.job
+            if rank < QoSClass.userInteractive.rank, ConcurrencyRuntime.isTask(job) {
+                unsafe worker.pointee.running.publish(job)
+                unsafe job.runSynchronously(on: executors[tag.executor])
+                unsafe worker.pointee.running.retract()
+            } else {
+                unsafe job.runSynchronously(on: executors[tag.executor])
+            }
+        }
+        if unsafe worker.pointee.isBoosted.load(ordering: .relaxed) {
+            unsafe worker.pointee.pool.pointee.core.endBoost(of: worker, qosClass: worker.pointee.pool.pointee.qosClass)
         }
         unsafe worker.pointee.current = nil
         unsafe worker.pointee.jobsRun.store(

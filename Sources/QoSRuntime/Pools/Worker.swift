@@ -27,6 +27,16 @@ struct Worker: ~Copyable {
     /// The node that runs, to tell a task that yields from one that was made runnable.
     var current: JobNode?
 
+    /// The task that runs, for the loop to look at; not in the highest class, which nothing can raise.
+    let running = RunningTask()
+
+    /// The kernel's id of the worker's thread, once it runs.
+    let threadID = Atomic<Int32>(0)
+
+    /// What was done for the job that runs, and whether there is something to undo.
+    let boost = Mutex<WorkerBoost?>(nil)
+    let isBoosted = Atomic<Bool>(false)
+
     /// Counts jobs, to look at the injection queue now and then even when the own queue is never empty.
     var tick: UInt32 = 0
 
@@ -87,6 +97,26 @@ struct Worker: ~Copyable {
             queued.store(queue.count, ordering: .relaxed)
             return taken
         } ?? NodeList()
+    }
+
+    /// Takes out nodes that belong into another pool; gives nothing when the lock is held.
+    func extract(limit: Int, where belongsElsewhere: (JobNode) -> Bool) -> NodeList {
+        guard queued.load(ordering: .relaxed) > 0 else { return NodeList() }
+        return queue.withLockIfAvailable { queue in
+            let taken = queue.extract(limit: limit, where: belongsElsewhere)
+            queued.store(queue.count, ordering: .relaxed)
+            return taken
+        } ?? NodeList()
+    }
+
+    /// Puts nodes into this worker's queue from another thread; gives them back when the lock is held.
+    func offer(_ nodes: consuming NodeList) -> NodeList {
+        let offered = nodes
+        let accepted: Void? = queue.withLockIfAvailable { queue in
+            queue.pushLast(contentsOf: offered)
+            queued.store(queue.count, ordering: .relaxed)
+        }
+        return accepted == nil ? offered : NodeList()
     }
 
     /// Everything that is queued, for shutdown.

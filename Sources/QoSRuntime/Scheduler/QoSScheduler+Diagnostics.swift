@@ -39,6 +39,12 @@ public struct SchedulerSnapshot: Sendable, Hashable, Codable {
     /// The pools, from the highest class to the lowest.
     public let pools: [Pool]
 
+    /// How many waiting tasks were moved to a higher pool because something there waits for them (rule I4).
+    public let tasksMoved: UInt64
+
+    /// How many running tasks were raised because something of a higher class waits for them (rule I4).
+    public let runningPromoted: UInt64
+
     /// How often a thread could not be created. Each is tried again while there is work.
     public let threadStartFailures: UInt64
 
@@ -52,6 +58,8 @@ extension SchedulerCore {
         SchedulerSnapshot(
             processors: width,
             pools: QoSClass.descending.map { unsafe pools[$0.rank].snapshot() },
+            tasksMoved: tasksMoved.load(ordering: .relaxed),
+            runningPromoted: runningPromoted.load(ordering: .relaxed),
             threadStartFailures: startFailures.load(ordering: .relaxed),
             effectMode: profile?.capabilities.mode.rawValue)
     }

@@ -1,13 +1,16 @@
 import QoSCore
 import QoSEventLoop
 import QoSKernel
+import Synchronization
 
 // What follows from admission: whoever caused an event wakes whom it admitted.
 
 extension SchedulerCore {
     /// There is work of a class that no worker looks for.
     func workArrived(rank: Int) {
-        wake(admission.workBecameRunnable(rank: rank))
+        let admitted = admission.workBecameRunnable(rank: rank)
+        if !admitted.contains(QoSClass(atRank: rank)) { noteBacklog() }
+        wake(admitted)
     }
 
     /// A worker of a class found nothing to do.
@@ -32,8 +35,15 @@ extension SchedulerCore {
         return admission.nextLook
     }
 
+    /// A worker wakes up: from more workers than processors on, the loop looks whether what they run was raised.
+    @inline(__always)
+    func workerWakes() {
+        let (before, _) = awake.wrappingAdd(1, ordering: .sequentiallyConsistent)
+        if before >= width { noteBacklog() }
+    }
+
     /// Wakes one worker of each class. Where none could be woken, the admission is given back, which may admit others.
-    private func wake(_ classes: QoSClassSet) {
+    func wake(_ classes: QoSClassSet) {
         var classes = classes
         while let qosClass = classes.popHighest() {
             if unsafe !pools[qosClass.rank].wakeAdmitted() {

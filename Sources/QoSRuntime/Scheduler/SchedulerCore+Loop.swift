@@ -24,6 +24,7 @@ extension SchedulerCore {
         startRequestedWorkers()
         let nextTimer = timers.advance(now: MonotonicClock.nanoseconds, fire: fire)
         let nextPhase = advancePhase()
+        let nextRescan = rescanIfDue()
         var nextAdmission = tickAdmission()
         admission.timerArmed(for: nextAdmission)
         // An event may have set an earlier time before it could see for when the timer is armed.
@@ -31,7 +32,7 @@ extension SchedulerCore {
             nextAdmission = time
             admission.timerArmed(for: time)
         }
-        loop.armTimer(atNanoseconds: [nextTimer, nextPhase, nextAdmission].compactMap { $0 }.min())
+        loop.armTimer(atNanoseconds: [nextTimer, nextPhase, nextRescan, nextAdmission].compactMap { $0 }.min())
     }
 
     /// Adds a timer from any thread.

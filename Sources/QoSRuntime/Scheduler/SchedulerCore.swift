@@ -8,8 +8,8 @@ import Synchronization
 /// Threading: any thread, except where a method says "the loop's thread".
 @safe
 final class SchedulerCore: @unchecked Sendable {
-    // SAFETY: the tables are filled before the first thread starts and freed when the last reference is gone; `phase`
-    // and `threads` belong to the loop's thread; the rest is atomic, locked or never changes.
+    // SAFETY: the tables are filled before the first thread starts and freed when the last reference is gone; `phase`,
+    // `threads` and `nextRescan` belong to the loop's thread; the rest is atomic, locked or never changes.
 
     /// The place of the executor that goes by priority, behind those of the five classes.
     static let byPriorityIndex = QoSClass.allCases.count
@@ -47,6 +47,18 @@ final class SchedulerCore: @unchecked Sendable {
     let workersLeft = Atomic<Int>(0)
 
     let startFailures = Atomic<UInt64>(0)
+
+    /// Whether something waits behind busy workers, so that the loop has to look for tasks that were raised.
+    let backlogFlag = Atomic<Bool>(false)
+
+    /// When the loop looks next; the loop's thread.
+    var nextRescan: UInt64?
+
+    /// How many waiting tasks were moved to a higher pool because something there waits for them.
+    let tasksMoved = Atomic<UInt64>(0)
+
+    /// How many running tasks were raised because something of a higher class waits for them.
+    let runningPromoted = Atomic<UInt64>(0)
 
     var phase = SchedulerPhase.running
     var threads: [WorkerThread] = []
@@ -104,11 +116,6 @@ final class SchedulerCore: @unchecked Sendable {
     /// Whether a processor has none of our workers: only then does a worker that spins take nothing from another.
     @inline(__always)
     var hasIdleCore: Bool { awake.load(ordering: .relaxed) <= width }
-
-    @inline(__always)
-    func workerWakes() {
-        awake.wrappingAdd(1, ordering: .sequentiallyConsistent)
-    }
 
     func workerParks() {
         let (_, left) = awake.wrappingSubtract(1, ordering: .sequentiallyConsistent)

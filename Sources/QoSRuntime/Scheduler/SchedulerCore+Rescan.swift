@@ -1,0 +1,55 @@
+import QoSCore
+import QoSEventLoop
+import QoSKernel
+import Synchronization
+
+// Raised tasks that wait in a pool that is too low are found by looking, as long as something waits.
+
+extension SchedulerCore {
+    /// How often the queues are looked through while something waits in them. Nanoseconds.
+    private static let rescanInterval: UInt64 = 1_000_000
+
+    /// How many nodes of a worker's queue are looked at each time: bounds the time for which its lock is held.
+    private static let rescanLimit = 1024
+
+    /// Work has been queued behind workers that are all busy: the loop begins to look through the queues.
+    @inline(__always)
+    func noteBacklog() {
+        if backlogFlag.load(ordering: .relaxed) { return }
+        backlogFlag.store(true, ordering: .sequentiallyConsistent)
+        loop.wake()
+    }
+
+    /// Looks through the queues if it is time. The loop's thread.
+    ///
+    /// - Returns: when to look next; `nil` while nothing waits.
+    func rescanIfDue() -> UInt64? {
+        guard backlogFlag.load(ordering: .relaxed) else { return nil }
+        let now = MonotonicClock.nanoseconds()
+        if let time = nextRescan, now < time { return time }
+        nextRescan = now.addingSaturating(Self.rescanInterval)
+        for rank in 0..<QoSClass.userInteractive.rank {
+            unsafe pools[rank].rescan(limit: Self.rescanLimit) { node, qosClass in
+                tasksMoved.wrappingAdd(1, ordering: .relaxed)
+                unsafe pools[qosClass.rank].submit(node)
+            }
+            promoteRunning(rank: rank)
+        }
+        if hasBacklog { return nextRescan }
+        // Whoever queues sets the flag after it has published its work; so either it sees the flag taken back and sets it
+        // again, or its work is seen here.
+        backlogFlag.store(false, ordering: .sequentiallyConsistent)
+        guard hasBacklog else {
+            nextRescan = nil
+            return nil
+        }
+        backlogFlag.store(true, ordering: .sequentiallyConsistent)
+        return nextRescan
+    }
+
+    /// Whether something waits, or more workers run than there are processors.
+    private var hasBacklog: Bool {
+        awake.load(ordering: .sequentiallyConsistent) > width
+            || (0..<QoSClass.userInteractive.rank).contains { unsafe pools[$0].hasWork() }
+    }
+}
