@@ -17,6 +17,18 @@ if warningsAreErrors {
     settings.append(.treatAllWarnings(as: .error))
 }
 
+func example(_ name: String) -> Target {
+    .executableTarget(
+        name: name,
+        dependencies: [
+            "ExampleSupport",
+            .product(name: "QoSCore", package: "swift-qos"),
+            .product(name: "QoSRuntime", package: "swift-qos"),
+        ],
+        path: "Sources/Examples/\(name)"
+    )
+}
+
 let package = Package(
     name: "swift-qos-samples",
     products: [
@@ -59,6 +71,12 @@ let package = Package(
             ],
             resources: [.embedInCode("Page/index.html")]
         ),
+
+        // The three ways into the runtime, one program each; Docs/GettingStarted.md shows them.
+        .target(name: "ExampleSupport", path: "Sources/Examples/ExampleSupport"),
+        example("example-process"),
+        example("example-preference"),
+        example("example-actor"),
 
         // Made trees and seeded worlds for the tests.
         .target(

@@ -1,6 +1,7 @@
 # What the scripts share. Sourced, not run.
 # shellcheck shell=bash
 
+# shellcheck disable=SC2034 # the scripts that source this use it
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 say() { printf '\n== %s\n' "$*"; }
