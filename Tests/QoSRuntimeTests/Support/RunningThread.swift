@@ -1,0 +1,17 @@
+import QoSKernel
+import Synchronization
+
+/// A thread of a test that can stand in an array.
+final class RunningThread: Sendable {
+    private let thread: Mutex<QoSKernel.Thread?>
+
+    init(name: String, _ body: @escaping @Sendable () -> Void) throws {
+        thread = Mutex(try QoSKernel.Thread(name: name, body))
+    }
+
+    /// Waits for its end; once.
+    func join() throws {
+        let ended = thread.withLock { $0.take() }
+        try ended?.join()
+    }
+}
