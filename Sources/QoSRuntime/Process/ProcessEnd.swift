@@ -12,31 +12,41 @@ struct ProcessEnd {
     }
 
     private var signal: Int32?
+    private var hasEnded = false
 
     /// A signal that asks for the end came in.
     mutating func received(signal number: Int32) -> Action {
-        guard signal == nil else { return .exit(status: 128 + number, message: nil) }
+        if signal != nil { return end(status: 128 + number) }
+        if hasEnded { return .nothing }
         signal = number
         return .cancelBody(signal: number)
     }
 
     /// The time that the body had after a signal is over.
-    func graceEnded() -> Action {
-        .exit(status: 128 + (signal ?? 0), message: "the program did not end in time after a signal: giving up on it")
+    mutating func graceEnded() -> Action {
+        end(
+            status: 128 + (signal ?? 0), message: "the program did not end in time after a signal: giving up on it")
     }
 
     /// The body came to its end.
-    func bodyEnded(_ outcome: Result<Void, any Error>) -> Action {
+    mutating func bodyEnded(_ outcome: Result<Void, any Error>) -> Action {
         switch outcome {
         case .success:
-            .exit(status: 0, message: nil)
+            end(status: 0)
         case .failure(let status as QoSProcess.ExitStatus):
-            .exit(status: Int32(status.code), message: nil)
+            end(status: Int32(status.code))
         case .failure(is CancellationError) where signal != nil:
-            .exit(status: 128 + (signal ?? 0), message: nil)
+            end(status: 128 + (signal ?? 0))
         case .failure(let error):
-            .exit(status: 1, message: "\(error)")
+            end(status: 1, message: "\(error)")
         }
+    }
+
+    /// The first end counts: `exit` must not be called by two threads at once (exit(3)).
+    private mutating func end(status: Int32, message: String? = nil) -> Action {
+        if hasEnded { return .nothing }
+        hasEnded = true
+        return .exit(status: status, message: message)
     }
 
     /// Writes a message for the person who started the program.

@@ -1,0 +1,64 @@
+import Glibc
+import Testing
+
+@testable import QoSRuntime
+
+@Suite("The end of the process, as a value")
+struct ProcessEndTests {
+    private struct Broken: Error, CustomStringConvertible {
+        let description = "it is broken"
+    }
+
+    @Test("the body's outcome decides the status")
+    func outcomes() {
+        var end = ProcessEnd()
+        #expect(end.bodyEnded(.success(())) == .exit(status: 0, message: nil))
+        end = ProcessEnd()
+        #expect(end.bodyEnded(.failure(Broken())) == .exit(status: 1, message: "it is broken"))
+        end = ProcessEnd()
+        #expect(end.bodyEnded(.failure(CancellationError())) == .exit(status: 1, message: "CancellationError()"))
+    }
+
+    @Test("an exit status is the status, without a word", arguments: [0, 1, 75, 255] as [UInt8])
+    func exitStatus(_ code: UInt8) {
+        var end = ProcessEnd()
+        #expect(end.bodyEnded(.failure(QoSProcess.ExitStatus(code))) == .exit(status: Int32(code), message: nil))
+    }
+
+    @Test("the first signal asks, the second one ends", arguments: [SIGINT, SIGTERM])
+    func signals(_ first: Int32) {
+        var end = ProcessEnd()
+        #expect(end.received(signal: first) == .cancelBody(signal: first))
+        #expect(end.received(signal: SIGINT) == .exit(status: 130, message: nil))
+    }
+
+    @Test("a body that was cancelled by a signal says so in its status; one that ended well in spite of it does not")
+    func cancelled() {
+        var end = ProcessEnd()
+        _ = end.received(signal: SIGTERM)
+        var other = end
+        #expect(end.bodyEnded(.failure(CancellationError())) == .exit(status: 143, message: nil))
+        #expect(other.bodyEnded(.success(())) == .exit(status: 0, message: nil))
+    }
+
+    @Test("the end of the grace gives up on the body, and says so")
+    func grace() {
+        var end = ProcessEnd()
+        _ = end.received(signal: SIGINT)
+        guard case .exit(status: 130, let message?) = end.graceEnded() else {
+            Issue.record("no exit with 130 and a message")
+            return
+        }
+        #expect(message.contains("did not end in time"))
+    }
+
+    @Test("after the end nothing happens any more: the process ends once")
+    func once() {
+        var end = ProcessEnd()
+        _ = end.received(signal: SIGTERM)
+        #expect(end.bodyEnded(.success(())) == .exit(status: 0, message: nil))
+        #expect(end.received(signal: SIGTERM) == .nothing)
+        #expect(end.graceEnded() == .nothing)
+        #expect(end.bodyEnded(.success(())) == .nothing)
+    }
+}
