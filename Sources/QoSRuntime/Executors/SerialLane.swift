@@ -70,8 +70,9 @@ final class SerialLane: @unchecked Sendable {
         let outer = unsafe cqos_current_lane()
         unsafe cqos_set_current_lane(Unmanaged.passUnretained(self).toOpaque())
         defer { unsafe cqos_set_current_lane(outer) }
+        runItems(rank: mayReHome ? rank : nil)
         repeat {
-            runItems(rank: mayReHome ? rank : nil)
+            waiting.append(contentsOf: arrivals.takeAll())
             submitActivation { word in word.runEnded(leaving: waiting.highestRank) }
             // What arrived after the last look and before the end of the run saw the running bit and left it to us.
         } while !arrivals.isEmpty && update({ word in word.runResumed().map { ($0, ()) } }) != nil
