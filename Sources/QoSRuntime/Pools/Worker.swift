@@ -60,6 +60,12 @@ struct Worker: ~Copyable {
     /// Queues a node that the worker's own job submitted. Owner only.
     @inline(__always)
     mutating func push(_ node: JobNode) {
+    /// Whether the calling thread is a worker of the pool.
+    static func isCurrent(of pool: UnsafeMutablePointer<ClassPool>) -> Bool {
+        guard let worker = unsafe current else { return false }
+        return unsafe worker.pointee.pool == pool
+    }
+
         let isYield = node == current
         queue.withLock { queue in
             if isYield { queue.pushLast(node) } else { queue.pushNext(node) }

@@ -87,7 +87,35 @@ public final class QoSScheduler: Sendable {
         _ qosClass: QoSClass,
         operation: () async throws(Failure) -> Success
     ) async throws(Failure) -> Success {
-        try await withTaskExecutorPreference(executor(for: qosClass), operation: operation)
+        let success: Success
+        do throws(Failure) {
+            success = try await withTaskExecutorPreference(executor(for: qosClass)) {
+                () async throws(Failure) -> Success in
+                await Self.enterPreferredPool()
+                return try await operation()
+            }
+        } catch {
+            await leavePool(of: qosClass)
+            throw error
+        }
+        await leavePool(of: qosClass)
+        return success
+    }
+
+    /// Moves the calling task to the executor that it prefers: a preference alone does so only when the task is next
+    /// suspended. Nothing happens if it is there already.
+    @concurrent
+    @inline(never)
+    private static func enterPreferredPool() async {
+        // Empty, the function would be left out, and with it the change of the executor at its beginning.
+        withExtendedLifetime(Self.self) {}
+    }
+
+    /// Moves the calling task to where it runs without the preference that has ended. An actor would otherwise stay on the
+    /// pool's thread until it is next suspended.
+    private nonisolated(nonsending) func leavePool(of qosClass: QoSClass) async {
+        await Self.enterPreferredPool()
+        if unsafe Worker.isCurrent(of: core.pools + qosClass.rank) { await Task.yield() }
     }
 
     // MARK: The end
