@@ -86,7 +86,16 @@ extension Worker {
     @inline(__always)
     private static func takeInjected(_ worker: UnsafeMutablePointer<Worker>) {
         let batch = unsafe worker.pointee.pool.pointee.injection.takeAll()
-        if !batch.isEmpty { unsafe worker.pointee.push(contentsOf: batch) }
+        if !batch.isEmpty { unsafe share(batch, from: worker) }
+    }
+
+    /// For a moment the nodes were in no queue, and a worker that was woken for them and parked again may have seen none.
+    private static func share(_ batch: consuming NodeList, from worker: UnsafeMutablePointer<Worker>) {
+        let isMoreThanOwn = batch.count > 1
+        unsafe worker.pointee.push(contentsOf: batch)
+        guard isMoreThanOwn else { return }
+        atomicMemoryFence(ordering: .sequentiallyConsistent)
+        unsafe worker.pointee.pool.pointee.wakeOne()
     }
 
     /// Looks at the other workers' queues, for a while where spinning is allowed.

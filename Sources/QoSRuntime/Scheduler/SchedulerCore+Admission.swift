@@ -48,6 +48,8 @@ extension SchedulerCore {
         while let qosClass = classes.popHighest() {
             if unsafe !pools[qosClass.rank].wakeAdmitted() {
                 classes.formUnion(admission.workerWentIdle(rank: qosClass.rank))
+                // Giving it back withdrew what others asked for meanwhile, who were told that enough were admitted.
+                if unsafe pools[qosClass.rank].hasWork() { unsafe pools[qosClass.rank].wakeOne() }
             }
         }
         // The loop keeps the time at which a class has waited for too long.

@@ -1,0 +1,53 @@
+import Testing
+
+@testable import QoSRuntime
+
+@Suite("Wake and park", .tags(.exploration))
+struct PoolExplorationTests {
+    /// A small world: how many workers there may be, how many nodes each adder adds, how many the jobs add, and whether a
+    /// fence stops the class for a while.
+    struct World: Sendable, CustomTestStringConvertible {
+        let width: Int
+        let adders: [Int]
+        var spawns = 0
+        var hasFence = false
+
+        var testDescription: String {
+            "\(width) workers, adders of \(adders) nodes, \(spawns) from jobs\(hasFence ? ", a fence" : "")"
+        }
+    }
+
+    @Test(
+        "in every interleaving no work is left lying while a worker is free, even if jobs never end",
+        arguments: [
+            World(width: 1, adders: [2, 1], spawns: 1),
+            World(width: 1, adders: [1, 1], hasFence: true),
+            World(width: 2, adders: [1, 1]),
+            World(width: 2, adders: [2], spawns: 1),
+            World(width: 2, adders: [3]),
+            World(width: 2, adders: [2], hasFence: true),
+        ])
+    func explored(_ world: World) {
+        let exploration = Exploration(
+            of: PoolModel(
+                width: world.width, adders: world.adders, spawns: world.spawns, hasFence: world.hasFence))
+        #expect(exploration.violation == nil)
+        #expect(exploration.ends > 0)
+        #expect(exploration.states > 100)
+    }
+
+    @Test(
+        "each look that the protocol demands is needed: without it work is left lying",
+        arguments: [
+            (World(width: 2, adders: [3]), .sharing),
+            (World(width: 1, adders: [2], hasFence: true), .lookAfterGivingBack),
+            (World(width: 1, adders: [2]), .lookAfterParking),
+        ] as [(World, PoolModel.Omissions)])
+    func omissions(_ world: World, _ omission: PoolModel.Omissions) throws {
+        let exploration = Exploration(
+            of: PoolModel(
+                width: world.width, adders: world.adders, hasFence: world.hasFence, omissions: omission))
+        let violation = try #require(exploration.violation)
+        #expect(violation.contains("nobody is on the way"), "\(violation)")
+    }
+}

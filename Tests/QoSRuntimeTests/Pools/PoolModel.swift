@@ -1,0 +1,234 @@
+@testable import QoSRuntime
+
+/// A pool, threads that add work from outside, its workers, the loop that starts them and a fence, at the granularity of the
+/// steps of `Docs/Protocols/wake-park.md` and of admission for one class. The decisions about workers are those of
+/// ``PoolWord``.
+///
+/// A search may end at any time: how long it lasts is no part of the protocol. A job may run for ever. What the loop does
+/// when it looks for raised tasks is left out, although it would find work that was left lying: it does not look at the
+/// highest class.
+struct PoolModel: ExploredModel {
+    /// Where a thread that adds nodes from outside is.
+    enum Adder: Hashable {
+        case pushes(left: Int)
+        case wakes(Waking, left: Int)
+        case done
+    }
+
+    /// Where somebody is who asks for one more worker.
+    enum Waking: Hashable {
+        case looks
+        case asksAdmission
+        case wakesAdmitted
+        case givesBack
+        case looksForWork(at: Int)
+    }
+
+    /// Where the thread is that stops the class for a while.
+    enum Fence: Hashable {
+        case raises
+        case lifts
+        case wakes(Waking)
+        case done
+    }
+
+    /// Where a worker is. `searching`: whether it is counted as such.
+    indirect enum Worker: Hashable {
+        case noThread
+        /// The loop was asked to create its thread.
+        case requested
+        case atBoundary(searching: Bool)
+        case looksAtOwn(searching: Bool)
+        case looksAtInjected(searching: Bool)
+        /// Holds what it took from the injection queue.
+        case holdsInjected(Int, searching: Bool)
+        case wantsToSearch
+        case steals(from: Int)
+        case looksAtInjectedAgain
+        /// Holds what it took from another, without the node that it runs itself.
+        case holdsStolen(Int)
+        case stopsSearching
+        case wasLastSearcher(looksAt: Int)
+        case parks(searching: Bool, isCounted: Bool)
+        case goesIdle
+        case looksOnceMore(at: Int)
+        case sleeps
+        case runs
+        case wakes(Waking, then: Worker)
+    }
+
+    /// What can be left out, to see that the exploration notices.
+    struct Omissions: OptionSet, Hashable {
+        let rawValue: Int
+        /// A worker that is not searching and took a batch wakes nobody for it.
+        static let sharing = Omissions(rawValue: 1)
+        /// Who gives an admission back does not look for work.
+        static let lookAfterGivingBack = Omissions(rawValue: 2)
+        /// A worker that parks does not look once more.
+        static let lookAfterParking = Omissions(rawValue: 4)
+    }
+
+    /// The bits of ``PoolWord`` without the version, which is there to fail swaps that are one step here.
+    private static let withoutVersion: UInt64 = 1 << 30 - 1
+
+    let width: Int
+    let omissions: Omissions
+    var adders: [Adder]
+    var fence: Fence
+    var workers: [Worker]
+    var word: UInt64 = 0
+    var links: [Int?]
+    var tokens: [Bool]
+    var injected = 0
+    var own: [Int]
+    /// How many more nodes the jobs may add themselves.
+    var spawns: Int
+    var admission: AdmissionModel
+
+    /// - Parameter adders: how many nodes each of them adds.
+    init(width: Int, adders: [Int], spawns: Int = 0, hasFence: Bool = false, omissions: Omissions = []) {
+        self.width = width
+        self.omissions = omissions
+        self.adders = adders.map { .pushes(left: $0) }
+        self.spawns = spawns
+        fence = hasFence ? .raises : .done
+        workers = Array(repeating: .noThread, count: width)
+        links = Array(repeating: nil, count: width)
+        tokens = Array(repeating: false, count: width)
+        own = Array(repeating: 0, count: width)
+        admission = AdmissionModel(limit: width)
+    }
+
+    // MARK: What must never be
+
+    /// Work is queued and some worker could take it, but nobody is about to do anything: all that moves are jobs, which
+    /// may take for ever.
+    var violation: String? {
+        if admission.hasUnderflowed { return "a worker left that was not admitted" }
+        guard protocolSteps.isEmpty else { return nil }
+        let inJobs = workers.filter { $0 == .runs }.count
+        if admission.running != inJobs { return "\(inJobs) workers run, \(admission.running) are counted" }
+        let isSomebodyFree = workers.contains { $0 == .sleeps || $0 == .noThread }
+        let isWorkLeft = injected + own.reduce(0, +) > 0
+        return isWorkLeft && isSomebodyFree ? "work is queued, a worker is free, and nobody is on the way" : nil
+    }
+
+    // MARK: What can happen
+
+    typealias Step = (name: String, next: PoolModel)
+
+    var steps: [Step] { protocolSteps + jobSteps }
+
+    private var protocolSteps: [Step] {
+        adders.indices.flatMap(adderSteps) + workers.indices.flatMap { workerSteps($0) } + fenceSteps
+    }
+
+    private var jobSteps: [Step] {
+        workers.indices.filter { workers[$0] == .runs }.flatMap { index in
+            var steps = [after("worker \(index)'s job ends") { $0.workers[index] = .atBoundary(searching: false) }]
+            if spawns > 0 {
+                steps.append(
+                    after("worker \(index)'s job adds a node") {
+                        $0.spawns -= 1
+                        $0.own[index] += 1
+                        $0.workers[index] = .wakes(.looks, then: .runs)
+                    })
+            }
+            return steps
+        }
+    }
+
+    func after(_ name: String, _ change: (inout PoolModel) -> Void) -> Step {
+        var next = self
+        change(&next)
+        return (name, next)
+    }
+
+    private func adderSteps(_ index: Int) -> [Step] {
+        switch adders[index] {
+        case .pushes(let left):
+            [
+                after("adder \(index) pushes") {
+                    $0.injected += 1
+                    $0.adders[index] = .wakes(.looks, left: left - 1)
+                }
+            ]
+        case .wakes(let waking, let left):
+            [
+                after("adder \(index) \(waking)") {
+                    let next = $0.wake(waking)
+                    $0.adders[index] = next.map { .wakes($0, left: left) } ?? (left > 0 ? .pushes(left: left) : .done)
+                }
+            ]
+        case .done:
+            []
+        }
+    }
+
+    private var fenceSteps: [Step] {
+        switch fence {
+        case .raises:
+            [
+                after("a fence is raised") {
+                    _ = $0.admission.limitChanged(to: 0)
+                    $0.fence = .lifts
+                }
+            ]
+        case .lifts:
+            [
+                after("the fence is lifted") {
+                    $0.fence = $0.admission.limitChanged(to: width) ? .wakes(.wakesAdmitted) : .done
+                }
+            ]
+        case .wakes(let waking):
+            [after("who lifted the fence \(waking)") { $0.fence = $0.wake(waking).map { .wakes($0) } ?? .done }]
+        case .done:
+            []
+        }
+    }
+
+    // MARK: What the pool and the scheduler's core do
+
+    /// One step of asking for a worker.
+    ///
+    /// - Returns: the next one; `nil` when it is done.
+    mutating func wake(_ waking: Waking) -> Waking? {
+        switch waking {
+        case .looks:
+            let seen = PoolWord(rawValue: word)
+            return seen.searching > 0 || (seen.parkedTop == nil && seen.started >= width) ? nil : .asksAdmission
+        case .asksAdmission:
+            return admission.workBecameRunnable() ? .wakesAdmitted : nil
+        case .wakesAdmitted:
+            return wakeAdmitted() ? nil : .givesBack
+        case .givesBack:
+            admission.workerWentIdle()
+            return omissions.contains(.lookAfterGivingBack) ? nil : .looksForWork(at: 0)
+        case .looksForWork(let source):
+            if hasWork(at: source) { return .looks }
+            return source < width ? .looksForWork(at: source + 1) : nil
+        }
+    }
+
+    private mutating func wakeAdmitted() -> Bool {
+        let (next, notification) = PoolWord(rawValue: word).workAdded(width: width) { links[$0] }
+        word = next.rawValue & Self.withoutVersion
+        switch notification {
+        case .nothing: return false
+        case .unpark(let worker): tokens[worker] = true
+        case .start(let worker): workers[worker] = .requested
+        }
+        return true
+    }
+
+    mutating func update<Result>(_ transition: (PoolWord) -> (PoolWord, Result)?) -> Result? {
+        guard let (next, result) = transition(PoolWord(rawValue: word)) else { return nil }
+        word = next.rawValue & Self.withoutVersion
+        return result
+    }
+
+    /// What a look at one source tells: the own queues by index, then the injection queue.
+    func hasWork(at source: Int) -> Bool {
+        source < width ? own[source] > 0 : injected > 0
+    }
+}
