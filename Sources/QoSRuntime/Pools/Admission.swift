@@ -56,6 +56,11 @@ final class Admission: Sendable {
         armed.store(time ?? .max, ordering: .sequentiallyConsistent)
     }
 
+    /// How many workers of the class are counted at the moment. Any thread; for tests.
+    func running(rank: Int) -> Int {
+        machine.withLock { $0.table[QoSClass(atRank: rank)].running }
+    }
+
     // MARK: Events, each of which answers with the classes of which one worker is to be woken; it is counted
 
     /// There is work of a class that nobody looks for.
@@ -162,10 +167,13 @@ final class Admission: Sendable {
     private func takeNotes(_ machine: inout PickMachine, at now: SchedulerInstant) -> QoSClassSet {
         guard !notes.isEmpty else { return [] }
         var admit = QoSClassSet()
-        notes.arrivals.takeAll { rank in
+        // Departures are taken first and told last: who departs has arrived before, and must not be seen to go without
+        // having been seen to come.
+        let departures = notes.departures.take()
+        notes.arrivals.take().forEach { rank in
             admit.formUnion(publish(machine.workerUnblocked(QoSClass(atRank: rank), at: now)))
         }
-        notes.departures.takeAll { rank in
+        departures.forEach { rank in
             admit.formUnion(publish(machine.workerWentIdle(QoSClass(atRank: rank), at: now)))
         }
         return admit
@@ -198,11 +206,19 @@ extension Admission {
                 word.wrappingAdd(1 << UInt64(rank * 12), ordering: .sequentiallyConsistent)
             }
 
-            func takeAll(_ body: (_ rank: Int) -> Void) {
-                var counts = word.exchange(0, ordering: .sequentiallyConsistent)
+            func take() -> Taken {
+                Taken(word: word.exchange(0, ordering: .sequentiallyConsistent))
+            }
+        }
+
+        /// Counts that were taken out.
+        struct Taken {
+            let word: UInt64
+
+            /// Names the rank of each.
+            func forEach(_ body: (_ rank: Int) -> Void) {
                 for rank in 0..<QoSClass.allCases.count {
-                    for _ in 0..<(counts & 0xFFF) { body(rank) }
-                    counts >>= 12
+                    for _ in 0..<(word >> UInt64(rank * 12) & 0xFFF) { body(rank) }
                 }
             }
         }
