@@ -29,15 +29,19 @@ enum ConcurrencyRuntime {
         ExecutorJob(job).kind != .task && job.priority.rawValue == 0
     }
 
-    /// Whether jobs of the running concurrency library have their executor's words where ``JobNode`` expects them.
+    /// Whether jobs of the running concurrency library have their executor's words where ``JobNode`` expects them, and
+    /// their flags behind.
     ///
     /// Tried once, on a job of its own that does nothing.
     static let hasExpectedLayout: Bool = {
-        let job = UnownedJob(_swift_createJobForTestingOnly {})
+        let job = UnownedJob(_swift_createJobForTestingOnly(priority: .high) {})
         let expected = JobNode(job).address + UInt(JobNode.linkOffset)
-        let matches = unsafe ExecutorJob(job).withUnsafeExecutorPrivateData { words in
-            UInt(bitPattern: words.baseAddress) == expected && words.count >= 2 * MemoryLayout<UInt>.size
-        }
+        let flags = Self.flags(of: job)
+        let flagsMatch = flags & 0xFF == ExecutorJob(job).kind.rawValue && flags >> 8 & 0xFF == job.priority.rawValue
+        let matches =
+            unsafe ExecutorJob(job).withUnsafeExecutorPrivateData { words in
+                UInt(bitPattern: words.baseAddress) == expected && words.count >= 2 * MemoryLayout<UInt>.size
+            } && flagsMatch
         // Running it frees it. Not as the process's executor's: asking for that would create it.
         let executor = Immediate()
         unsafe job.runSynchronously(on: executor.asUnownedTaskExecutor())
@@ -55,6 +59,26 @@ enum ConcurrencyRuntime {
     @inline(__always)
     static func isTask(_ job: UnownedJob) -> Bool {
         ExecutorJob(job).kind == .task
+    }
+
+    /// Whether a job is a task that whoever retains it keeps alive.
+    ///
+    /// The child task of an `async let` is not: it lives in memory of its parent, which takes that back as soon as it has the
+    /// result, and retaining has no effect on it.
+    @inline(__always)
+    static func isRetainableTask(_ job: UnownedJob) -> Bool {
+        isTask(job) && flags(of: job) & asyncLetFlag == 0
+    }
+
+    /// The bit of an `async let`'s child task in a job's flags (`JobFlags` in the library's `MetadataValues.h`).
+    private static let asyncLetFlag: UInt32 = 1 << 28
+
+    /// The flags of a job: kind in the first byte, priority in the second, what kind of task above.
+    @inline(__always)
+    private static func flags(of job: UnownedJob) -> UInt32 {
+        let address = JobNode(job).address + UInt(JobNode.linkOffset + 2 * MemoryLayout<UInt>.size)
+        // SAFETY: the job is alive; `hasExpectedLayout` holds the place against what the library says itself.
+        return unsafe UnsafePointer<UInt32>(bitPattern: address).unsafelyUnwrapped.pointee
     }
 
     /// The priority of a queued or running task as it is now: what it was queued with, or higher when something waits for it. `nil`

@@ -55,7 +55,7 @@ extension Worker {
             unsafe LaneActivation(node: node).run(on: worker)
         } else {
             let job = node.job
-            if rank < QoSClass.userInteractive.rank, ConcurrencyRuntime.isTask(job) {
+            if rank < QoSClass.userInteractive.rank, ConcurrencyRuntime.isRetainableTask(job) {
                 unsafe worker.pointee.running.publish(job)
                 unsafe job.runSynchronously(on: executors[tag.executor])
                 unsafe worker.pointee.running.retract()

@@ -27,36 +27,43 @@ extension SchedulerCore {
             PoolWord(rawValue: pools[rank].word.load(ordering: .relaxed)).started, pools[rank].width)
         for index in 0..<started {
             let worker = unsafe pools[rank].workers + index
-            let wanted: QoSClass? = unsafe worker.pointee.running.inspect { task in
-                ConcurrencyRuntime.livePriority(task).flatMap { live in
-                    live > task.priority.rawValue ? QoSClass(rawPriority: live) : nil
-                }
+            // All of it while the worker cannot leave the job: it would else be counted in a class in which it does not
+            // run any more, and a fence would stay up until its next job, which the fence itself may keep from it.
+            let admitted: QoSClassSet? = unsafe worker.pointee.running.inspect { task in
+                guard let live = ConcurrencyRuntime.livePriority(task), live > task.priority.rawValue,
+                    let wanted = QoSClass(rawPriority: live), wanted.rank > rank
+                else { return nil }
+                return unsafe promote(worker, from: QoSClass(atRank: rank), to: wanted)
             }
-            if let wanted, wanted.rank > rank { unsafe promote(worker, from: QoSClass(atRank: rank), to: wanted) }
+            if let admitted { wake(admitted) }
         }
     }
 
-    /// Raises what a worker runs. Should the job end meanwhile, the next one has the advantage until it ends: harmless, and
-    /// cheaper than to stop it.
-    private func promote(_ worker: UnsafeMutablePointer<Worker>, from own: QoSClass, to wanted: QoSClass) {
+    /// Raises what a worker runs. The worker does not leave its job meanwhile.
+    ///
+    /// - Returns: the classes of which one worker each is to be woken.
+    private func promote(
+        _ worker: UnsafeMutablePointer<Worker>, from own: QoSClass, to wanted: QoSClass
+    ) -> QoSClassSet {
         let thread = ThreadID(rawValue: unsafe worker.pointee.threadID.load(ordering: .relaxed))
-        let raised: Bool? = unsafe worker.pointee.boost.withLockIfAvailable { boost in
-            if let boost, boost.qosClass >= wanted { return false }
+        return unsafe worker.pointee.boost.withLock { boost in
+            if let boost, boost.qosClass >= wanted { return [] }
+            var admitted = QoSClassSet()
             // A job that is raised a second time keeps its means.
-            if case .fence(let fence)? = boost?.means, let fence { wake(admission.fenceLifted(fence)) }
+            if case .fence(let fence)? = boost?.means, let fence { admitted = admission.fenceLifted(fence) }
             let from = boost.map(\.qosClass) ?? own
             if giveEffects(of: wanted, to: thread) {
-                wake(admission.workerMoved(from: from, to: wanted))
+                admitted.formUnion(admission.workerMoved(from: from, to: wanted))
                 boost = WorkerBoost(qosClass: wanted, means: .effects)
             } else {
                 let (fence, admit) = admission.fenceRaised(upTo: wanted, holder: own)
-                wake(admit)
+                admitted.formUnion(admit)
                 boost = WorkerBoost(qosClass: wanted, means: .fence(fence))
             }
             unsafe worker.pointee.isBoosted.store(true, ordering: .releasing)
-            return true
+            runningPromoted.wrappingAdd(1, ordering: .relaxed)
+            return admitted
         }
-        if raised == true { runningPromoted.wrappingAdd(1, ordering: .relaxed) }
     }
 
     private func giveEffects(of qosClass: QoSClass, to thread: ThreadID) -> Bool {

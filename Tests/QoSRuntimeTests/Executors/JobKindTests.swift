@@ -1,0 +1,37 @@
+import QoSCore
+import Testing
+
+@testable import QoSRuntime
+
+@Suite("What a job is", .timeLimit(.minutes(1)))
+struct JobKindTests {
+    /// Notes of each job whether it can be kept alive, and runs it at once.
+    private final class Noting: TaskExecutor {
+        let notes = Collected<Bool>()
+
+        func enqueue(_ job: UnownedJob) {
+            notes.append(ConcurrencyRuntime.isRetainableTask(job))
+            unsafe job.runSynchronously(on: asUnownedTaskExecutor())
+        }
+    }
+
+    @Test("a task and the child of a group can be kept alive by retaining them")
+    func retainable() async {
+        let executor = Noting()
+        await Task(executorPreference: executor) {}.value
+        await withTaskGroup { group in group.addTask(executorPreference: executor) {} }
+        #expect(executor.notes.all == [true, true])
+    }
+
+    @Test("the child of an async let cannot: its parent takes its memory back")
+    func asyncLet() async {
+        let executor = Noting()
+        let sum = await withTaskExecutorPreference(executor) {
+            async let first = 1
+            async let second = 2
+            return await first + second
+        }
+        #expect(sum == 3)
+        #expect(executor.notes.all.filter { !$0 }.count == 2, "\(executor.notes.all)")
+    }
+}
