@@ -60,6 +60,7 @@ struct ClassPool: ~Copyable {
             // Orders the queue's count before the load of the word: a worker that parks does it the other way round.
             atomicMemoryFence(ordering: .sequentiallyConsistent)
             wakeOne()
+            if unsafe core.isClosed { unsafe core.forward(worker.pointee.takeAll()) }
         } else {
             injection.push(node)
             wakeOne()

@@ -41,7 +41,7 @@ extension Worker {
                 isSearching = true
             }
         }
-        unsafe core.workerExits(leaving: worker.pointee.takeAll(), of: pool)
+        unsafe core.workerExits(worker)
     }
 
     @inline(__always)

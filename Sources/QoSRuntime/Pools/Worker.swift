@@ -33,6 +33,9 @@ struct Worker: ~Copyable {
     /// The kernel's id of the worker's thread, once it runs.
     let threadID = Atomic<Int32>(0)
 
+    /// Whether the thread has come to its end, at shutdown.
+    let hasLeft = Atomic<Bool>(false)
+
     /// What was done for the job that runs, and whether there is something to undo.
     let boost = Mutex<WorkerBoost?>(nil)
     let isBoosted = Atomic<Bool>(false)
@@ -57,15 +60,15 @@ struct Worker: ~Copyable {
         unsafe cqos_current_worker()?.assumingMemoryBound(to: Worker.self)
     }
 
-    /// Queues a node that the worker's own job submitted. Owner only.
-    @inline(__always)
-    mutating func push(_ node: JobNode) {
     /// Whether the calling thread is a worker of the pool.
     static func isCurrent(of pool: UnsafeMutablePointer<ClassPool>) -> Bool {
         guard let worker = unsafe current else { return false }
         return unsafe worker.pointee.pool == pool
     }
 
+    /// Queues a node that the worker's own job submitted. Owner only.
+    @inline(__always)
+    mutating func push(_ node: JobNode) {
         let isYield = node == current
         queue.withLock { queue in
             if isYield { queue.pushLast(node) } else { queue.pushNext(node) }

@@ -22,7 +22,7 @@ extension SchedulerCore {
     /// The loop was woken, or its timer fired. The loop's thread.
     func loopWoke() {
         startRequestedWorkers()
-        let nextTimer = timers.advance(now: MonotonicClock.nanoseconds, fire: fire)
+        let nextTimer = advanceTimers()
         let nextPhase = advancePhase()
         let nextRescan = rescanIfDue()
         var nextAdmission = tickAdmission()
@@ -33,6 +33,14 @@ extension SchedulerCore {
             admission.timerArmed(for: time)
         }
         loop.armTimer(atNanoseconds: [nextTimer, nextPhase, nextRescan, nextAdmission].compactMap { $0 }.min())
+    }
+
+    /// - Returns: when to look next; `nil` without timers, and once the scheduler is closed: who adds one then and does not
+    ///   get it back must not have it forgotten.
+    private func advanceTimers() -> UInt64? {
+        guard isClosed else { return timers.advance(now: MonotonicClock.nanoseconds, fire: fire) }
+        timers.removeAll(handOver)
+        return nil
     }
 
     /// Adds a timer from any thread.
@@ -120,7 +128,11 @@ extension SchedulerCore {
         for rank in 0..<QoSClass.allCases.count {
             unsafe forward(pools[rank].injection.takeAll())
             let started = unsafe PoolWord(rawValue: pools[rank].word.load(ordering: .sequentiallyConsistent)).started
-            for index in 0..<started { unsafe pools[rank].workers[index].parker.unpark() }
+            for index in 0..<started {
+                // A worker whose job does not end would keep what it has queued.
+                unsafe forward(pools[rank].workers[index].takeAll())
+                unsafe pools[rank].workers[index].parker.unpark()
+            }
         }
         timers.removeAll(handOver)
         loop.wake()
@@ -139,9 +151,8 @@ extension SchedulerCore {
 
     private func end() {
         var abandoned: [String] = []
-        let everyoneLeft = workersLeft.load(ordering: .sequentiallyConsistent) == 0
         for thread in threads {
-            if everyoneLeft {
+            if thread.hasLeft {
                 do { try thread.join() } catch { abandoned.append(thread.name) }
             } else {
                 thread.abandon()

@@ -24,7 +24,8 @@ extension SchedulerCore {
     ///
     /// - Returns: when to look next; `nil` while nothing waits.
     func rescanIfDue() -> UInt64? {
-        guard backlogFlag.load(ordering: .relaxed) else { return nil }
+        // Once it is closed, what is put into a worker's queue would stay there.
+        guard !isClosed, backlogFlag.load(ordering: .relaxed) else { return nil }
         let now = MonotonicClock.nanoseconds()
         if let time = nextRescan, now < time { return time }
         nextRescan = now.addingSaturating(Self.rescanInterval)

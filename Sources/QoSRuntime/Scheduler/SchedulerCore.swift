@@ -123,9 +123,10 @@ final class SchedulerCore: @unchecked Sendable {
     }
 
     /// A worker's last act: what it still held goes where new submissions go.
-    func workerExits(leaving rest: consuming NodeList, of pool: UnsafeMutablePointer<ClassPool>) {
-        forward(rest)
-        unsafe forward(pool.pointee.injection.takeAll())
+    func workerExits(_ worker: UnsafeMutablePointer<Worker>) {
+        unsafe forward(worker.pointee.takeAll())
+        unsafe forward(worker.pointee.pool.pointee.injection.takeAll())
+        unsafe worker.pointee.hasLeft.store(true, ordering: .releasing)
         awake.wrappingSubtract(1, ordering: .sequentiallyConsistent)
         workersLeft.wrappingSubtract(1, ordering: .sequentiallyConsistent)
         loop.wake()

@@ -1,9 +1,12 @@
 import QoSCore
 import QoSKernel
+import Synchronization
 
 /// A worker's thread, as the loop's thread keeps it.
+@safe
 final class WorkerThread {
     let name: String
+    private let worker: UnsafeMutablePointer<Worker>
     private var thread: Thread?
 
     /// Starts the thread of a worker.
@@ -13,12 +16,16 @@ final class WorkerThread {
     init(core: SchedulerCore, rank: Int, index: Int) throws(KernelError) {
         let name = "qos-\(unsafe core.pools[rank].qosClass.abbreviation)-\(index)"
         self.name = name
+        unsafe worker = core.pools[rank].workers + index
         thread = try Thread(name: name) {
             unsafe core.applyEffects(of: core.pools[rank].qosClass, threadName: name)
             unsafe core.pin(worker: index, of: core.pools[rank].qosClass)
             unsafe Worker.runLoop(core.pools[rank].workers + index)
         }
     }
+
+    /// Whether the thread has come to its end, or is about to.
+    var hasLeft: Bool { unsafe worker.pointee.hasLeft.load(ordering: .acquiring) }
 
     /// Waits for the thread's end, which must be near.
     func join() throws(KernelError) {
