@@ -41,6 +41,9 @@ final class TimerService: @unchecked Sendable {
 
     private var queue = TimerQueue<Payload>()
 
+    /// Whether the loop wakes up for a timer. Any thread.
+    var isArmed: Bool { armed.load(ordering: .sequentiallyConsistent) != .max }
+
     /// Asks for a timer. Any thread; one allocation.
     ///
     /// - Parameters:
