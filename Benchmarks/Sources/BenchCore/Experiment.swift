@@ -38,6 +38,20 @@ public struct Benchmark: Sendable {
     public let id: String
     /// The question in a few words.
     public let title: String
-    /// What is run; shorter and fewer when there is no time.
-    public let experiments: @Sendable (_ quick: Bool) -> [Experiment]
+    /// What is run, and what has to come out.
+    public let experiments: @Sendable (Scope) -> [Experiment]
+
+    /// How much time there is, and what the measured processes may do.
+    public struct Scope: Sendable, Hashable {
+        /// Whether it has to be done within a minute: shorter runs, fewer cases.
+        public let isQuick: Bool
+        /// Whether they have no privileges: some targets depend on it.
+        public let isUnprivileged: Bool
+
+        /// Makes a scope.
+        public init(isQuick: Bool, isUnprivileged: Bool) {
+            self.isQuick = isQuick
+            self.isUnprivileged = isUnprivileged
+        }
+    }
 }

@@ -7,9 +7,10 @@ struct ListCommand: ParsableCommand {
         commandName: "list", abstract: "Lists the benchmarks and their experiments.")
 
     func run() {
+        let scope = Benchmark.Scope(isQuick: false, isUnprivileged: false)
         for benchmark in Catalogue.all {
             print("\(benchmark.id)  \(benchmark.title)")
-            for experiment in benchmark.experiments(false) { print("      \(experiment.name)") }
+            for experiment in benchmark.experiments(scope) { print("      \(experiment.name)") }
         }
     }
 }

@@ -40,10 +40,11 @@ struct RunCommand: ParsableCommand {
         let runner = Runner(
             peer: try PeerProgram.besideThisOne(), repetitions: repetitions ?? (quick ? 3 : 5),
             isUnprivileged: environment.isUnprivileged, patience: quick ? 2 : 20)
+        let scope = Benchmark.Scope(isQuick: quick, isUnprivileged: environment.isUnprivileged)
         let benchmarks = ids.isEmpty ? Catalogue.all : ids.compactMap(Catalogue.benchmark)
         var failures = 0
         for benchmark in benchmarks {
-            for experiment in benchmark.experiments(quick)
+            for experiment in benchmark.experiments(scope)
             where filter.map({ experiment.name.contains($0) }) ?? true {
                 let outcome = runner.run(experiment, of: benchmark)
                 report.add(outcome, experiment, benchmark, environment)

@@ -1,8 +1,8 @@
 extension Catalogue {
     /// The loaded foreground.
-    static let b1 = Benchmark(id: "B1", title: "loaded foreground: 300 µs jobs beside low work") { quick in
-        let loads = quick ? [0.5, 0.75] : [0.05, 0.25, 0.5, 0.75]
-        return loads.map { loaded($0, seconds: quick ? 0.8 : 3) }
+    static let b1 = Benchmark(id: "B1", title: "loaded foreground: 300 µs jobs beside low work") { scope in
+        let loads = scope.isQuick ? [0.5, 0.75] : [0.05, 0.25, 0.5, 0.75]
+        return loads.map { loaded($0, seconds: scope.isQuick ? 0.8 : 3) }
     }
 
     private static func loaded(_ load: Double, seconds: Double) -> Experiment {
@@ -15,20 +15,26 @@ extension Catalogue {
         for peer in executors {
             let alone = series(peer, low: 0)
             all.append(alone)
-            rules.show([alone], sojourn + ["arrival_p99_us"], prefix: "alone_")
+            rules.show([alone], sojourn + ["arrival_p99_us", "outside_cores"], prefix: "alone_")
         }
         for low in [0.5, 10] {
             let name = "low=\(Numerals.short(low))ms_"
             for peer in executors {
                 let loaded = series(peer, low: low)
                 all.append(loaded)
-                rules.show([loaded], sojourn + ["arrival_p99_us"], prefix: name)
+                rules.show([loaded], sojourn + ["arrival_p99_us", "outside_cores"], prefix: name)
                 let isOurs = peer != .defaultExecutor
                 rules.value(
                     "\(name)residual_fraction", loaded, "residual_fraction", isOurs ? residualTarget(load) : nil)
                 rules.ratio(
                     "\(name)p99_over_alone", "sojourn_p99_us", loaded, over: series(peer, low: 0),
                     isOurs ? aloneTarget(load) : nil)
+                if isOurs {
+                    // An executor that is slow when it is alone must not look good for it.
+                    rules.ratio(
+                        "\(name)p99_over_default_alone", "sojourn_p99_us", loaded,
+                        over: series(.defaultExecutor, low: 0), aloneTarget(load))
+                }
             }
             for peer in ways {
                 for key in ["p50", "p99"] {

@@ -1,9 +1,9 @@
 extension Catalogue {
     /// Two hops: timer, loop, worker.
-    static let b2 = Benchmark(id: "B2", title: "timer, loop, worker at 1 kHz") { quick in
+    static let b2 = Benchmark(id: "B2", title: "timer, loop, worker at 1 kHz") { scope in
         [2, 4].map { spinners in
             let caseName = CaseName("two-hops", ["spinners": spinners])
-            let all = (executors + [.floor]).map { Series($0, caseName, seconds: quick ? 1 : 4) }
+            let all = (executors + [.floor]).map { Series($0, caseName, seconds: scope.isQuick ? 1 : 4) }
             var rules = Rules()
             rules.show(all, ["wake_p50_us", "wake_p99_us", "wake_p999_us"])
             for ours in all.prefix(2) {

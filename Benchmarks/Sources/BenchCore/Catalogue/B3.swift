@@ -1,7 +1,7 @@
 extension Catalogue {
     /// Cost per job.
-    static let b3 = Benchmark(id: "B3", title: "cost per job") { quick in
-        let seconds = quick ? 0.2 : 1
+    static let b3 = Benchmark(id: "B3", title: "cost per job") { scope in
+        let seconds = scope.isQuick ? 0.2 : 1
         return [
             cost("yield", seconds, .atMost(0.3), oneWorker: .atMost(1.25)),
             cost("group", seconds, .atMost(0.65), oneWorker: .atMost(1.25)),

@@ -1,7 +1,7 @@
 extension Catalogue {
     /// Starvation.
-    static let b6 = Benchmark(id: "B6", title: "two high classes saturate: waits and shares of the low ones") { quick in
-        let seconds = quick ? 1.5 : 4
+    static let b6 = Benchmark(id: "B6", title: "two high classes saturate: waits and shares of the low ones") { scope in
+        let seconds = scope.isQuick ? 1.5 : 4
         let alone = executors.map { Series($0, CaseName("starvation", ["low": 0]), seconds: seconds) }
         let loaded = executors.map { Series($0, CaseName("starvation", ["low": 1]), seconds: seconds) }
         var rules = Rules()
@@ -24,9 +24,9 @@ extension Catalogue {
     }
 
     /// Blocking that nobody declared.
-    static let b7 = Benchmark(id: "B7", title: "jobs block for 1.5 s: the next job of their class") { quick in
+    static let b7 = Benchmark(id: "B7", title: "jobs block for 1.5 s: the next job of their class") { scope in
         [2, 16].map { jobs in
-            let all = (quick ? [.ours, .defaultExecutor] : executors).map {
+            let all = (scope.isQuick ? [.ours, .defaultExecutor] : executors).map {
                 Series($0, CaseName("undeclared", ["jobs": jobs]), seconds: 1.7)
             }
             var rules = Rules()
@@ -40,10 +40,10 @@ extension Catalogue {
     }
 
     /// A lock between a high and a low class.
-    static let b14 = Benchmark(id: "B14", title: "a lock shared by high and background") { quick in
+    static let b14 = Benchmark(id: "B14", title: "a lock shared by high and background") { scope in
         [0.25, 0.5].map { load in
             let all = executors.map {
-                Series($0, CaseName("lock", ["rho": load]), seconds: quick ? 1.2 : 4)
+                Series($0, CaseName("lock", ["rho": load]), seconds: scope.isQuick ? 1.2 : 4)
             }
             var rules = Rules()
             rules.show(all, ["lock_wait_p50_us", "lock_wait_p99_us", "sojourn_p99_us"])

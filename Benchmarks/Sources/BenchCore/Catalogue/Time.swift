@@ -1,9 +1,9 @@
 extension Catalogue {
     /// Timers.
-    static let b8 = Benchmark(id: "B8", title: "timers: wake-ups, lateness, memory") { quick in
-        let seconds = quick ? 1.5 : 4
+    static let b8 = Benchmark(id: "B8", title: "timers: wake-ups, lateness, memory") { scope in
+        let seconds = scope.isQuick ? 1.5 : 4
         return [many("userInteractive", rank: 4, seconds), many("background", rank: 0, seconds), underLoad(seconds)]
-            + [asleep(quick ? 100_000 : 1_000_000)]
+            + [asleep(scope.isQuick ? 100_000 : 1_000_000)]
     }
 
     private static func many(_ name: String, rank: Double, _ seconds: Double) -> Experiment {
@@ -41,8 +41,8 @@ extension Catalogue {
     }
 
     /// Idle, start and end.
-    static let b12 = Benchmark(id: "B12", title: "idle, start-up and end") { quick in
-        let all = executors.map { Series($0, CaseName("idle"), seconds: quick ? 3 : 10) }
+    static let b12 = Benchmark(id: "B12", title: "idle, start-up and end") { scope in
+        let all = executors.map { Series($0, CaseName("idle"), seconds: scope.isQuick ? 3 : 10) }
         var rules = Rules()
         for one in all {
             let isOurs = one.peer != .defaultExecutor

@@ -17,11 +17,14 @@ struct LoadedForeground: Workload {
             piece == 0
             ? nil : LowWork([.default, .utility, .background], count: 8, piece: piece, on: stage)
         let residual = Counter()
+        let outside = Counter()
         let lateness = await loop.run(on: stage) {
             residual.add(-(low?.used() ?? 0))
+            outside.add(-Int(bench_thread_cpu()))
         } end: {
             residual.add(low?.used() ?? 0)
             low?.stop()
+            outside.add(Int(bench_thread_cpu()))
         } job: { intended in
             bench_work(OpenLoop.jobLength)
             sojourns.add(Double(bench_now() - intended))
@@ -31,6 +34,8 @@ struct LoadedForeground: Workload {
         var figures = RawFigures()
         figures.addLatencies("sojourn", sojourns.values)
         figures.addLatencies("arrival", lateness.values)
+        // What it takes to wait for each arrival and to submit its job: not there for low work.
+        figures["outside_cores"] = Double(outside.count) / Double(loop.length)
         if low != nil {
             let left = Double(activeProcessorCount()) * (1 - load) * Double(loop.length)
             figures["residual_fraction"] = Double(residual.count) / left
