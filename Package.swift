@@ -79,8 +79,16 @@ let package = Package(
         ),
         .testTarget(name: "QoSEventLoopTests", dependencies: ["QoSEventLoop"]),
         .testTarget(name: "QoSFoundationTests", dependencies: ["QoSFoundation", "QoSCore"]),
+        // Programs on the process-wide runtime, for tests that look at a process from outside.
+        .executableTarget(
+            name: "QoSProcessTestDriver",
+            dependencies: ["QoSRuntime", "QoSCore", "QoSKernel"],
+            path: "Tests/Support/QoSProcessTestDriver"
+        ),
         .testTarget(
-            name: "QoSRuntimeTests", dependencies: ["QoSRuntime", "QoSCore", "QoSKernel", "QoSKernelTestSupport"]),
+            name: "QoSRuntimeTests",
+            dependencies: ["QoSRuntime", "QoSCore", "QoSKernel", "QoSKernelTestSupport", "QoSProcessTestDriver"]
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

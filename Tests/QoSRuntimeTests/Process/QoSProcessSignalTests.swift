@@ -1,0 +1,89 @@
+import Glibc
+import Testing
+
+@Suite("Signals and the end of the process", .tags(.process), .timeLimit(.minutes(2)))
+struct QoSProcessSignalTests {
+    /// Starts a program, and comes back when it says that it is ready for signals.
+    private func ready(_ arguments: String...) async throws -> DriverProcess {
+        let process =
+            arguments.count > 1 ? try DriverProcess(arguments[0], arguments[1]) : try DriverProcess(arguments[0])
+        await process.printed("ready=yes")
+        return process
+    }
+
+    @Test("a signal cancels the body; that it was cancelled is then the status", arguments: [SIGINT, SIGTERM])
+    func cancelled(_ signal: Int32) async throws {
+        let process = try await ready("waits-for-signal")
+        process.send(signal)
+        let ending = await process.ending()
+        #expect(ending == .init(status: 128 + signal, wasKilledBySignal: false, output: "ready=yes\n", errors: ""))
+    }
+
+    @Test("a body that ends well after a signal ends the process well", arguments: [SIGINT, SIGTERM])
+    func cleanedUp(_ signal: Int32) async throws {
+        let process = try await ready("cleans-up-after-signal")
+        process.send(signal)
+        let ending = await process.ending()
+        #expect(ending.status == 0)
+        #expect(ending.findings["cancelled"] == "true")
+    }
+
+    @Test("a second signal ends the process at once", arguments: [SIGINT, SIGTERM])
+    func second(_ signal: Int32) async throws {
+        let process = try await ready("ignores-signals")
+        process.send(signal)
+        await process.printed("cancelled=yes")
+        process.send(SIGINT)
+        let ending = await process.ending()
+        #expect(ending.status == 128 + SIGINT)
+        #expect(!ending.wasKilledBySignal)
+        #expect(ending.errors.isEmpty)
+    }
+
+    @Test("a body that does not end has its grace, and then the process ends and says so")
+    func grace() async throws {
+        let process = try await ready("ignores-signals", "50")
+        process.send(SIGTERM)
+        let ending = await process.ending()
+        #expect(ending.status == 128 + SIGTERM)
+        #expect(ending.errors.contains("did not end in time after a signal"))
+    }
+
+    @Test("a signal comes through while the main actor is busy")
+    func busyMainActor() async throws {
+        let process = try await ready("signal-while-main-actor-is-busy")
+        process.send(SIGTERM)
+        let ending = await process.ending()
+        #expect(ending.status == 128 + SIGTERM)
+        #expect(!ending.wasKilledBySignal)
+    }
+
+    @Test("a program that was started with all signals blocked hears them too")
+    func blocked() async throws {
+        let process = try await ready("blocked-signals")
+        process.send(SIGTERM)
+        let ending = await process.ending()
+        #expect(ending.status == 128 + SIGTERM)
+        #expect(!ending.wasKilledBySignal)
+    }
+
+    @Test("signals that are left alone do what they do elsewhere")
+    func leftAlone() async throws {
+        let process = try await ready("leaves-signals-alone")
+        process.send(SIGTERM)
+        let ending = await process.ending()
+        #expect(ending.status == SIGTERM)
+        #expect(ending.wasKilledBySignal)
+    }
+
+    @Test("a program is ready for signals when its body begins: none is lost, however early it comes")
+    func early() async throws {
+        for _ in 0..<20 {
+            let process = try await ready("waits-for-signal")
+            process.send(SIGTERM)
+            let ending = await process.ending()
+            #expect(ending.status == 128 + SIGTERM)
+            #expect(!ending.wasKilledBySignal)
+        }
+    }
+}

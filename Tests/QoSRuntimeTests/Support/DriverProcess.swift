@@ -1,0 +1,85 @@
+import Foundation
+import Synchronization
+
+/// A program of `QoSProcessTestDriver`, as a process of its own.
+final class DriverProcess: Sendable {
+    /// How a process ended.
+    struct Ending: Equatable {
+        let status: Int32
+        let wasKilledBySignal: Bool
+        let output: String
+        let errors: String
+
+        /// The findings that the program printed, by their names.
+        var findings: [String: String] {
+            Dictionary(
+                output.split(separator: "\n").map { line in
+                    let parts = line.split(separator: "=", maxSplits: 1).map(String.init)
+                    return (parts[0], parts.count > 1 ? parts[1] : "")
+                },
+                uniquingKeysWith: { $1 })
+        }
+    }
+
+    private let process: Mutex<Process>
+    private let errors: FileHandle
+    private let lines: AsyncStream<String>
+    private let ended = Gate()
+
+    /// What has been read of its output, line by line.
+    private let output = Mutex("")
+
+    /// Starts the program beside the test binary.
+    init(_ arguments: String...) throws {
+        let binary = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+        let process = Process()
+        process.executableURL = binary.deletingLastPathComponent().appendingPathComponent("QoSProcessTestDriver")
+        process.arguments = arguments
+        let (standardOutput, standardError) = (Pipe(), Pipe())
+        process.standardOutput = standardOutput
+        process.standardError = standardError
+        errors = standardError.fileHandleForReading
+        let (lines, continuation) = AsyncStream.makeStream(of: String.self)
+        self.lines = lines
+        process.terminationHandler = { [ended] _ in ended.open() }
+        try process.run()
+        self.process = Mutex(process)
+        let handle = standardOutput.fileHandleForReading
+        Thread.detachNewThread {
+            var rest = Data()
+            while case let data = handle.availableData, !data.isEmpty {
+                rest.append(data)
+                while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+                    continuation.yield(String(decoding: rest[rest.startIndex..<end], as: UTF8.self) + "\n")
+                    rest = Data(rest[(end + 1)...])
+                }
+            }
+            continuation.yield(String(decoding: rest, as: UTF8.self))
+            continuation.finish()
+        }
+    }
+
+    /// Waits until the program has printed the finding.
+    func printed(_ line: String) async {
+        for await next in lines {
+            output.withLock { $0 += next }
+            if next == line + "\n" { return }
+        }
+    }
+
+    func send(_ signal: Int32) {
+        _ = process.withLock { kill($0.processIdentifier, signal) }
+    }
+
+    /// Waits for its end.
+    func ending() async -> Ending {
+        for await next in lines { output.withLock { $0 += next } }
+        await ended.passed()
+        let text = (try? errors.readToEnd()) ?? Data()
+        return process.withLock { process in
+            Ending(
+                status: process.terminationStatus, wasKilledBySignal: process.terminationReason == .uncaughtSignal,
+                output: output.withLock { $0 }, errors: String(decoding: text, as: UTF8.self))
+        }
+    }
+}

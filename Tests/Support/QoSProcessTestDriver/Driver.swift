@@ -1,0 +1,28 @@
+import Glibc
+import QoSRuntime
+
+/// Programs on the process-wide runtime, for tests that look at a process from outside: one for each scenario.
+///
+/// What a program finds out it prints as lines `name=value`; the test reads them and the exit status.
+@main
+struct Driver {
+    static func main() {
+        guard CommandLine.arguments.count > 1, let scenario = Scenario(rawValue: CommandLine.arguments[1]) else {
+            print("usage: QoSProcessTestDriver \(Scenario.allCases.map(\.rawValue).joined(separator: "|")) [NUMBER]")
+            exit(64)
+        }
+        if let code = scenario.withoutRuntime() { exit(code) }
+        QoSProcess.run(configuration: scenario.configuration) { try await scenario.body() }
+    }
+
+    /// The number after the scenario's name.
+    static var number: Int {
+        CommandLine.arguments.count > 2 ? Int(CommandLine.arguments[2]) ?? 0 : 0
+    }
+
+    /// Prints a finding, at once.
+    static func say(_ name: String, _ value: some Any) {
+        print("\(name)=\(value)")
+        fflush(nil)
+    }
+}

@@ -1,0 +1,176 @@
+import Dispatch
+import Foundation
+import Glibc
+import QoSCore
+import QoSKernel
+import QoSRuntime
+
+extension Scenario {
+    private struct Broken: Error, CustomStringConvertible {
+        let description = "it is broken on purpose"
+    }
+
+    /// The program's body.
+    func body() async throws {
+        switch self {
+        case .mainActor: await mainActor()
+        case .pools: await pools()
+        case .dispatchMain: await dispatchMain()
+        case .busyMainActor: await busyMainActor()
+        case .sleepOnMainActor: try await sleepOnMainActor()
+        case .manyOnMainActor: await manyOnMainActor()
+        case .libraryClocks: try await libraryClocks()
+        case .otherScheduler: try await otherScheduler()
+        case .returns, .invalidConfiguration: Driver.say("body", "ran")
+        case .taskBeforeRun: await taskBeforeRun()
+        case .throwsError: throw Broken()
+        case .throwsStatus: throw QoSProcess.ExitStatus(UInt8(clamping: Driver.number))
+        case .exitsInBody: exit(Int32(Driver.number))
+        case .printsWithoutNewline: print("flushed", terminator: "")
+        case .runsTwice: QoSProcess.run {}
+        case .shutsDown: try await QoSProcess.scheduler?.shutdown()
+        case .waitsForSignal, .cleansUpAfterSignal, .ignoresSignals, .signalWhileMainActorIsBusy, .leavesSignalsAlone,
+            .blockedSignals:
+            try await signals()
+        }
+    }
+
+    private func mainActor() async {
+        Driver.say("first", await MainActor.run { isMainThread })
+        await Task.yield()
+        Driver.say("second", await MainActor.run { isMainThread })
+        Driver.say("isolated", await MainActor.run { MainActor.assumeIsolated { isMainThread } })
+        let fromTask = await Task { @MainActor in
+            let before = isMainThread
+            await Task.yield()
+            try? await Task.sleep(for: .milliseconds(1))
+            return before && isMainThread
+        }.value
+        Driver.say("task", fromTask)
+        Driver.say("body", isMainThread)
+    }
+
+    private func taskBeforeRun() async {
+        Driver.say("main", await MainActor.run { isMainThread })
+        Driver.say("body", threadName)
+        Driver.say("task", await Task { threadName }.value)
+    }
+
+    private func pools() async {
+        Driver.say("body", threadName)
+        for qosClass in QoSClass.allCases {
+            let name = await withCheckedContinuation { continuation in
+                // Awaiting the task itself would raise it.
+                Task.detached(priority: qosClass.taskPriority) { continuation.resume(returning: threadName) }
+            }
+            Driver.say("\(qosClass.abbreviation)", name)
+        }
+        actor Plain {
+            func name() -> String { threadName }
+        }
+        Driver.say("actor", await Plain().name())
+        async let child = threadName
+        Driver.say("child", await child)
+    }
+
+    private func dispatchMain() async {
+        let isMain = await withCheckedContinuation { continuation in
+            DispatchQueue.main.async {
+                let isMain = isMainThread
+                DispatchQueue.main.asyncAfter(deadline: .now() + .milliseconds(5)) {
+                    DispatchQueue.global().async {
+                        DispatchQueue.main.async { continuation.resume(returning: isMain && isMainThread) }
+                    }
+                }
+            }
+        }
+        Driver.say("main", isMain)
+        let counter = Counter()
+        let count = await withCheckedContinuation { continuation in
+            for _ in 0..<1_000 {
+                DispatchQueue.main.async {
+                    counter.count += 1
+                    if counter.count == 1_000 { continuation.resume(returning: counter.count) }
+                }
+            }
+        }
+        Driver.say("blocks", count)
+    }
+
+    private func busyMainActor() async {
+        let slept = DispatchSemaphore(value: 0)
+        let sleeper = Task.detached {
+            for _ in 0..<10 { try await Task.sleep(for: .milliseconds(2)) }
+            slept.signal()
+        }
+        // Comes back only if the pools' timers fire while the main thread is blocked.
+        await MainActor.run { slept.wait() }
+        Driver.say("slept", (try? await sleeper.value) != nil)
+    }
+
+    private func sleepOnMainActor() async throws {
+        let outcomes = try await Task { @MainActor in
+            var outcomes: [Bool] = []
+            for _ in 0..<5 {
+                let start = ContinuousClock.now
+                try await Task.sleep(for: .milliseconds(3))
+                outcomes.append(ContinuousClock.now - start >= .milliseconds(3) && isMainThread)
+            }
+            return outcomes
+        }.value
+        Driver.say("slept", outcomes.allSatisfy { $0 })
+    }
+
+    private func manyOnMainActor() async {
+        let counter = Counter()
+        await withTaskGroup { group in
+            for index in 0..<2_000 {
+                group.addTask(priority: QoSClass.allCases[index % 5].taskPriority) {
+                    await MainActor.run { counter.count += 1 }
+                }
+            }
+        }
+        Driver.say("count", await counter.count)
+    }
+
+    @MainActor
+    private final class Counter {
+        var count = 0
+        nonisolated init() {}
+    }
+
+    private func libraryClocks() async throws {
+        let isLongEnough = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for index in 0..<200 {
+                group.addTask(priority: QoSClass.allCases[index % 5].taskPriority) {
+                    let duration = Duration.microseconds(index * 50)
+                    let slept = try await ContinuousClock().measure { try await Task.sleep(for: duration) }
+                    return slept >= duration
+                }
+            }
+            return try await group.reduce(true) { $0 && $1 }
+        }
+        Driver.say("slept", isLongEnough)
+    }
+
+    private func otherScheduler() async throws {
+        let scheduler = try QoSScheduler(configuration: .init(processors: 1))
+        let task = Task(executorPreference: scheduler.executor(for: .utility)) {
+            let before = threadName
+            try await scheduler.shutdown()
+            return [before, threadName]
+        }
+        Driver.say("names", try await task.value.joined(separator: ","))
+    }
+}
+
+/// Whether the calling thread is the process's first: its kernel id is the process's.
+var isMainThread: Bool {
+    getpid() == ThreadID.current.rawValue && Foundation.Thread.isMainThread
+}
+
+/// The calling thread's name, as the kernel has it.
+var threadName: String {
+    (try? String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8))?
+        .trimmingCharacters(in: .newlines) ?? "unknown"
+}

@@ -1,0 +1,67 @@
+import Glibc
+import QoSCore
+import QoSRuntime
+
+/// What a program does.
+enum Scenario: String, CaseIterable {
+    case mainActor = "main-actor"
+    case pools
+    case dispatchMain = "dispatch-main"
+    case busyMainActor = "busy-main-actor"
+    case sleepOnMainActor = "sleep-on-main-actor"
+    case manyOnMainActor = "many-on-main-actor"
+    case libraryClocks = "library-clocks"
+    case returns
+    case throwsError = "throws"
+    case throwsStatus = "throws-status"
+    case exitsInBody = "exits-in-body"
+    case printsWithoutNewline = "prints-without-newline"
+    case waitsForSignal = "waits-for-signal"
+    case cleansUpAfterSignal = "cleans-up-after-signal"
+    case ignoresSignals = "ignores-signals"
+    case signalWhileMainActorIsBusy = "signal-while-main-actor-is-busy"
+    case leavesSignalsAlone = "leaves-signals-alone"
+    case blockedSignals = "blocked-signals"
+    case runsTwice = "runs-twice"
+    case taskBeforeRun = "task-before-run"
+    case invalidConfiguration = "invalid-configuration"
+    case shutsDown = "shuts-down"
+    case otherScheduler = "other-scheduler"
+
+    var configuration: QoSProcess.Configuration {
+        var configuration = QoSProcess.Configuration(
+            scheduler: .init(processors: 2), signalGrace: .seconds(60))
+        switch self {
+        case .ignoresSignals where Driver.number > 0: configuration.signalGrace = .milliseconds(Driver.number)
+        case .leavesSignalsAlone: configuration.endingSignals = []
+        case .invalidConfiguration: configuration.scheduler.processors = 0
+        case .pools: configuration.qosClass = .userInitiated
+        default: break
+        }
+        return configuration
+    }
+
+    /// What comes before the runtime.
+    ///
+    /// - Returns: an exit status if the program ends without it.
+    func withoutRuntime() -> Int32? {
+        switch self {
+        case .taskBeforeRun:
+            Task { Driver.say("early", threadName) }
+        case .blockedSignals:
+            Self.changeSignalMask(SIG_BLOCK)
+        case .leavesSignalsAlone:
+            // Whoever starts us may block them; then nobody hears them.
+            Self.changeSignalMask(SIG_UNBLOCK)
+        default:
+            break
+        }
+        return nil
+    }
+
+    private static func changeSignalMask(_ how: Int32) {
+        var signals = sigset_t()
+        unsafe sigfillset(&signals)
+        unsafe sigprocmask(how, &signals, nil)
+    }
+}
