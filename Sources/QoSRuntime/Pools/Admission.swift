@@ -170,10 +170,10 @@ final class Admission: Sendable {
         // Departures are taken first and told last: who departs has arrived before, and must not be seen to go without
         // having been seen to come.
         let departures = notes.departures.take()
-        notes.arrivals.take().forEach { rank in
+        notes.arrivals.take().visitRanks { rank in
             admit.formUnion(publish(machine.workerUnblocked(QoSClass(atRank: rank), at: now)))
         }
-        departures.forEach { rank in
+        departures.visitRanks { rank in
             admit.formUnion(publish(machine.workerWentIdle(QoSClass(atRank: rank), at: now)))
         }
         return admit
@@ -216,7 +216,7 @@ extension Admission {
             let word: UInt64
 
             /// Names the rank of each.
-            func forEach(_ body: (_ rank: Int) -> Void) {
+            func visitRanks(_ body: (_ rank: Int) -> Void) {
                 for rank in 0..<QoSClass.allCases.count {
                     for _ in 0..<(word >> UInt64(rank * 12) & 0xFFF) { body(rank) }
                 }
