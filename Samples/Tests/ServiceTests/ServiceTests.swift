@@ -50,7 +50,8 @@ struct ServiceTests {
         service.send(SIGTERM)
         let ending = service.wait()
         #expect((ending.status, ending.wasKilled) == (0, false))
-        #expect(ending.errors.contains("ready  1 files indexed"), "plain lines, as this is no terminal")
+        // How far the lines get until the stop depends on how fast the service was; the first one is always there.
+        #expect(ending.errors.contains("0 files indexed  0 MB\n"), "plain lines, as this is no terminal")
         #expect(!ending.errors.contains("\u{1B}"))
         let log = try? FileManager.default.attributesOfItem(atPath: world.database + "-wal")[.size] as? Int
         #expect((log ?? 0) == 0)
