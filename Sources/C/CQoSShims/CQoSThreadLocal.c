@@ -2,3 +2,4 @@
 
 __thread void *cqos_tls_worker;
 __thread void *cqos_tls_lane;
+__thread void *cqos_tls_frame;

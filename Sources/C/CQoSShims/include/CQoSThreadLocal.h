@@ -5,6 +5,7 @@
 
 extern __thread void *_Nullable cqos_tls_worker;
 extern __thread void *_Nullable cqos_tls_lane;
+extern __thread void *_Nullable cqos_tls_frame;
 
 /// The worker that the calling thread is, or null.
 static inline void *_Nullable cqos_current_worker(void) { return cqos_tls_worker; }
@@ -13,6 +14,10 @@ static inline void cqos_set_current_worker(void *_Nullable worker) { cqos_tls_wo
 /// The serial lane whose item the calling thread runs, or null.
 static inline void *_Nullable cqos_current_lane(void) { return cqos_tls_lane; }
 static inline void cqos_set_current_lane(void *_Nullable lane) { cqos_tls_lane = lane; }
+
+/// What the calling thread runs a synchronous body of, or null.
+static inline void *_Nullable cqos_current_frame(void) { return cqos_tls_frame; }
+static inline void cqos_set_current_frame(void *_Nullable frame) { cqos_tls_frame = frame; }
 
 /// Tells the processor that this is a spin loop (x86 `pause`, arm `yield`).
 static inline void cqos_spin_hint(void) {

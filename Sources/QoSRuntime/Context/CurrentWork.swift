@@ -1,0 +1,47 @@
+import CQoSShims
+package import QoSCore
+
+/// What the calling code runs in the execution of: a work item, an operation, a thread with a level.
+///
+/// It answers for the level that code submits with (rules B6, O1, O8): the level is asked for at each submission, so that a
+/// promotion of running work holds for everything that the work submits from then on.
+///
+/// Threading: `effectiveLevel` is read by any thread.
+package protocol CurrentWork: AnyObject, Sendable {
+    /// What the work runs at, promotions included; `nil` for work that has no level.
+    var effectiveLevel: QoSLevel? { get }
+}
+
+/// The work in whose execution the calling code stands.
+package enum WorkScope {
+    /// For work that is a Swift task, or a part of one: its child tasks inherit it.
+    @TaskLocal package static var task: (any CurrentWork)?
+
+    /// The innermost work of the calling thread, if it runs a synchronous body; else that of the calling task.
+    package static var current: (any CurrentWork)? {
+        if let frame = unsafe cqos_current_frame() {
+            return unsafe frame.assumingMemoryBound(to: Frame.self).pointee.work
+        }
+        return task
+    }
+
+    /// Runs a synchronous body as a part of a piece of work, on the calling thread.
+    ///
+    /// May be nested: the innermost counts. The body must not suspend, and cannot, since it is synchronous.
+    package static func with<Success, Failure: Error>(
+        _ work: any CurrentWork, _ body: () throws(Failure) -> Success
+    ) throws(Failure) -> Success {
+        let outer = unsafe cqos_current_frame()
+        var frame = Frame(work: work)
+        defer { unsafe cqos_set_current_frame(outer) }
+        // SAFETY: the frame outlives the body, after which the thread forgets it.
+        return try unsafe withUnsafeMutablePointer(to: &frame) { (address) throws(Failure) -> Success in
+            unsafe cqos_set_current_frame(UnsafeMutableRawPointer(address))
+            return try body()
+        }
+    }
+
+    private struct Frame {
+        let work: any CurrentWork
+    }
+}
