@@ -1,5 +1,4 @@
 internal import Glibc
-internal import Synchronization
 
 /// Finds out what this process may do to the scheduling of its threads, by doing it to one that is thrown away.
 package enum EffectProbe {
@@ -89,7 +88,7 @@ package enum EffectProbe {
 
 /// Carries the findings from the thread that is thrown away.
 private final class Findings: Sendable {
-    private let refusals = Mutex<[EffectCapability: KernelError]>([:])
+    private let refusals = Lock<[EffectCapability: KernelError]>([:])
 
     func set(_ found: [EffectCapability: KernelError]) {
         refusals.withLock { $0 = found }

@@ -1,5 +1,4 @@
 internal import Glibc
-internal import Synchronization
 
 /// A thread of the operating system, owned by one place in the program.
 ///
@@ -71,7 +70,7 @@ package struct Thread: ~Copyable, Sendable {
 
 /// The handshake between the creator and the new thread: the id and the name's fate, and a token that says so.
 private final class Start: Sendable {
-    private let outcome = Mutex<(ThreadID, KernelError?)?>(nil)
+    private let outcome = Lock<(ThreadID, KernelError?)?>(nil)
     private let creator = Parker()
 
     /// Called once, by the new thread.

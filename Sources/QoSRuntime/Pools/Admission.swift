@@ -18,7 +18,7 @@ final class Admission: Sendable {
     /// The classes whose workers ask before they take their next job, as bits by rank.
     private let mustAskBits = Atomic<UInt8>(0)
 
-    private let machine: Mutex<PickMachine>
+    private let machine: Lock<PickMachine>
     private let notes = Notes()
 
     /// When time alone changes something, monotonic nanoseconds; `Int64.max` for never.
@@ -31,7 +31,7 @@ final class Admission: Sendable {
     private static let lowestHurried = QoSClass.userInitiated.rank
 
     init(processors: Int, parameters: SchedulingParameters) {
-        machine = Mutex(PickMachine(cores: processors, parameters: parameters, at: Self.now))
+        machine = Lock(PickMachine(cores: processors, parameters: parameters, at: Self.now))
     }
 
     /// When the loop has to call ``ticked()`` at the latest; `nil` when time alone changes nothing.

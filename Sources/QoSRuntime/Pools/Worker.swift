@@ -14,7 +14,7 @@ struct Worker: ~Copyable {
     /// The pool. It outlives its workers.
     let pool: UnsafeMutablePointer<ClassPool>
 
-    let queue = Mutex(LocalQueue())
+    let queue = Lock(LocalQueue())
 
     /// How many nodes are in `queue`, for those who do not hold its lock. Written under the lock.
     let queued = Atomic<Int>(0)
@@ -37,7 +37,7 @@ struct Worker: ~Copyable {
     let hasLeft = Atomic<Bool>(false)
 
     /// What was done for the job that runs, and whether there is something to undo.
-    let boost = Mutex<WorkerBoost?>(nil)
+    let boost = Lock<WorkerBoost?>(nil)
     let isBoosted = Atomic<Bool>(false)
 
     /// Counts jobs, to look at the injection queue now and then even when the own queue is never empty.

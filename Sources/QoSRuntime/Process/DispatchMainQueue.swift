@@ -1,14 +1,14 @@
 import Dispatch
 import Glibc
 import QoSEventLoop
-import Synchronization
+import QoSKernel
 
 /// Keeps `DispatchQueue.main` alive while our loop has the main thread.
 ///
 /// libdispatch offers two calls for run loops that own the main thread, the ones that CoreFoundation uses: a descriptor that
 /// becomes readable when the main queue has something to run, and a call that runs it.
 final class DispatchMainQueue: Sendable {
-    private let watch = Mutex<DescriptorWatch?>(nil)
+    private let watch = Lock<DescriptorWatch?>(nil)
 
     /// Begins to serve the queue on the main thread's loop, which may not run yet. Main thread.
     ///

@@ -1,13 +1,13 @@
 import QoSCore
 import QoSEventLoop
-import Synchronization
+import QoSKernel
 
 /// The executors of the process, made and installed once.
 final class ProcessExecutors: Sendable {
     let scheduler: QoSScheduler
     let main: MainLoopExecutor
 
-    private static let current = Mutex<ProcessExecutors?>(nil)
+    private static let current = Lock<ProcessExecutors?>(nil)
 
     /// What was installed; `nil` before.
     static var installed: ProcessExecutors? { current.withLock { $0 } }

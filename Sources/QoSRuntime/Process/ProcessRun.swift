@@ -2,16 +2,15 @@ import Glibc
 import QoSCore
 import QoSEventLoop
 import QoSKernel
-import Synchronization
 
 /// One run of ``QoSProcess/run(configuration:_:)``: signals, the body's task, the main loop, the end.
 final class ProcessRun: Sendable {
     private let executors: ProcessExecutors
     private let configuration: QoSProcess.Configuration
-    private let end = Mutex(ProcessEnd())
-    private let task = Mutex<Task<Void, Never>?>(nil)
+    private let end = Lock(ProcessEnd())
+    private let task = Lock<Task<Void, Never>?>(nil)
     private let dispatchMain = DispatchMainQueue()
-    private let watches = Mutex<[SignalWatch]>([])
+    private let watches = Lock<[SignalWatch]>([])
 
     init(executors: ProcessExecutors, configuration: QoSProcess.Configuration) {
         self.executors = executors

@@ -64,10 +64,10 @@ final class SchedulerCore: @unchecked Sendable {
     var threads: [WorkerThread] = []
 
     /// Who waits for the end.
-    let shutdownRequests = Mutex(ShutdownRequests())
+    let shutdownRequests = Lock(ShutdownRequests())
 
     /// What each worker's thread was given by the kernel.
-    let effects = Mutex<[WorkerEffects]>([])
+    let effects = Lock<[WorkerEffects]>([])
 
     /// The core is retained by the loop's and the workers' threads while they run, so the loop refers back weakly.
     private final class Link: @unchecked Sendable {

@@ -1,8 +1,8 @@
-import Synchronization
+import QoSKernel
 
 /// What many threads report, in the order in which they do.
 final class Collected<Element: Sendable>: Sendable {
-    private let elements = Mutex<[Element]>([])
+    private let elements = Lock<[Element]>([])
 
     var all: [Element] { elements.withLock { $0 } }
 

@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import QoSKernel
 
 /// A program of `QoSProcessTestDriver`, as a process of its own.
 final class DriverProcess: Sendable {
@@ -21,13 +21,13 @@ final class DriverProcess: Sendable {
         }
     }
 
-    private let process: Mutex<Process>
+    private let process: Lock<Process>
     private let errors: FileHandle
     private let lines: AsyncStream<String>
     private let ended = Gate()
 
     /// What has been read of its output, line by line.
-    private let output = Mutex("")
+    private let output = Lock("")
 
     /// Starts the program beside the test binary.
     init(_ arguments: String...) throws {
@@ -43,7 +43,7 @@ final class DriverProcess: Sendable {
         self.lines = lines
         process.terminationHandler = { [ended] _ in ended.open() }
         try process.run()
-        self.process = Mutex(process)
+        self.process = Lock(process)
         let handle = standardOutput.fileHandleForReading
         Thread.detachNewThread {
             var rest = Data()

@@ -1,5 +1,4 @@
 import QoSKernel
-import Synchronization
 
 /// Something to wait for that happens once: tasks wait by suspension, threads by parking.
 final class Gate: Sendable {
@@ -13,7 +12,7 @@ final class Gate: Sendable {
         let parker = Parker()
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     var isOpen: Bool { state.withLock { $0.isOpen } }
 

@@ -1,12 +1,11 @@
 import QoSKernel
-import Synchronization
 
 /// A thread of a test that can stand in an array.
 final class RunningThread: Sendable {
-    private let thread: Mutex<QoSKernel.Thread?>
+    private let thread: Lock<QoSKernel.Thread?>
 
     init(name: String, _ body: @escaping @Sendable () -> Void) throws {
-        thread = Mutex(try QoSKernel.Thread(name: name, body))
+        thread = Lock(try QoSKernel.Thread(name: name, body))
     }
 
     /// Waits for its end; once.

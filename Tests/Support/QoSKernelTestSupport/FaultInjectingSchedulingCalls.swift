@@ -1,5 +1,4 @@
 package import QoSKernel
-internal import Synchronization
 
 /// Scheduling calls that fail by script and are counted; what is not denied goes through to other calls.
 ///
@@ -17,7 +16,7 @@ package final class FaultInjectingSchedulingCalls: SchedulingCalls {
     }
 
     private let base: any SchedulingCalls
-    private let script = Mutex(Script())
+    private let script = Lock(Script())
 
     /// Puts the double in front of other calls, nothing denied.
     package init(over base: any SchedulingCalls = LinuxSchedulingCalls()) {

@@ -1,6 +1,5 @@
 internal import Glibc
 package import QoSKernel
-internal import Synchronization
 
 /// A kernel's scheduling rules in memory: every mode of privilege on every machine.
 ///
@@ -28,7 +27,7 @@ package final class SimulatedSchedulingCalls: SchedulingCalls {
 
     private let rights: Rights
     private let real = LinuxSchedulingCalls()
-    private let entries = Mutex<[ThreadID: Entry]>([:])
+    private let entries = Lock<[ThreadID: Entry]>([:])
 
     /// A process whose threads are as the kernel makes them: OTHER at nice 0.
     package init(rights: Rights) {

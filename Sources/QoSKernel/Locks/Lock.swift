@@ -1,0 +1,110 @@
+internal import CQoSShims
+public import Synchronization
+
+/// Guards a value by a lock of one futex word; the shape is that of `Synchronization.Mutex`.
+///
+/// It exists beside `Mutex` because ThreadSanitizer has to see the lock to see what it guards: `Mutex` hands itself over inside of the
+/// standard library and the kernel when threads contend, which the sanitizer does not know, and reports each guarded value as a race.
+/// All of this lock's hand-overs are atomic operations of this module.
+///
+/// The word is 0 when free, 1 when held, 2 when held and somebody may sleep. The uncontended path is one compare-and-swap to
+/// lock and one exchange to unlock, no system call ("Futexes Are Tricky", Drepper 2011, the second mutex). Not recursive, not fair.
+///
+/// Threading: any thread. No user code, system call or resumption under it.
+@safe
+package struct Lock<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
+    // SAFETY: the memory is allocated in `init`, freed in `deinit`, and never replaced; `value` is touched by the one that has
+    // changed the word from 0 only.
+    @usableFromInline let storage: UnsafeMutablePointer<LockStorage<Value>>
+
+    /// A free lock around a value.
+    package init(_ value: consuming sending Value) {
+        unsafe storage = .allocate(capacity: 1)
+        unsafe storage.initialize(to: LockStorage(value))
+    }
+
+    @inlinable @inline(__always)
+    var word: UnsafeMutablePointer<Atomic<UInt32>> {
+        // SAFETY: a struct's first field lies at its address.
+        unsafe UnsafeMutableRawPointer(storage).assumingMemoryBound(to: Atomic<UInt32>.self)
+    }
+
+    deinit {
+        unsafe storage.deinitialize(count: 1)
+        unsafe storage.deallocate()
+    }
+
+    /// Runs a body with the value, when nobody else has it; waits for that.
+    @inlinable @inline(__always)
+    package borrowing func withLock<Result: ~Copyable, Failure: Error>(
+        _ body: (inout sending Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result {
+        unsafe LockWord.lock(word)
+        defer { unsafe LockWord.unlock(word) }
+        return try unsafe body(&storage.pointee.value)
+    }
+
+    /// Runs a body with the value if nobody else has it at this moment; `nil` otherwise.
+    @inlinable @inline(__always)
+    package borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
+        _ body: (inout sending Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result? {
+        guard unsafe LockWord.tryLock(word) else { return nil }
+        defer { unsafe LockWord.unlock(word) }
+        return try unsafe body(&storage.pointee.value)
+    }
+}
+
+/// The word and what it guards, side by side.
+@usableFromInline
+struct LockStorage<Value: ~Copyable>: ~Copyable {
+    @usableFromInline let word = Atomic<UInt32>(0)
+    @usableFromInline var value: Value
+
+    init(_ value: consuming sending Value) {
+        self.value = value
+    }
+}
+
+/// The operations on a lock's word. The pointer is that of a live lock.
+@usableFromInline
+enum LockWord {
+    /// How often a contended word is looked at before the thread sleeps: about as long as a sleep and a wake-up would cost.
+    private static let spins = 100
+
+    @inlinable @inline(__always)
+    static func tryLock(_ word: UnsafeMutablePointer<Atomic<UInt32>>) -> Bool {
+        unsafe word.pointee.compareExchange(expected: 0, desired: 1, ordering: .acquiring).exchanged
+    }
+
+    @inlinable @inline(__always)
+    static func lock(_ word: UnsafeMutablePointer<Atomic<UInt32>>) {
+        if unsafe !tryLock(word) { unsafe lockContended(word) }
+    }
+
+    @inlinable @inline(__always)
+    static func unlock(_ word: UnsafeMutablePointer<Atomic<UInt32>>) {
+        if unsafe word.pointee.exchange(0, ordering: .releasing) == 2 { unsafe wakeOne(word) }
+    }
+
+    @usableFromInline @inline(never)
+    static func lockContended(_ word: UnsafeMutablePointer<Atomic<UInt32>>) {
+        for _ in 0..<spins {
+            cqos_spin_hint()
+            if unsafe word.pointee.load(ordering: .relaxed) == 0, unsafe tryLock(word) { return }
+        }
+        // From here on the word says that somebody may sleep, whoever gets it: one wake-up too many, never one too few.
+        while unsafe word.pointee.exchange(2, ordering: .acquiring) != 0 {
+            unsafe cqos_futex_wait(futex(word), 2)
+        }
+    }
+
+    @usableFromInline @inline(never)
+    static func wakeOne(_ word: UnsafeMutablePointer<Atomic<UInt32>>) {
+        unsafe cqos_futex_wake(futex(word), 1)
+    }
+
+    private static func futex(_ word: UnsafeMutablePointer<Atomic<UInt32>>) -> UnsafeMutablePointer<UInt32> {
+        unsafe UnsafeMutableRawPointer(word).assumingMemoryBound(to: UInt32.self)
+    }
+}
