@@ -4,9 +4,6 @@ import QoSKernel
 import Synchronization
 
 extension Worker {
-    /// How often the injection queue is looked at although the own queue is not empty.
-    private static let injectionInterval: UInt32 = 61
-
     /// How long a worker may take no job from its queue before a thief takes its last node too. Nanoseconds.
     private static let lastNodeGrace: UInt64 = 5_000
 
@@ -72,12 +69,11 @@ extension Worker {
     }
 
     /// The next node of the own queue or the injection queue.
+    ///
+    /// What has come in is taken in before each job: it stands behind what is queued already, and waits no longer than that. A
+    /// look every so many jobs would keep it outside for as many windows of a class that starves.
     @inline(__always)
     private static func nextNode(_ worker: UnsafeMutablePointer<Worker>) -> JobNode? {
-        let tick = unsafe worker.pointee.tick &+ 1
-        unsafe worker.pointee.tick = tick
-        if tick % injectionInterval == 0 { unsafe takeInjected(worker) }
-        if let node = unsafe worker.pointee.pop() { return node }
         unsafe takeInjected(worker)
         return unsafe worker.pointee.pop()
     }
@@ -150,6 +146,8 @@ extension Worker {
     private static func park(_ worker: UnsafeMutablePointer<Worker>, wasSearching: Bool, isCounted: Bool) {
         let pool = unsafe worker.pointee.pool
         let index = unsafe worker.pointee.index
+        unsafe worker.pointee.isParked.store(true, ordering: .sequentiallyConsistent)
+        if !isCounted { unsafe pool.pointee.relieve(index) }
         unsafe pool.pointee.update { word -> (PoolWord, Void)? in
             unsafe worker.pointee.nextParked.store(word.parkedTop.map { $0 + 1 } ?? 0, ordering: .relaxed)
             return (word.workerParks(index, wasSearching: wasSearching), ())
@@ -160,6 +158,7 @@ extension Worker {
         unsafe worker.pointee.timesParked.store(
             worker.pointee.timesParked.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
         unsafe worker.pointee.parker.park()
+        unsafe worker.pointee.isParked.store(false, ordering: .sequentiallyConsistent)
     }
 }
 

@@ -5,7 +5,7 @@ import Synchronization
 
 /// A worker's state: allocated once with its pool, shared by its own thread and the thieves of its pool.
 ///
-/// Threading: `current` and `tick` belong to the worker's thread; the rest is guarded or atomic.
+/// Threading: `current` belongs to the worker's thread; the rest is guarded or atomic.
 @safe
 struct Worker: ~Copyable {
     /// The position in the pool, 0 and up.
@@ -24,6 +24,9 @@ struct Worker: ~Copyable {
     /// 1 + the index of the worker that parked before this one; 0 for none. Read by whoever takes this one off the stack.
     let nextParked = Atomic<Int>(0)
 
+    /// Whether the worker sleeps, or is about to: what it still has queued is then for others. Written by its own thread.
+    let isParked = Atomic<Bool>(false)
+
     /// The node that runs, to tell a task that yields from one that was made runnable.
     var current: JobNode?
 
@@ -39,9 +42,6 @@ struct Worker: ~Copyable {
     /// What was done for the job that runs, and whether there is something to undo.
     let boost = Lock<WorkerBoost?>(nil)
     let isBoosted = Atomic<Bool>(false)
-
-    /// Counts jobs, to look at the injection queue now and then even when the own queue is never empty.
-    var tick: UInt32 = 0
 
     /// Jobs run, and nodes taken from others, so far. Written by the worker's thread only.
     let jobsRun = Atomic<UInt64>(0)

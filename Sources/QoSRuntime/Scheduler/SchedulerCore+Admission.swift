@@ -22,9 +22,10 @@ extension SchedulerCore {
     ///
     /// - Returns: whether it parks instead.
     func workerMustPark(rank: Int) -> Bool {
-        let answer = admission.workerAsked(rank: rank)
-        wake(answer.admit)
-        return answer.parks
+        let (answer, admit) = admission.workerAsked(rank: rank)
+        if answer == .parksAsHighest { lendProcessor(rank: rank) }
+        wake(admit)
+        return answer != .goesOn
     }
 
     /// Time may have made a difference. The loop's thread.
@@ -52,6 +53,7 @@ extension SchedulerCore {
                 if unsafe pools[qosClass.rank].hasWork() { unsafe pools[qosClass.rank].wakeOne() }
             }
         }
+        takeBackProcessors()
         // The loop keeps the time at which a class has waited for too long.
         if let time = admission.nextLook, admission.isEarlierThanArmed(time) { loop.wake() }
     }

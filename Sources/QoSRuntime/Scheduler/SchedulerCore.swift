@@ -51,6 +51,9 @@ final class SchedulerCore: @unchecked Sendable {
     /// Whether something waits behind busy workers, so that the loop has to look for tasks that were raised.
     let backlogFlag = Atomic<Bool>(false)
 
+    /// The classes whose threads are bound to a processor that others left to them, as bits by rank.
+    let lentTo = Atomic<UInt8>(0)
+
     /// When the loop looks next; the loop's thread.
     var nextRescan: UInt64?
 
