@@ -21,6 +21,9 @@ final class Admission: Sendable {
     /// The classes whose starvation window is open, as bits by rank.
     private let windowBits = Atomic<UInt8>(0)
 
+    /// The classes whose window has been opened and not been told to the observer.
+    private let openedBits = Atomic<UInt8>(0)
+
     private let machine: Lock<PickMachine>
     private let notes = Notes()
 
@@ -51,6 +54,15 @@ final class Admission: Sendable {
 
     /// The classes for which higher ones stand aside at this moment.
     var openWindows: QoSClassSet { QoSClassSet(rawValue: windowBits.load(ordering: .relaxed)) }
+
+    /// The classes whose window was opened since this was asked last.
+    func takeOpenedWindows() -> QoSClassSet {
+        guard openedBits.load(ordering: .relaxed) != 0 else { return [] }
+        return QoSClassSet(rawValue: openedBits.exchange(0, ordering: .relaxed))
+    }
+
+    /// What admission has done so far.
+    var counters: AdmissionCounters { machine.withLock { $0.counters } }
 
     /// Whether the loop's timer is armed for later than this.
     func isEarlierThanArmed(_ time: UInt64) -> Bool {
@@ -96,6 +108,18 @@ final class Admission: Sendable {
             return answer.actions
         }
         return (result, admit)
+    }
+
+    /// A worker's thread waits in the kernel with its job unfinished: it is not counted any more.
+    func workerBlocked(rank: Int) -> QoSClassSet {
+        event { machine, now in machine.workerBlocked(QoSClass(atRank: rank), at: now) }
+    }
+
+    /// The job of a blocked worker goes on, or has ended: it is counted again.
+    func workerUnblocked(rank: Int) -> QoSClassSet {
+        event(rank: rank, note: notes.arrivals, otherwise: []) { machine, now in
+            machine.workerUnblocked(QoSClass(atRank: rank), at: now)
+        }
     }
 
     /// A worker's job was raised to another class, or has ended: the worker counts there from now on.
@@ -190,7 +214,8 @@ final class Admission: Sendable {
     }
 
     private func publish(_ actions: AdmissionActions, windows: QoSClassSet) -> QoSClassSet {
-        windowBits.store(windows.rawValue, ordering: .relaxed)
+        let before = windowBits.exchange(windows.rawValue, ordering: .relaxed)
+        if windows.rawValue & ~before != 0 { openedBits.bitwiseOr(windows.rawValue & ~before, ordering: .relaxed) }
         mustAskBits.store(actions.mustAsk.rawValue, ordering: .relaxed)
         lookAgain.store(actions.lookAgainAt?.nanoseconds ?? .max, ordering: .relaxed)
         return actions.admit

@@ -11,7 +11,7 @@ extension ClassPool {
     ///   - limit: how many nodes of each worker's queue to look at.
     ///   - move: gets each task that has been raised, and its new class.
     func rescan(limit: Int, move: (JobNode, QoSClass) -> Void) {
-        let started = min(PoolWord(rawValue: word.load(ordering: .relaxed)).started, width)
+        let started = self.started
         for index in 0..<started {
             var raised = unsafe workers[index].extract(limit: limit) { self.raisedClass(of: $0) != nil }
             while let node = raised.popFirst() { move(node, raisedClass(of: node) ?? qosClass) }
@@ -29,7 +29,6 @@ extension ClassPool {
     /// Threading: the worker itself or the loop's thread.
     func relieve(_ index: Int) {
         guard unsafe workers[index].queued.load(ordering: .sequentiallyConsistent) > 0 else { return }
-        let started = min(PoolWord(rawValue: word.load(ordering: .relaxed)).started, width)
         for other in 0..<started
         where unsafe other != index && !workers[other].isParked.load(ordering: .sequentiallyConsistent) {
             let rest = unsafe workers[other].offer(workers[index].takeAll())

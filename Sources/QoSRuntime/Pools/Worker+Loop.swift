@@ -21,6 +21,7 @@ extension Worker {
         while !core.isClosed {
             if core.admission.mustAsk(rank: rank), core.workerMustPark(rank: rank) {
                 unsafe park(worker, wasSearching: isSearching, isCounted: false)
+                if unsafe worker.pointee.retires { break }
                 isSearching = true
             } else if let node = unsafe nextNode(worker) {
                 if isSearching {
@@ -34,11 +35,16 @@ extension Worker {
                 unsafe run(node, worker, executors, rank)
             } else if !core.isClosed {
                 unsafe park(worker, wasSearching: isSearching, isCounted: true)
+                if unsafe worker.pointee.retires { break }
                 // Whoever unparks a worker has counted it as searching, except at shutdown, when it no longer matters.
                 isSearching = true
             }
         }
-        unsafe core.workerExits(worker)
+        if unsafe worker.pointee.retires {
+            unsafe core.workerRetires(worker)
+        } else {
+            unsafe core.workerExits(worker)
+        }
     }
 
     @inline(__always)
@@ -48,6 +54,8 @@ extension Worker {
     ) {
         let tag = node.tag
         unsafe worker.pointee.current = node
+        unsafe worker.pointee.jobSteps.store(
+            worker.pointee.jobSteps.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
         if tag.isLane {
             unsafe LaneActivation(node: node).run(on: worker)
         } else {
@@ -60,12 +68,14 @@ extension Worker {
                 unsafe job.runSynchronously(on: executors[tag.executor])
             }
         }
+        unsafe worker.pointee.current = nil
+        // Before the look at `isBlocked`: whoever takes the worker for blocked looks afterwards whether the job has ended.
+        unsafe worker.pointee.jobSteps.store(
+            worker.pointee.jobSteps.load(ordering: .relaxed) &+ 1, ordering: .sequentiallyConsistent)
+        if unsafe worker.pointee.isBlocked { unsafe worker.pointee.pool.pointee.core.workerUnblocked(worker) }
         if unsafe worker.pointee.isBoosted.load(ordering: .relaxed) {
             unsafe worker.pointee.pool.pointee.core.endBoost(of: worker, qosClass: worker.pointee.pool.pointee.qosClass)
         }
-        unsafe worker.pointee.current = nil
-        unsafe worker.pointee.jobsRun.store(
-            worker.pointee.jobsRun.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
     }
 
     /// The next node of the own queue or the injection queue.
@@ -125,8 +135,7 @@ extension Worker {
         _ worker: UnsafeMutablePointer<Worker>, includingLast: Bool
     ) -> JobNode? {
         let pool = unsafe worker.pointee.pool
-        let started = unsafe min(
-            PoolWord(rawValue: pool.pointee.word.load(ordering: .relaxed)).started, pool.pointee.width)
+        let started = unsafe pool.pointee.started
         let own = unsafe worker.pointee.index
         for offset in 1..<max(started, 1) {
             var taken = unsafe pool.pointee.workers[(own + offset) % started].steal(includingLast: includingLast)
@@ -143,7 +152,7 @@ extension Worker {
     /// (`Docs/Protocols/wake-park.md`).
     ///
     /// - Parameter isCounted: whether admission still counts the worker; not when it was told to park.
-    private static func park(_ worker: UnsafeMutablePointer<Worker>, wasSearching: Bool, isCounted: Bool) {
+    static func park(_ worker: UnsafeMutablePointer<Worker>, wasSearching: Bool, isCounted: Bool) {
         let pool = unsafe worker.pointee.pool
         let index = unsafe worker.pointee.index
         unsafe worker.pointee.isParked.store(true, ordering: .sequentiallyConsistent)

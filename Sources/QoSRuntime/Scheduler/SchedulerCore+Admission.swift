@@ -41,6 +41,7 @@ extension SchedulerCore {
     func workerWakes() {
         let (before, _) = awake.wrappingAdd(1, ordering: .sequentiallyConsistent)
         if before >= width { noteBacklog() }
+        beginWatching()
     }
 
     /// Wakes one worker of each class. Where none could be woken, the admission is given back, which may admit others.
@@ -54,6 +55,8 @@ extension SchedulerCore {
             }
         }
         takeBackProcessors()
+        let opened = admission.takeOpenedWindows()
+        if !opened.isEmpty { observe(.starvationWindows(opened.members)) }
         // The loop keeps the time at which a class has waited for too long.
         if let time = admission.nextLook, admission.isEarlierThanArmed(time) { loop.wake() }
     }

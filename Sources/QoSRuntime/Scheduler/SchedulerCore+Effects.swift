@@ -7,7 +7,11 @@ extension SchedulerCore {
     func applyEffects(of qosClass: QoSClass, threadName: String) {
         guard let profile else { return }
         let applied = profile.applier.apply(qosClass)
-        effects.withLock { $0.append(WorkerEffects(threadName: threadName, applied: applied)) }
+        effects.withLock { effects in
+            // A thread that stood in for a blocked one may come again.
+            effects.removeAll { $0.threadName == threadName }
+            effects.append(WorkerEffects(threadName: threadName, applied: applied))
+        }
     }
 
     /// A worker stands aside for classes that were kept off the processors for too long: their threads are bound to the
@@ -52,8 +56,7 @@ extension SchedulerCore {
 
     /// A thread that has just ended, or may not be bound, stays as it is: the kernel's balancing does the rest.
     private func bind(workersOf rank: Int, to processors: CPUSet, by profile: KernelProfile) {
-        let started = unsafe min(
-            PoolWord(rawValue: pools[rank].word.load(ordering: .relaxed)).started, pools[rank].width)
+        let started = unsafe pools[rank].started
         for index in 0..<started {
             let thread = unsafe pools[rank].workers[index].threadID.load(ordering: .relaxed)
             if thread != 0 { try? profile.calls.setAffinity(processors, of: ThreadID(rawValue: thread)) }
@@ -68,7 +71,9 @@ extension SchedulerCore {
     func pin(worker index: Int, of qosClass: QoSClass) {
         guard qosClass == .userInteractive, configuration.processors == nil, let profile else { return }
         let processors = profile.processors.ids
-        guard unsafe pools[qosClass.rank].width == processors.count, processors.count == width else { return }
+        guard unsafe pools[qosClass.rank].width == processors.count, processors.count == width, index < width else {
+            return
+        }
         try? profile.calls.setAffinity(CPUSet([processors[index]]), of: .current)
     }
 }
