@@ -89,6 +89,12 @@ enum ConcurrencyRuntime {
         return unsafe currentPriority(unsafeBitCast(job, to: UnsafeRawPointer.self))
     }
 
+    /// The node of a task: a task is its own job, and a handle is a reference to it.
+    static func node<Success, Failure: Error>(of task: Task<Success, Failure>) -> JobNode {
+        // SAFETY: `Task` is a frozen struct of one reference.
+        JobNode(address: unsafe unsafeBitCast(task, to: UInt.self))
+    }
+
     @_silgen_name("swift_task_currentPriority")
     private static func currentPriority(_ task: UnsafeRawPointer) -> UInt8
 

@@ -18,6 +18,10 @@ extension ClassPool {
             if unsafe workers[index].isParked.load(ordering: .sequentiallyConsistent) { relieve(index) }
         }
         distributeInjected(started: started)
+        // While nodes go from one queue to another they are in none, and those who park see none; and what was given to a worker may
+        // have come after its last look.
+        atomicMemoryFence(ordering: .sequentiallyConsistent)
+        if hasWork() { wakeOne() }
     }
 
     /// What a worker that stands aside still has queued goes to one that runs; it stays where it is while none does, and whoever is
@@ -45,9 +49,6 @@ extension ClassPool {
             rest = unsafe workers[index].offer(rest)
         }
         while let node = rest.popFirst() { injection.push(node) }
-        // For a moment the nodes were in no queue, and a worker that parked may have seen none.
-        atomicMemoryFence(ordering: .sequentiallyConsistent)
-        wakeOne()
     }
 
     /// The class that a waiting node has been raised to since it was queued; `nil` when it is in the right pool.

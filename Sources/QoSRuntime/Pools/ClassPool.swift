@@ -48,7 +48,10 @@ struct ClassPool: ~Copyable {
         unsafe self.core = core
         unsafe workers = UnsafeMutablePointer<Worker>.allocate(capacity: capacity)
         for index in 0..<capacity {
-            unsafe (workers + index).initialize(to: Worker(index: index, pool: address))
+            unsafe (workers + index).initialize(
+                to: Worker(
+                    index: index,
+                    place: JobNode.Place(scheduler: core.number, rank: qosClass.rank, worker: index), pool: address))
         }
     }
 

@@ -1,4 +1,5 @@
 import CQoSShims
+import Synchronization
 
 /// Something that waits in a queue: a Swift job or the activation of a serial lane, linked through two words of its own.
 ///
@@ -7,8 +8,8 @@ import CQoSShims
 /// allocation, and an item can be taken out of the middle.
 ///
 /// The first word holds the address of the next node in its low 48 bits and a ``Tag`` in its high 16; the second the
-/// address of the previous node. User-space addresses have 47 bits on x86-64 and 48 on arm64 under the default memory
-/// layout.
+/// address of the previous node in its low 48 bits and a ``Place`` in its high 16. User-space addresses have 47 bits on x86-64 and
+/// 48 on arm64 under the default memory layout.
 ///
 /// Threading: the links belong to whoever holds the node: one thread before it is pushed, the queue's lock after.
 struct JobNode: Equatable {
@@ -57,11 +58,33 @@ struct JobNode: Equatable {
     @inline(__always)
     var previous: JobNode? {
         get {
-            let value = unsafe links[1]
+            let value = second & Self.addressMask
             return value == 0 ? nil : JobNode(address: value)
         }
         nonmutating set {
-            unsafe links[1] = newValue?.address ?? 0
+            second = (second & ~Self.addressMask) | (newValue?.address ?? 0)
+        }
+    }
+
+    /// Where the node is queued. Written by whoever holds the node; may be read by anybody as long as the job is alive, and is certain
+    /// only under the lock of the queue that it names.
+    @inline(__always)
+    var place: Place {
+        get { Place(rawValue: UInt16(truncatingIfNeeded: second >> 48)) }
+        nonmutating set { second = (second & Self.addressMask) | UInt(newValue.rawValue) << 48 }
+    }
+
+    /// The second word. Relaxed and atomic, since somebody may look at the place while the owner changes it.
+    @inline(__always)
+    private var second: UInt {
+        get {
+            // SAFETY: as `links`; an atomic word is laid out as the word.
+            unsafe UnsafeMutableRawPointer(links + 1).assumingMemoryBound(to: Atomic<UInt>.self).pointee
+                .load(ordering: .relaxed)
+        }
+        nonmutating set {
+            unsafe UnsafeMutableRawPointer(links + 1).assumingMemoryBound(to: Atomic<UInt>.self).pointee
+                .store(newValue, ordering: .relaxed)
         }
     }
 
@@ -75,7 +98,7 @@ struct JobNode: Equatable {
     @inline(__always)
     func prepare(_ tag: Tag) {
         unsafe links[0] = UInt(tag.rawValue) << 48
-        unsafe links[1] = 0
+        second = 0
     }
 }
 
@@ -100,5 +123,36 @@ extension JobNode {
 
         /// The executor's index; only for jobs.
         var executor: Int { Int(rawValue) }
+    }
+}
+
+extension JobNode {
+    /// In which worker's queue a node is, in 16 bits: 6 for the scheduler, 3 for the class, 7 for the worker. All zero for a node
+    /// that is in none, or in one that cannot be named.
+    struct Place: Equatable {
+        static let none = Place(rawValue: 0)
+
+        /// More schedulers than this at a time cannot be told apart, 1…63; more workers neither, 0…127.
+        static let schedulers = 63
+        static let workers = 128
+
+        let rawValue: UInt16
+
+        init(rawValue: UInt16) {
+            self.rawValue = rawValue
+        }
+
+        /// The queue of a worker of a scheduler that has a number.
+        init(scheduler: Int, rank: Int, worker: Int) {
+            guard (1...Self.schedulers).contains(scheduler), worker < Self.workers else {
+                self = .none
+                return
+            }
+            rawValue = UInt16(truncatingIfNeeded: scheduler << 10 | rank << 7 | worker)
+        }
+
+        var scheduler: Int { Int(rawValue >> 10) }
+        var rank: Int { Int(rawValue >> 7 & 7) }
+        var worker: Int { Int(rawValue & 127) }
     }
 }

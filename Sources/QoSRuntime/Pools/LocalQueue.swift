@@ -97,6 +97,16 @@ struct LocalQueue {
         return taken
     }
 
+    /// Takes out a node that is in this queue. O(1).
+    mutating func remove(_ node: JobNode) {
+        if node == slot {
+            slot = nil
+        } else {
+            if node == cursor { cursor = node.next }
+            list.remove(node)
+        }
+    }
+
     /// Everything, in the order in which it would have run; for shutdown.
     mutating func takeAll() -> NodeList {
         var all = NodeList()

@@ -44,6 +44,15 @@ struct NodeList {
         count &-= 1
     }
 
+    /// Notes for each node where it is now. O(nodes).
+    func settle(at place: JobNode.Place) {
+        var node = head
+        while let current = node {
+            current.place = place
+            node = current.next
+        }
+    }
+
     /// Appends all of another list. O(1).
     mutating func append(contentsOf other: consuming NodeList) {
         guard let first = other.head else { return }

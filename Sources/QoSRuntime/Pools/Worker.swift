@@ -66,8 +66,12 @@ struct Worker: ~Copyable {
     let nodesStolen = Atomic<UInt64>(0)
     let timesParked = Atomic<UInt64>(0)
 
-    init(index: Int, pool: UnsafeMutablePointer<ClassPool>) {
+    /// How its queue is named in the nodes that are in it.
+    let place: JobNode.Place
+
+    init(index: Int, place: JobNode.Place, pool: UnsafeMutablePointer<ClassPool>) {
         self.index = index
+        self.place = place
         unsafe self.pool = pool
     }
 
@@ -100,6 +104,7 @@ struct Worker: ~Copyable {
     mutating func push(_ node: JobNode) {
         let isYield = node == current
         queue.withLock { queue in
+            node.place = place
             if isYield { queue.pushLast(node) } else { queue.pushNext(node) }
             queued.store(queue.count, ordering: .relaxed)
         }
@@ -107,7 +112,9 @@ struct Worker: ~Copyable {
 
     /// Queues a batch from the injection queue. Owner only.
     func push(contentsOf batch: consuming NodeList) {
+        let batch = batch
         queue.withLock { queue in
+            batch.settle(at: place)
             queue.pushLast(contentsOf: batch)
             queued.store(queue.count, ordering: .relaxed)
         }
@@ -119,8 +126,21 @@ struct Worker: ~Copyable {
         guard queued.load(ordering: .relaxed) > 0 else { return nil }
         return queue.withLock { queue in
             let node = queue.pop()
+            node?.place = .none
             queued.store(queue.count, ordering: .relaxed)
             return node
+        }
+    }
+
+    /// Takes out a node if it is in this worker's queue: whether it was. O(1). Waits for the lock.
+    func remove(_ node: JobNode) -> Bool {
+        queue.withLock { queue in
+            // Whoever takes a node out changes its place, under this lock.
+            guard node.place == place else { return false }
+            queue.remove(node)
+            node.place = .none
+            queued.store(queue.count, ordering: .relaxed)
+            return true
         }
     }
 
@@ -132,6 +152,7 @@ struct Worker: ~Copyable {
         guard queued.load(ordering: .relaxed) > (includingLast ? 0 : 1) else { return NodeList() }
         return queue.withLockIfAvailable { queue in
             let taken = queue.steal(includingSlot: includingLast)
+            taken.settle(at: .none)
             queued.store(queue.count, ordering: .relaxed)
             return taken
         } ?? NodeList()
@@ -142,6 +163,7 @@ struct Worker: ~Copyable {
         guard queued.load(ordering: .relaxed) > 0 else { return NodeList() }
         return queue.withLockIfAvailable { queue in
             let taken = queue.extract(limit: limit, where: belongsElsewhere)
+            taken.settle(at: .none)
             queued.store(queue.count, ordering: .relaxed)
             return taken
         } ?? NodeList()
@@ -151,6 +173,7 @@ struct Worker: ~Copyable {
     func offer(_ nodes: consuming NodeList) -> NodeList {
         let offered = nodes
         let accepted: Void? = queue.withLockIfAvailable { queue in
+            offered.settle(at: place)
             queue.pushLast(contentsOf: offered)
             queued.store(queue.count, ordering: .relaxed)
         }
@@ -161,7 +184,9 @@ struct Worker: ~Copyable {
     func takeAll() -> NodeList {
         queue.withLock { queue in
             queued.store(0, ordering: .relaxed)
-            return queue.takeAll()
+            let all = queue.takeAll()
+            all.settle(at: .none)
+            return all
         }
     }
 }

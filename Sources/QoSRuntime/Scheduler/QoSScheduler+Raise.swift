@@ -1,14 +1,34 @@
 public import QoSCore
+import Synchronization
 
 extension QoSScheduler {
     /// Raises a task, whether it waits or runs, to a class at least (rule I4); never lowers it.
     ///
-    /// The same as when a task of that class awaited it: its child tasks follow, what it submits from then on goes to the pool
-    /// of the class, and it is moved or raised as soon as the scheduler's loop has looked, within some milliseconds.
+    /// The same as when a task of that class awaited it: its child tasks follow, and what it submits from then on goes to the pool of
+    /// the class. If it waits in one of this scheduler's queues, it is moved at once, in constant time; if it runs, its
+    /// worker is raised as soon as the loop has looked, within a millisecond or so; a raised child is found by the same look.
     ///
     /// Any thread.
     public func raise<Success, Failure: Error>(_ task: Task<Success, Failure>, to qosClass: QoSClass) {
         task.escalatePriority(to: TaskPriority(qosClass))
+        core.moveIfWaiting(ConcurrencyRuntime.node(of: task), to: qosClass)
         core.noteBacklog()
+    }
+}
+
+extension SchedulerCore {
+    /// Moves a task's node from the queue that it waits in to a higher pool, if it waits in one. The task is alive.
+    ///
+    /// What has just come in from another thread is in no worker's queue yet, and is left to the loop's look.
+    func moveIfWaiting(_ node: JobNode, to qosClass: QoSClass) {
+        let place = node.place
+        guard number != 0, place.scheduler == number, place.rank < qosClass.rank else { return }
+        let pool = unsafe pools + place.rank
+        guard unsafe place.worker < pool.pointee.capacity, unsafe pool.pointee.workers[place.worker].remove(node) else {
+            return
+        }
+        tasksMoved.wrappingAdd(1, ordering: .relaxed)
+        observe(.promotedWaiting(from: QoSClass(atRank: place.rank), to: qosClass))
+        unsafe pools[qosClass.rank].submit(node)
     }
 }

@@ -14,6 +14,10 @@ final class SchedulerCore: @unchecked Sendable {
     /// The place of the executor that goes by priority, behind those of the five classes.
     static let byPriorityIndex = QoSClass.allCases.count
 
+    /// Tells the schedulers of a process apart, 1…63; 0 for one that came when all numbers were taken: its waiting tasks are
+    /// raised a moment later.
+    let number = SchedulerNumbers.take()
+
     /// The pools, by rank.
     let pools: UnsafeMutablePointer<ClassPool>
 
@@ -116,6 +120,7 @@ final class SchedulerCore: @unchecked Sendable {
     }
 
     deinit {
+        SchedulerNumbers.giveBack(number)
         unsafe pools.deinitialize(count: QoSClass.allCases.count)
         unsafe pools.deallocate()
         unsafe executorTable.deallocate()
