@@ -11,10 +11,10 @@ import Synchronization
 @_spi(ExperimentalCustomExecutors) @_spi(ExperimentalScheduling) import _Concurrency
 
 /// The few calls into the concurrency library that have no public Swift spelling.
-enum ConcurrencyRuntime {
+package enum ConcurrencyRuntime {
     /// Whether something of a higher class waits for the job's task: its priority was raised above the one it was
     /// created with.
-    static func isEscalated(_ job: UnownedJob) -> Bool {
+    package static func isEscalated(_ job: UnownedJob) -> Bool {
         guard isTask(job) else { return false }
         // SAFETY: a job of kind `task` is the task object itself, alive while it is enqueued.
         let task = unsafe unsafeBitCast(job, to: UnsafeRawPointer.self)
@@ -25,7 +25,7 @@ enum ConcurrencyRuntime {
     ///
     /// A sleeping task hands its executor such a helper job; it has no priority of its own. Running it enqueues the task
     /// itself.
-    static func isResumption(_ job: UnownedJob) -> Bool {
+    package static func isResumption(_ job: UnownedJob) -> Bool {
         ExecutorJob(job).kind != .task && job.priority.rawValue == 0
     }
 
@@ -83,7 +83,7 @@ enum ConcurrencyRuntime {
 
     /// The priority of a queued or running task as it is now: what it was queued with, or higher when something waits for it. `nil`
     /// for a job that is no task.
-    static func livePriority(_ job: UnownedJob) -> UInt8? {
+    package static func livePriority(_ job: UnownedJob) -> UInt8? {
         guard isTask(job) else { return nil }
         // SAFETY: a job of kind `task` is the task object itself; the caller knows that it is alive.
         return unsafe currentPriority(unsafeBitCast(job, to: UnsafeRawPointer.self))

@@ -1,49 +1,59 @@
-import QoSCore
+package import QoSCore
 
 /// A machine, a driver, a kernel and a world in virtual time.
 ///
 /// The driver behaves as a real one: it has queues and workers, tests the published `mustAsk` set before a worker
 /// takes a job, and calls the machine only then, when a worker goes idle, and when work arrives that nobody looks
 /// for. The kernel is crude: the highest workers get the cores, the others a leak.
-struct AdmissionSimulation {
-    let world: SimulatedWorld
+package struct AdmissionSimulation {
+    package let world: SimulatedWorld
     let parameters: SchedulingParameters
-    var machine: PickMachine
+    package var machine: PickMachine
     /// Compared with the machine decision by decision, where given.
-    var oracle: AdmissionOracle?
+    package var judge: (any AdmissionJudge)?
     let checksInvariants: Bool
 
-    var now: Int64 = 0
+    package var now: Int64 = 0
     var cores: Int
     var nextScript = 0
     var queues: [JobQueue] = Array(repeating: JobQueue(), count: 5)
     /// From the highest counted class to the lowest, in the order of admission inside a class.
-    var workers: [SimulatedWorker] = []
+    package var workers: [SimulatedWorker] = []
     var actions = AdmissionActions()
 
     /// Whether the delay of every job is kept.
-    var keepsDelays = false
+    package var keepsDelays = false
+    /// When each job of the script started and ended, where that is kept; in the order of the script.
+    var outcomes: [(started: Int64?, ended: Int64?)]?
+    /// Draws what the classes do, where one is given.
+    package var recorder: TimelineRecorder?
     /// Steps since time last passed.
     private var stepsAtOnce = 0
     /// Events of the machine so far.
-    var events = 0
-    var results = SimulationResults()
+    package var events = 0
+    package var results = SimulationResults()
     var unserved: [Int64] = Array(repeating: 0, count: 5)
     /// By how much a violation is overlooked; tests of the tests make it negative.
-    var slack: Int64 = 0
+    package var slack: Int64 = 0
 
-    init(_ world: SimulatedWorld, withOracle: Bool = true, checksInvariants: Bool = true) {
+    /// Makes the run of a world, at its beginning.
+    ///
+    /// - Parameters:
+    ///   - world: What happens.
+    ///   - judge: Who is asked what the machine should have answered; each other answer is a violation.
+    ///   - checksInvariants: Whether every state is checked, in O(workers).
+    package init(_ world: SimulatedWorld, judgedBy judge: (any AdmissionJudge)? = nil, checksInvariants: Bool = true) {
         self.world = world
         let parameters = world.parameters
         self.parameters = parameters
         machine = PickMachine(cores: world.cores, parameters: parameters)
-        oracle = withOracle ? AdmissionOracle(cores: world.cores, parameters: parameters) : nil
+        self.judge = judge
         cores = world.cores
         self.checksInvariants = checksInvariants
     }
 
     /// Runs the whole script and then until nothing is left to do, and checks that nothing is left over.
-    mutating func runToEnd() throws(SimulationViolation) {
+    package mutating func runToEnd() throws(SimulationViolation) {
         try run(until: (world.script.last?.at ?? 0) + 1)
         for qosClass in QoSClass.allCases {
             try send(.widthChanged(qosClass, .max))
@@ -56,7 +66,7 @@ struct AdmissionSimulation {
     }
 
     /// Runs until a time.
-    mutating func run(until end: Int64) throws(SimulationViolation) {
+    package mutating func run(until end: Int64) throws(SimulationViolation) {
         while try step(until: end) {}
         try pass(to: end)
     }
@@ -104,7 +114,7 @@ struct AdmissionSimulation {
         events += 1
         let time = SchedulerInstant(nanoseconds: now)
         let reply = machine.apply(event, at: time)
-        if let expected = oracle?.apply(event, at: now, fence: reply.fence), expected != reply {
+        if let expected = judge?.apply(event, at: now, fence: reply.fence), expected != reply {
             throw violation("on \(event) the oracle says \(expected), the machine \(reply)")
         }
         actions = reply.actions

@@ -1,12 +1,18 @@
-import QoSCore
+package import QoSCore
 
 /// Something that happens to the simulated world from outside, at a time.
-struct ScriptEvent: Sendable, Hashable {
+package struct ScriptEvent: Sendable, Hashable {
     /// Nanoseconds of virtual time.
-    var at: Int64
-    var kind: Kind
+    package var at: Int64
+    package var kind: Kind
 
-    enum Kind: Sendable, Hashable {
+    /// Makes an event at a time in nanoseconds.
+    package init(at time: Int64, kind: Kind) {
+        at = time
+        self.kind = kind
+    }
+
+    package enum Kind: Sendable, Hashable {
         /// A job of so many nanoseconds of CPU time is enqueued.
         case arrive(QoSClass, length: Int64)
         /// So many tasks of a class each run for so many nanoseconds of CPU time, again and again, until a time.
@@ -26,7 +32,7 @@ struct ScriptEvent: Sendable, Hashable {
 
 extension ScriptEvent: CustomStringConvertible {
     /// Swift source, to be pasted into a test.
-    var description: String {
+    package var description: String {
         switch kind {
         case .arrive(let qosClass, let length):
             "ScriptEvent(at: \(at), kind: .arrive(.\(qosClass), length: \(length)))"

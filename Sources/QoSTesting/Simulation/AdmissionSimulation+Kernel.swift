@@ -1,4 +1,4 @@
-import QoSCore
+package import QoSCore
 
 // The kernel model: strict preference of the higher workers, a small leak for the others.
 
@@ -7,6 +7,7 @@ extension AdmissionSimulation {
     mutating func pass(to time: Int64) throws(SimulationViolation) {
         let elapsed = time - now
         guard elapsed > 0 else { return }
+        record(until: time)
         var served = QoSClassSet()
         for index in workers.indices where workers[index].state == .inJob {
             if workers[index].hasCore {
@@ -26,6 +27,17 @@ extension AdmissionSimulation {
         now = time
     }
 
+    private mutating func record(until time: Int64) {
+        guard recorder != nil else { return }
+        for qosClass in QoSClass.allCases {
+            let running = workers.count { $0.home == qosClass && $0.hasCore }
+            let mark =
+                running > 0
+                ? Timeline.digit(running) : hasCurrentWork(qosClass) ? Timeline.waiting : Timeline.nothing
+            recorder?.note(row: TimelineRecorder.row(of: qosClass), mark: mark, from: now, to: time)
+        }
+    }
+
     /// Gives the cores to the highest workers that are in a job.
     mutating func assignCores() {
         var free = cores
@@ -40,10 +52,10 @@ extension AdmissionSimulation {
     }
 
     /// How many workers get a core.
-    var busyCores: Int { workers.count { $0.hasCore } }
+    package var busyCores: Int { workers.count { $0.hasCore } }
 
     /// Whether jobs of a class wait in its queue or for a core; blocked jobs do neither.
-    func hasCurrentWork(_ qosClass: QoSClass) -> Bool {
+    package func hasCurrentWork(_ qosClass: QoSClass) -> Bool {
         !queues[qosClass.rank].isEmpty || workers.contains { $0.home == qosClass && $0.state == .inJob }
     }
 

@@ -1,24 +1,35 @@
-import QoSCore
-import Testing
+package import QoSCore
 
 /// Everything a run of the simulation depends on: the same world runs the same way.
-struct SimulatedWorld: Sendable {
-    var cores: Int
+package struct SimulatedWorld: Sendable {
+    package var cores: Int
     /// The constants of the table are divided by this, so that short worlds reach all rules.
-    var speedup = 1
+    package var speedup = 1
     /// Constants of a test's own; else the table's.
-    var ownParameters: SchedulingParameters?
+    package var ownParameters: SchedulingParameters?
     /// Nanoseconds from the admission of a worker until it looks for its first job.
-    var wakeDelay: Int64 = 20_000
+    package var wakeDelay: Int64 = 20_000
     /// A worker without a core still gets one part in so many of one: what the kernel leaks to the low classes.
-    var leakDivisor: Int64 = 256
+    package var leakDivisor: Int64 = 256
     /// In the order of time.
-    var script: [ScriptEvent]
+    package var script: [ScriptEvent]
 
-    var parameters: SchedulingParameters { ownParameters ?? .table(dividedBy: speedup) }
+    /// Makes a world.
+    package init(
+        cores: Int, speedup: Int = 1, ownParameters: SchedulingParameters? = nil, wakeDelay: Int64 = 20_000,
+        script: [ScriptEvent]
+    ) {
+        self.cores = cores
+        self.speedup = speedup
+        self.ownParameters = ownParameters
+        self.wakeDelay = wakeDelay
+        self.script = script
+    }
+
+    package var parameters: SchedulingParameters { ownParameters ?? .table(dividedBy: speedup) }
 
     /// Swift source of the world, to be pasted into a test.
-    var reproduction: String {
+    package var reproduction: String {
         let lines = script.map { "        \($0)," }.joined(separator: "\n")
         return "SimulatedWorld(cores: \(cores), speedup: \(speedup), script: [\n\(lines)\n    ])"
     }
@@ -26,7 +37,7 @@ struct SimulatedWorld: Sendable {
 
 extension SimulatedWorld {
     /// What the random worlds contain beside jobs.
-    enum Disturbance: String, Sendable, CaseIterable {
+    package enum Disturbance: String, Sendable, CaseIterable {
         case none
         case blocking
         case widths
@@ -37,7 +48,7 @@ extension SimulatedWorld {
     }
 
     /// A random world: bursts of jobs of every class, and disturbances.
-    init(seed: UInt64, events: Int, disturbance: Disturbance) {
+    package init(seed: UInt64, events: Int, disturbance: Disturbance) {
         var random = SeededGenerator(seed: seed)
         let cores = [1, 2, 2, 3, 4, 8].randomElement(using: &random) ?? 2
         let speedup = [1, 10, 50].randomElement(using: &random) ?? 1
@@ -90,8 +101,8 @@ extension SimulatedWorld {
 }
 
 extension SchedulingParameters {
-    /// The table's constants, all durations divided by a number.
-    static func table(dividedBy divisor: Int) -> SchedulingParameters {
+    /// The table's constants, all durations divided by a number, 1…1000.
+    package static func table(dividedBy divisor: Int) -> SchedulingParameters {
         guard divisor > 1 else { return SchedulingParameters() }
         let table = SchedulingParameters()
         do throws(SchedulingParameterError) {
@@ -104,8 +115,7 @@ extension SchedulingParameters {
             result.fullFence = table.fullFence / divisor
             return result
         } catch {
-            Issue.record(error)
-            return table
+            preconditionFailure("the table divided by \(divisor) is no table of constants: \(error)")
         }
     }
 }

@@ -1,4 +1,4 @@
-import QoSCore
+internal import QoSCore
 
 // What must hold after every event, judged from the workers, queues and cores of the simulation.
 

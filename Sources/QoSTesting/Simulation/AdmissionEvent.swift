@@ -1,7 +1,7 @@
-import QoSCore
+package import QoSCore
 
 /// An event of the machine as a value, so that it can be logged, compared and given to the oracle as well.
-enum AdmissionEvent: Sendable, Hashable {
+package enum AdmissionEvent: Sendable, Hashable {
     case workBecameRunnable(QoSClass)
     case workerAsked(QoSClass, isExempt: Bool)
     case workerWentIdle(QoSClass)
@@ -16,16 +16,30 @@ enum AdmissionEvent: Sendable, Hashable {
 }
 
 /// What the machine, or the oracle, answered.
-struct AdmissionReply: Sendable, Hashable {
-    var actions: AdmissionActions
-    var verdict: WorkerVerdict?
-    var fence: FenceID?
-    var wasUp: Bool?
+package struct AdmissionReply: Sendable, Hashable {
+    /// What the driver has to do.
+    package var actions: AdmissionActions
+    /// What a worker that asked does.
+    package var verdict: WorkerVerdict?
+    /// The fence that was raised.
+    package var fence: FenceID?
+    /// Whether the fence that was lifted was up.
+    package var wasUp: Bool?
+
+    /// Makes an answer; what the event does not ask for is `nil`.
+    package init(
+        actions: AdmissionActions, verdict: WorkerVerdict? = nil, fence: FenceID? = nil, wasUp: Bool? = nil
+    ) {
+        self.actions = actions
+        self.verdict = verdict
+        self.fence = fence
+        self.wasUp = wasUp
+    }
 }
 
 extension PickMachine {
     /// Applies an event given as a value.
-    mutating func apply(_ event: AdmissionEvent, at time: SchedulerInstant) -> AdmissionReply {
+    package mutating func apply(_ event: AdmissionEvent, at time: SchedulerInstant) -> AdmissionReply {
         switch event {
         case .workBecameRunnable(let qosClass):
             return AdmissionReply(actions: workBecameRunnable(qosClass, at: time))

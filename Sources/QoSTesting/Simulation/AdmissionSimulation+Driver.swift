@@ -1,4 +1,4 @@
-import QoSCore
+internal import QoSCore
 
 // The driver: queues, workers, and the fast path that calls the machine only when it has to.
 
@@ -7,7 +7,8 @@ extension AdmissionSimulation {
     mutating func happen(_ kind: ScriptEvent.Kind) throws(SimulationViolation) {
         switch kind {
         case .arrive(let qosClass, let length):
-            queues[qosClass.rank].push(JobQueue.Job(arrived: now, length: length))
+            let index = outcomes == nil ? -1 : nextScript - 1
+            queues[qosClass.rank].push(JobQueue.Job(arrived: now, length: length, index: index))
             results.longestJob[qosClass.rank] = max(results.longestJob[qosClass.rank], length)
             try askForWorker(qosClass)
         case .loop(let qosClass, let tasks, let length, let until):
@@ -54,6 +55,7 @@ extension AdmissionSimulation {
             try next(worker, isFirst: true)
         } else {
             results.finished[worker.home.rank] += 1
+            if worker.job.index >= 0 { outcomes?[worker.job.index].ended = now }
             if now < worker.job.loopsUntil {
                 worker.job.arrived = now
                 queues[worker.home.rank].push(worker.job)
@@ -93,6 +95,7 @@ extension AdmissionSimulation {
         if checksInvariants { try checkTake(qosClass) }
         guard let job = queues[qosClass.rank].pop() else { throw violation("a queue lost a job") }
         if keepsDelays { results.delays[qosClass.rank].append(now - job.arrived) }
+        if job.index >= 0 { outcomes?[job.index].started = now }
         worker.state = .inJob
         worker.job = job
         worker.remaining = job.length * world.leakDivisor
