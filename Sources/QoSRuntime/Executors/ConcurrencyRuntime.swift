@@ -21,12 +21,23 @@ package enum ConcurrencyRuntime {
         return unsafe basePriority(task) < job.priority.rawValue
     }
 
-    /// Whether a job only resumes a task that sleeps, and so costs next to nothing.
+    /// Whether a job that was to be enqueued later only resumes a task that sleeps, and so costs next to nothing.
     ///
-    /// A sleeping task hands its executor such a helper job; it has no priority of its own. Running it enqueues the task
-    /// itself.
+    /// A sleeping task hands its executor such a helper: a task without a priority, which no other has. Running it enqueues
+    /// the task that sleeps.
     package static func isResumption(_ job: UnownedJob) -> Bool {
-        ExecutorJob(job).kind != .task && job.priority.rawValue == 0
+        job.priority.rawValue == 0
+    }
+
+    /// Runs a job for which ``isResumption(_:)`` holds, on the calling thread.
+    ///
+    /// The helper prefers no executor. Run as one of ours it would go on to the process's default executor first, and wait
+    /// there for a thread.
+    package static func runResumption(_ job: UnownedJob) {
+        // SAFETY: two null words are the generic executor's spelling: `SerialExecutorRef::generic()` in the library's
+        // `Executor.h`.
+        let generic = unsafe unsafeBitCast((UInt(0), UInt(0)), to: UnownedSerialExecutor.self)
+        unsafe job.runSynchronously(on: generic)
     }
 
     /// Whether jobs of the running concurrency library have their executor's words where ``JobNode`` expects them, and

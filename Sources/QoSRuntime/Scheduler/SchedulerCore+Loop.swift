@@ -54,7 +54,7 @@ extension SchedulerCore {
         switch payload {
         case .job(let job, let executor):
             if ConcurrencyRuntime.isResumption(job) {
-                unsafe job.runSynchronously(on: executor.asUnownedTaskExecutor())
+                ConcurrencyRuntime.runResumption(job)
             } else {
                 executor.enqueue(job)
             }

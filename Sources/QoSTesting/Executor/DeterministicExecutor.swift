@@ -30,7 +30,7 @@ final class DeterministicExecutor: TaskExecutor {
             ?? TimerLeeway.tolerance(of: sleeper, delay: nanoseconds)
         scheduler.clock.call(at: scheduler.now.advanced(by: delay), tolerance: window) {
             if ConcurrencyRuntime.isResumption(job) {
-                unsafe job.runSynchronously(on: self.asUnownedTaskExecutor())
+                ConcurrencyRuntime.runResumption(job)
             } else {
                 self.enqueue(job)
             }
@@ -52,7 +52,7 @@ extension DeterministicExecutor: SchedulingExecutor {
     ) {
         let job = UnownedJob(job)
         if let delay = delay as? Duration {
-            enqueue(job, after: delay, tolerance: tolerance as? Duration)
+            enqueue(job, after: delay.roundedUpToMilliseconds, tolerance: tolerance as? Duration)
         } else {
             // A clock with units of its own: only it knows how to wait.
             Task.detached(executorPreference: self) {
@@ -60,5 +60,13 @@ extension DeterministicExecutor: SchedulingExecutor {
                 self.enqueue(job)
             }
         }
+    }
+}
+
+extension Duration {
+    /// The library turns a sleep into a point on a real clock; rounded, what has passed on that clock meanwhile is gone.
+    fileprivate var roundedUpToMilliseconds: Duration {
+        let nanoseconds = max(0, schedulerNanoseconds)
+        return .milliseconds(nanoseconds / 1_000_000 + (nanoseconds % 1_000_000 > 0 ? 1 : 0))
     }
 }

@@ -107,8 +107,11 @@ extension DeterministicScheduler {
     }
 
     private func run(_ job: VirtualJob) {
-        job.run()
-        state.withLock { $0.jobReturned() }
+        var next: VirtualJob? = job
+        while let job = next {
+            job.run()
+            next = state.withLock { $0.jobReturned() }
+        }
     }
 }
 

@@ -19,6 +19,9 @@ internal import Synchronization
 ///     """)
 /// ```
 ///
+/// `Task.sleep` on the scheduler's executors takes virtual time, too. But the library reads a real clock for it, so the delay
+/// is rounded up to whole milliseconds; sleep on ``clock`` where the time matters.
+///
 /// A job of a task runs up to its next suspension as one step. What a task awaits outside of this scheduler (another
 /// executor, the main actor) is not waited for.
 ///
@@ -112,11 +115,16 @@ public final class DeterministicScheduler: Sendable {
 
     /// Takes CPU time: the calling task keeps its worker, and its core as long as no higher work needs it.
     ///
-    /// Called by something that this scheduler does not run, it sleeps for as long.
-    public nonisolated(nonsending) func work(for duration: Duration) async {
+    /// Called by something that this scheduler does not run, it sleeps for as long. An actor's call keeps the actor if the
+    /// actor has a ``DeterministicSerialExecutor``.
+    ///
+    /// - Parameters:
+    ///   - duration: How long; zero or less is no time.
+    ///   - isolation: The actor of the caller, which goes on there.
+    public func work(for duration: Duration, isolation: isolated (any Actor)? = #isolation) async {
         let nanoseconds = max(0, duration.schedulerNanoseconds)
         let label = Self.label
-        await withCheckedContinuation { continuation in
+        await withCheckedContinuation(isolation: isolation) { continuation in
             let work = VirtualWorker.Work(continuation: continuation, remaining: nanoseconds, label: label)
             let isOurs = state.withLock { $0.driver == .current && $0.workBegan(work) }
             if !isOurs { clock.call(at: now.advanced(by: duration), tolerance: 0) { continuation.resume() } }

@@ -6,16 +6,31 @@ extension VirtualCores {
     /// How many waiting jobs of a class are looked at: as many as the real scheduler looks at in one worker's queue.
     private static let limit = 1024
 
+    /// Looks for raised work after code has run; the more is queued, the more jobs run between two looks, so that a look
+    /// costs each of them the same.
+    mutating func promoteIfDue() {
+        guard hasRunCode else { return }
+        stepsSinceLook += 1
+        let queued = queues.reduce(0) { $0 + min($1.count, Self.limit) }
+        if stepsSinceLook * 16 >= queued { _ = promotes() }
+    }
+
     /// Moves waiting tasks that were raised, and raises the workers of running ones.
-    mutating func promote() {
+    ///
+    /// - Returns: whether anything was raised; `false` too when no code has run since the last look.
+    mutating func promotes() -> Bool {
+        guard hasRunCode else { return false }
+        hasRunCode = false
+        stepsSinceLook = 0
+        let before = (counters.tasksMoved, counters.runningPromoted)
         for rank in 0..<QoSClass.userInteractive.rank { moveRaised(rank: rank) }
-        // From the end, since a raised worker moves to the front.
         for id in workers.map(\.id) {
             guard let index = index(of: id), let job = workers[index].job else { continue }
             var wanted = job.wantedClass(atLeast: workers[index].counted)
             if let lane = job.lane, let waiting = highestWaiting(in: lane) { wanted = max(wanted, waiting) }
             if wanted > workers[index].counted { raise(index, to: wanted) }
         }
+        return before != (counters.tasksMoved, counters.runningPromoted)
     }
 
     private mutating func moveRaised(rank: Int) {

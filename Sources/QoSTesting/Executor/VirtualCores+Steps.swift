@@ -9,10 +9,7 @@ extension VirtualCores {
     ///   - limit: Nanoseconds; time does not pass beyond it.
     ///   - timer: When the clock wants to wake somebody.
     mutating func step(until limit: Int64, timer: Int64?) -> Step {
-        if hasRunCode {
-            hasRunCode = false
-            promote()
-        }
+        promoteIfDue()
         while let index = dueWorker() {
             if let work = workers[index].works.first {
                 workers[index].works.removeFirst()
@@ -24,6 +21,7 @@ extension VirtualCores {
                 return .run(job)
             }
         }
+        if promotes() { return step(until: limit, timer: timer) }
         let ends = workers.prefix(cores).compactMap { $0.works.first?.remaining }.map { now + $0 }
         let next = (ends + [timer, actions.lookAgainAt?.nanoseconds].compactMap { $0 }).min()
         guard let next, next <= limit else { return .nothing }
@@ -93,11 +91,15 @@ extension VirtualCores {
     }
 
     /// The code of the current job came back.
-    mutating func jobReturned() {
+    ///
+    /// - Returns: the rest of the job, to be run now.
+    mutating func jobReturned() -> VirtualJob? {
         hasRunCode = true
-        guard let current, let index = index(of: current) else { return }
+        if let job = rest.take() { return job }
+        guard let current, let index = index(of: current) else { return nil }
         self.current = nil
         if workers[index].works.isEmpty { endJob(index) }
+        return nil
     }
 
     /// A task was resumed at the end of its work.
@@ -106,8 +108,7 @@ extension VirtualCores {
     mutating func workResumed() -> VirtualJob? {
         guard let worker = resuming, let index = index(of: worker) else { return nil }
         resuming = nil
-        defer { resumed = nil }
-        if let job = resumed {
+        if let job = rest.take() {
             current = worker
             return job
         }

@@ -32,9 +32,11 @@ struct VirtualCores {
     var current: Int?
     /// The worker that a task is being resumed for: the next job that comes in is the rest of its job.
     var resuming: Int?
-    var resumed: VirtualJob?
+    /// The rest of the current worker's job, to be run before anything else.
+    var rest: VirtualJob?
     /// Whether code of tasks has run since the queues were last looked through for raised ones.
     var hasRunCode = false
+    var stepsSinceLook = 0
     /// The thread that drives; `nil` while nobody does.
     var driver: ThreadID?
     var random: SeededGenerator
@@ -61,12 +63,21 @@ struct VirtualCores {
 
     /// A job came in.
     mutating func added(_ job: VirtualJob, _ qosClass: QoSClass) {
-        if resuming != nil, resumed == nil {
-            resumed = job
+        if rest == nil, resuming != nil || isRestOfCurrent(job) {
+            rest = job
             return
         }
         queues[qosClass.rank].add(job)
         askForWorker(qosClass)
+    }
+
+    /// Whether a task only changes its executor while it keeps a serial one: the library enqueues a task on the serial
+    /// executor that it runs on already when it prefers another task executor than the serial one's.
+    private func isRestOfCurrent(_ job: VirtualJob) -> Bool {
+        guard let lane = job.lane, let current, let index = index(of: current), let own = workers[index].job else {
+            return false
+        }
+        return own.lane == lane && own.identity == job.identity
     }
 
     /// The index of the next job of a class that may run, in its queue; `nil` when none may.

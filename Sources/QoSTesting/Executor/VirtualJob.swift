@@ -18,6 +18,12 @@ struct VirtualJob: Sendable {
         return ObjectIdentifier(executor)
     }
 
+    /// The same for all jobs of one task.
+    var identity: UInt {
+        // SAFETY: an unowned job is one pointer; it is compared only.
+        unsafe unsafeBitCast(job, to: UInt.self)
+    }
+
     /// The class that the job belongs to now: that of its executor or of its priority, or a higher one that waits for it.
     func wantedClass(atLeast known: QoSClass) -> QoSClass {
         guard let live = ConcurrencyRuntime.livePriority(job), live > job.priority.rawValue else { return known }

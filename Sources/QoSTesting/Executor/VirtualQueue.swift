@@ -7,6 +7,8 @@ struct VirtualQueue: Sendable {
 
     var isEmpty: Bool { head == jobs.count }
 
+    var count: Int { jobs.count - head }
+
     mutating func add(_ job: VirtualJob) {
         jobs.append(job)
     }

@@ -37,9 +37,9 @@ struct DeterministicPromotionTests {
         try scheduler.timeline().require(
             """
             in: -----a
-            df: .d...dd
+            df: -d....dd
             bg: x.xxx
-            """.replacing("df: .", with: "df: -"))
+            """)
         #expect(scheduler.counters.runningPromoted == 1)
     }
 
@@ -83,10 +83,10 @@ struct DeterministicPromotionTests {
         try scheduler.runUntilIdle()
         try scheduler.timeline().require(
             """
-            ui: --h
-            df: ...d
+            ui: -.h
+            df: -..d
             bg: xx..yyzz
-            """.replacing("ui: --h", with: "ui: -.h").replacing("df: ...d", with: "df: -..d"))
+            """)
         let alone = try scheduler.run { [calls] in
             var alone = await high.value
             for call in calls { alone = await call.value && alone }
