@@ -73,16 +73,19 @@ extension SchedulerCore {
             do {
                 threads.append(try WorkerThread(core: self, rank: rank, index: request - 1))
             } catch {
-                startFailed(rank: rank)
+                startFailed(rank: rank, index: request - 1)
             }
         }
     }
 
     /// A thread could not be created: the pool goes on with those that it has, and another attempt follows.
-    private func startFailed(rank: Int) {
+    private func startFailed(rank: Int, index: Int) {
         workersLeft.wrappingSubtract(1, ordering: .sequentiallyConsistent)
         startFailures.wrappingAdd(1, ordering: .relaxed)
         unsafe pools[rank].update { word -> (PoolWord, Void)? in (word.startFailed(), ()) }
+        // A look through the queues may have put something into that of the worker that was on its way; nobody looks there.
+        var stranded = unsafe pools[rank].workers[index].takeAll()
+        while let node = stranded.popFirst() { unsafe pools[rank].injection.push(node) }
         awake.wrappingSubtract(1, ordering: .sequentiallyConsistent)
         workerWentIdle(rank: rank)
         let retry = MonotonicClock.nanoseconds().addingSaturating(Self.startRetry)
