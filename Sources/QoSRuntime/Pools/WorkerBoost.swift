@@ -11,6 +11,11 @@ struct WorkerBoost {
     /// How.
     let means: Means
 
+    /// Where admission counts the worker because of it; `nil` for its own class.
+    var countedClass: QoSClass? {
+        if case .effects = means { qosClass } else { nil }
+    }
+
     enum Means {
         /// The thread got the policy, nice value and slice of the class.
         case effects
@@ -23,8 +28,7 @@ struct WorkerBoost {
 extension SchedulerCore {
     /// Raises the running tasks that something of a higher class waits for (rule I4). The loop's thread.
     func promoteRunning(rank: Int) {
-        let started = unsafe min(
-            PoolWord(rawValue: pools[rank].word.load(ordering: .relaxed)).started, pools[rank].width)
+        let started = unsafe pools[rank].started
         for index in 0..<started {
             let worker = unsafe pools[rank].workers + index
             // All of it while the worker cannot leave the job: it would else be counted in a class in which it does not
@@ -48,6 +52,8 @@ extension SchedulerCore {
         let thread = ThreadID(rawValue: unsafe worker.pointee.threadID.load(ordering: .relaxed))
         return unsafe worker.pointee.boost.withLock { boost in
             if let boost, boost.qosClass >= wanted { return [] }
+            // It is not counted anywhere; when it runs again, the next look finds it.
+            if unsafe worker.pointee.isBlocked { return [] }
             var admitted = QoSClassSet()
             // A job that is raised a second time keeps its means.
             if case .fence(let fence)? = boost?.means, let fence { admitted = admission.fenceLifted(fence) }
@@ -62,6 +68,7 @@ extension SchedulerCore {
             }
             unsafe worker.pointee.isBoosted.store(true, ordering: .releasing)
             runningPromoted.wrappingAdd(1, ordering: .relaxed)
+            unsafe observe(.promotedRunning(worker: worker.pointee.identity, to: wanted))
             return admitted
         }
     }

@@ -12,7 +12,8 @@ struct AdmissionSimulationTests {
         arguments: SimulatedWorld.Disturbance.allCases, seeds)
     func randomWorlds(_ disturbance: SimulatedWorld.Disturbance, _ seed: UInt64) {
         let world = SimulatedWorld(seed: seed, events: 250, disturbance: disturbance)
-        if let report = failureReport(of: world, named: "seed \(seed), \(disturbance)", judgedBy: AdmissionOracle.init) {
+        if let report = failureReport(of: world, named: "seed \(seed), \(disturbance)", judgedBy: AdmissionOracle.init)
+        {
             Issue.record(Comment(rawValue: report))
         }
     }

@@ -33,7 +33,8 @@ struct KnownBugTests {
         "a task that yields to itself for ever does not starve another one of its class (glommio 431)",
         arguments: QoSClass.allCases)
     func selfYielding(_ qosClass: QoSClass) async throws {
-        try await withScheduler(.init(processors: 1, workers: [qosClass: 1], appliesKernelEffects: false)) { scheduler in
+        try await withScheduler(.init(processors: 1, workers: [qosClass: 1], appliesKernelEffects: false)) {
+            scheduler in
             let (begun, isOver) = (Gate(), Gate())
             let greedy = Task(executorPreference: scheduler.executor(for: qosClass)) {
                 begun.open()
@@ -110,7 +111,9 @@ struct KnownBugTests {
         }
     }
 
-    @Test("a sleeper is woken although every thread of the process's default executor is blocked", .timeLimit(.minutes(1)))
+    @Test(
+        "a sleeper is woken although every thread of the process's default executor is blocked", .timeLimit(.minutes(1))
+    )
     func sleeperNeedsNoDefaultExecutor() async throws {
         let driver = try DriverProcess("sleeps-beside-blocked-default")
         let ending = await driver.ending()

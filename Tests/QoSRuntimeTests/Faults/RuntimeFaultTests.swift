@@ -39,7 +39,9 @@ struct RuntimeFaultTests {
         await stuck.value
     }
 
-    @Test("jobs that never end in every class at once keep nobody else from working while a processor is left", .tags(.slow))
+    @Test(
+        "jobs that never end in every class at once keep nobody else from working while a processor is left",
+        .tags(.slow))
     func neverEndingEverywhere() async throws {
         let scheduler = try QoSScheduler(
             configuration: .init(processors: 6, appliesKernelEffects: false))
@@ -64,9 +66,12 @@ struct RuntimeFaultTests {
         for task in stuck { await task.value }
     }
 
-    @Test("a million jobs queued behind one that holds its worker are all run", .tags(.slow, .stress), .timeLimit(.minutes(4)))
+    @Test(
+        "a million jobs queued behind one that holds its worker are all run", .tags(.slow, .stress),
+        .timeLimit(.minutes(4)))
     func millionQueued() async throws {
-        try await withScheduler(.init(processors: 1, workers: [.utility: 1], appliesKernelEffects: false)) { scheduler in
+        try await withScheduler(.init(processors: 1, workers: [.utility: 1], appliesKernelEffects: false)) {
+            scheduler in
             let (begun, release, done) = (Gate(), Gate(), Gate())
             let executor = scheduler.executor(for: .utility)
             let holder = Task(executorPreference: executor) {
@@ -118,7 +123,8 @@ struct RuntimeFaultTests {
         #expect(ran.map(\.value) == [each, each, each], "seed \(seed)")
     }
 
-    @Test("schedulers made inside of tasks of others work, and end inside out and outside in", arguments: [true, false])
+    @Test(
+        "schedulers made inside of tasks of others work, and end inside out and outside in", arguments: [true, false])
     func nested(_ innerEndsFirst: Bool) async throws {
         func descend(_ depth: Int) async throws -> [QoSClass?] {
             guard depth > 0 else { return [] }

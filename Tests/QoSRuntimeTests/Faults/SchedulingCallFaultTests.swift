@@ -42,7 +42,9 @@ struct SchedulingCallFaultTests {
         }
     }
 
-    @Test("EPERM, EINVAL or ESRCH at any moment: all work is done, every thread ends", .tags(.stress), arguments: 1...6 as ClosedRange<UInt64>)
+    @Test(
+        "EPERM, EINVAL or ESRCH at any moment: all work is done, every thread ends", .tags(.stress),
+        arguments: 1...6 as ClosedRange<UInt64>)
     func anyMoment(_ seed: UInt64) async throws {
         let rights: SimulatedSchedulingCalls.Rights = seed.isMultiple(of: 2) ? .all : .none
         let calls = FaultInjectingSchedulingCalls(over: SimulatedSchedulingCalls(rights: rights))
@@ -100,11 +102,14 @@ struct SchedulingCallFaultTests {
             isOver.open()
             await running.value
             // A fence that stayed up would keep these from running.
-            for qosClass in QoSClass.allCases { await Task(executorPreference: scheduler.executor(for: qosClass)) {}.value }
+            for qosClass in QoSClass.allCases {
+                await Task(executorPreference: scheduler.executor(for: qosClass)) {}.value
+            }
         }
     }
 
-    @Test("EAGAIN for threads: the work waits for one, none is lost, and the failures are counted", arguments: [1, 3, 7])
+    @Test(
+        "EAGAIN for threads: the work waits for one, none is lost, and the failures are counted", arguments: [1, 3, 7])
     func noThreads(_ failures: Int) async throws {
         let calls = FaultInjectingSchedulingCalls(over: SimulatedSchedulingCalls(rights: .none))
         try await withScheduler(configuration(calls)) { scheduler in

@@ -8,7 +8,8 @@ import Testing
 struct ShutdownTests {
     private func makeScheduler(_ workers: [QoSClass: Int] = [:]) throws -> QoSScheduler {
         try QoSScheduler(
-            configuration: DeniedCalls.applied(to: .init(processors: 2, workers: workers, appliesKernelEffects: false)))
+            configuration: DeniedCalls.applied(
+                to: .init(processors: 2, workers: workers, appliesKernelEffects: false, detectsBlocking: false)))
     }
 
     @Test("a scheduler that was never used ends")

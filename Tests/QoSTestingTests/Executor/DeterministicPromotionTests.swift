@@ -70,7 +70,8 @@ struct DeterministicPromotionTests {
         }
     }
 
-    @Test("I3 a call of an actor that keeps its executor is raised while a higher call waits; the higher one goes first")
+    @Test(
+        "I3 a call of an actor that keeps its executor is raised while a higher call waits; the higher one goes first")
     func serialExecutor() throws {
         let scheduler = DeterministicScheduler(cores: 1)
         let store = Store(scheduler)

@@ -63,7 +63,8 @@ struct SchedulerRegressionTests {
         #expect(ran <= SchedulingParameters()[other].worstCaseWait + .milliseconds(10))
     }
 
-    @Test("no worker parks while work is queued that it may take (glommio 53)", arguments: 1...40 as ClosedRange<UInt64>)
+    @Test(
+        "no worker parks while work is queued that it may take (glommio 53)", arguments: 1...40 as ClosedRange<UInt64>)
     func parkingWhileRunnable(_ seed: UInt64) {
         // Every state of the run is checked: a core that is idle beside waiting work of an admissible class, a class
         // that has work and no worker.

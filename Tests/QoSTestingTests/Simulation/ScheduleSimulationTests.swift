@@ -16,12 +16,15 @@ struct ScheduleSimulationTests {
         #expect(report.longestWait(of: .background) == .milliseconds(2))
     }
 
-    @Test("C7 userInteractive at half load is as fast beside saturating lower classes as alone", arguments: [1, 2, 3] as [UInt64])
+    @Test(
+        "C7 userInteractive at half load is as fast beside saturating lower classes as alone",
+        arguments: [1, 2, 3] as [UInt64])
     func undisturbed(_ seed: UInt64) throws {
         let high = SimulatedJob.arrivals(
             of: .userInteractive, load: 1, length: .microseconds(300), for: .milliseconds(500), seed: seed)
         let low = [QoSClass.default, .utility, .background].flatMap { qosClass in
-            SimulatedJob.arrivals(of: qosClass, load: 1, length: .milliseconds(2), for: .milliseconds(500), seed: seed + 9)
+            SimulatedJob.arrivals(
+                of: qosClass, load: 1, length: .milliseconds(2), for: .milliseconds(500), seed: seed + 9)
         }
         let alone = try ScheduleSimulation(cores: 2, jobs: high).run()
         let loaded = try ScheduleSimulation(cores: 2, jobs: high + low).run()
@@ -36,16 +39,22 @@ struct ScheduleSimulationTests {
         let jobs = SimulatedJob.arrivals(
             of: .utility, load: 0.5, length: .milliseconds(1), for: .seconds(20), seed: 4)
         #expect((9_000...11_000).contains(jobs.count))
-        #expect(jobs == SimulatedJob.arrivals(of: .utility, load: 0.5, length: .milliseconds(1), for: .seconds(20), seed: 4))
+        #expect(
+            jobs == SimulatedJob.arrivals(of: .utility, load: 0.5, length: .milliseconds(1), for: .seconds(20), seed: 4)
+        )
         #expect(zip(jobs, jobs.dropFirst()).allSatisfy { $0.arrival <= $1.arrival })
-        #expect(SimulatedJob.arrivals(of: .utility, load: 0, length: .milliseconds(1), for: .seconds(1), seed: 4).isEmpty)
+        #expect(
+            SimulatedJob.arrivals(of: .utility, load: 0, length: .milliseconds(1), for: .seconds(1), seed: 4).isEmpty)
     }
 
-    @Test("every job comes to its end, whatever the order of jobs that arrive together", arguments: 0..<8 as Range<UInt64>)
+    @Test(
+        "every job comes to its end, whatever the order of jobs that arrive together", arguments: 0..<8 as Range<UInt64>
+    )
     func shuffled(_ seed: UInt64) throws {
         let jobs = (0..<200).map { index in
             SimulatedJob(
-                QoSClass.allCases[index % 5], arrival: .microseconds(index / 50 * 700), length: .microseconds(50 + index))
+                QoSClass.allCases[index % 5], arrival: .microseconds(index / 50 * 700),
+                length: .microseconds(50 + index))
         }
         let simulation = ScheduleSimulation(cores: 3, jobs: jobs)
         let report = try simulation.run(seed: seed)

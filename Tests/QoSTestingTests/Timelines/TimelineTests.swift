@@ -32,7 +32,8 @@ struct TimelineTests {
     @Test(
         "that is none is refused, with what is wrong",
         arguments: [
-            ("ui", TimelineError.malformedLine("ui")), (": a", .malformedLine(": a")), ("u i: a", .malformedLine("u i: a")),
+            ("ui", TimelineError.malformedLine("ui")), (": a", .malformedLine(": a")),
+            ("u i: a", .malformedLine("u i: a")),
             ("ui: a?", .unknownMark("?")), ("ui: a b", .unknownMark(" ")), ("ui: é", .unknownMark("é")),
             ("ui: a\nuserInteractive: b", .repeatedRow("ui")),
         ])
