@@ -79,8 +79,9 @@ extension Scenario {
         guard let folder = unsafe opendir("/proc/self/task") else { return }
         defer { unsafe closedir(folder) }
         while let entry = unsafe readdir(folder) {
-            let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-                String(decoding: unsafe bytes.prefix { $0 != 0 }, as: UTF8.self)
+            let bytes = unsafe entry.pointee.d_name
+            let name = unsafe withUnsafeBytes(of: bytes) {
+                unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
             }
             guard let id = Int32(name) else { continue }
             // A thread that ended meanwhile needs none.
