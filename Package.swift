@@ -23,6 +23,7 @@ let package = Package(
         .library(name: "QoSCore", targets: ["QoSCore"]),
         .library(name: "QoSRuntime", targets: ["QoSRuntime"]),
         .library(name: "QoSFoundation", targets: ["QoSFoundation"]),
+        .library(name: "QoSTesting", targets: ["QoSTesting"]),
         .executable(name: "qosctl", targets: ["qosctl"]),
     ],
     dependencies: [
@@ -51,6 +52,9 @@ let package = Package(
 
         .target(name: "QoSRuntime", dependencies: ["QoSCore", "QoSKernel", "QoSEventLoop", "CQoSShims"]),
 
+        // Virtual time, a deterministic executor and timelines, for tests of what runs on the runtime.
+        .target(name: "QoSTesting", dependencies: ["QoSCore", "QoSKernel", "QoSRuntime"]),
+
         // Conversions for code that speaks Foundation's and Dispatch's words; apart, so that the core needs neither.
         .target(name: "QoSFoundation", dependencies: ["QoSCore"], path: "Sources/Integrations/QoSFoundation"),
 
@@ -69,13 +73,16 @@ let package = Package(
             path: "Tests/Support/QoSKernelTestSupport"
         ),
 
-        .testTarget(name: "QoSCoreTests", dependencies: ["QoSCore"]),
+        .testTarget(name: "QoSCoreTests", dependencies: ["QoSCore", "QoSTesting"]),
+        .testTarget(
+            name: "QoSTestingTests", dependencies: ["QoSTesting", "QoSCore", "QoSRuntime", "QoSKernel"]
+        ),
         // Takes rights away from a thread, so that one privileged run shows what an unprivileged process sees.
         .target(name: "CQoSTestSupport", path: "Tests/Support/CQoSTestSupport"),
 
         .testTarget(
             name: "QoSKernelTests",
-            dependencies: ["QoSKernel", "QoSKernelTestSupport", "QoSCore", "CQoSShims", "CQoSTestSupport"]
+            dependencies: ["QoSKernel", "QoSKernelTestSupport", "QoSCore", "QoSTesting", "CQoSShims", "CQoSTestSupport"]
         ),
         .testTarget(name: "QoSEventLoopTests", dependencies: ["QoSEventLoop"]),
         .testTarget(name: "QoSFoundationTests", dependencies: ["QoSFoundation", "QoSCore"]),
@@ -87,7 +94,9 @@ let package = Package(
         ),
         .testTarget(
             name: "QoSRuntimeTests",
-            dependencies: ["QoSRuntime", "QoSCore", "QoSKernel", "QoSKernelTestSupport", "QoSProcessTestDriver"]
+            dependencies: [
+                "QoSRuntime", "QoSCore", "QoSKernel", "QoSTesting", "QoSKernelTestSupport", "QoSProcessTestDriver",
+            ]
         ),
     ],
     swiftLanguageModes: [.v6]

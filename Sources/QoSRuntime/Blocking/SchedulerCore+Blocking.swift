@@ -50,8 +50,12 @@ extension SchedulerCore {
     func workerUnblocked(_ worker: UnsafeMutablePointer<Worker>) {
         let pool = unsafe worker.pointee.pool
         let admitted: QoSClassSet? = unsafe worker.pointee.boost.withLock { _ in
-            let counted = unsafe worker.pointee.blockedAs.exchange(0, ordering: .sequentiallyConsistent)
-            return counted == 0 ? nil : admission.workerUnblocked(rank: Int(counted) - 1)
+            let counted = unsafe worker.pointee.blockedAs.load(ordering: .sequentiallyConsistent)
+            guard counted != 0 else { return nil }
+            let admitted = admission.workerUnblocked(rank: Int(counted) - 1)
+            // Not before: a worker that sees it taken back goes on, and may say at once that it is idle.
+            unsafe worker.pointee.blockedAs.store(0, ordering: .sequentiallyConsistent)
+            return admitted
         }
         guard let admitted else { return }
         unsafe worker.pointee.isParked.store(false, ordering: .sequentiallyConsistent)

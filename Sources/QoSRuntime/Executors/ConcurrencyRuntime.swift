@@ -11,22 +11,33 @@ import Synchronization
 @_spi(ExperimentalCustomExecutors) @_spi(ExperimentalScheduling) import _Concurrency
 
 /// The few calls into the concurrency library that have no public Swift spelling.
-enum ConcurrencyRuntime {
+package enum ConcurrencyRuntime {
     /// Whether something of a higher class waits for the job's task: its priority was raised above the one it was
     /// created with.
-    static func isEscalated(_ job: UnownedJob) -> Bool {
+    package static func isEscalated(_ job: UnownedJob) -> Bool {
         guard isTask(job) else { return false }
         // SAFETY: a job of kind `task` is the task object itself, alive while it is enqueued.
         let task = unsafe unsafeBitCast(job, to: UnsafeRawPointer.self)
         return unsafe basePriority(task) < job.priority.rawValue
     }
 
-    /// Whether a job only resumes a task that sleeps, and so costs next to nothing.
+    /// Whether a job that was to be enqueued later only resumes a task that sleeps, and so costs next to nothing.
     ///
-    /// A sleeping task hands its executor such a helper job; it has no priority of its own. Running it enqueues the task
-    /// itself.
-    static func isResumption(_ job: UnownedJob) -> Bool {
-        ExecutorJob(job).kind != .task && job.priority.rawValue == 0
+    /// A sleeping task hands its executor such a helper: a task without a priority, which no other has. Running it enqueues
+    /// the task that sleeps.
+    package static func isResumption(_ job: UnownedJob) -> Bool {
+        job.priority.rawValue == 0
+    }
+
+    /// Runs a job for which ``isResumption(_:)`` holds, on the calling thread.
+    ///
+    /// The helper prefers no executor. Run as one of ours it would go on to the process's default executor first, and wait
+    /// there for a thread.
+    package static func runResumption(_ job: UnownedJob) {
+        // SAFETY: two null words are the generic executor's spelling: `SerialExecutorRef::generic()` in the library's
+        // `Executor.h`.
+        let generic = unsafe unsafeBitCast((UInt(0), UInt(0)), to: UnownedSerialExecutor.self)
+        unsafe job.runSynchronously(on: generic)
     }
 
     /// Whether jobs of the running concurrency library have their executor's words where ``JobNode`` expects them, and
@@ -83,7 +94,7 @@ enum ConcurrencyRuntime {
 
     /// The priority of a queued or running task as it is now: what it was queued with, or higher when something waits for it. `nil`
     /// for a job that is no task.
-    static func livePriority(_ job: UnownedJob) -> UInt8? {
+    package static func livePriority(_ job: UnownedJob) -> UInt8? {
         guard isTask(job) else { return nil }
         // SAFETY: a job of kind `task` is the task object itself; the caller knows that it is alive.
         return unsafe currentPriority(unsafeBitCast(job, to: UnsafeRawPointer.self))

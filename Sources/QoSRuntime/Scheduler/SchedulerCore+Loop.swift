@@ -56,7 +56,7 @@ extension SchedulerCore {
         switch payload {
         case .job(let job, let executor):
             if ConcurrencyRuntime.isResumption(job) {
-                unsafe job.runSynchronously(on: executor.asUnownedTaskExecutor())
+                ConcurrencyRuntime.runResumption(job)
             } else {
                 executor.enqueue(job)
             }
@@ -75,24 +75,27 @@ extension SchedulerCore {
             joinRetired()
             // The thread that was in this place before is about to end.
             if unsafe pools[rank].workers[request - 1].retires {
-                startFailed(rank: rank)
+                startFailed(rank: rank, index: request - 1)
                 continue
             }
             unsafe pools[rank].workers[request - 1].hasLeft.store(false, ordering: .relaxed)
             do {
                 threads.append(try WorkerThread(core: self, rank: rank, index: request - 1))
             } catch {
-                startFailed(rank: rank)
+                startFailed(rank: rank, index: request - 1)
             }
         }
     }
 
     /// A thread could not be created: the pool goes on with those that it has, and another attempt follows.
-    private func startFailed(rank: Int) {
+    private func startFailed(rank: Int, index: Int) {
         workersLeft.wrappingSubtract(1, ordering: .sequentiallyConsistent)
         startFailures.wrappingAdd(1, ordering: .relaxed)
         observe(.threadStartFailed(QoSClass(atRank: rank)))
         unsafe pools[rank].update { word -> (PoolWord, Void)? in (word.startFailed(), ()) }
+        // A look through the queues may have put something into that of the worker that was on its way; nobody looks there.
+        var stranded = unsafe pools[rank].workers[index].takeAll()
+        while let node = stranded.popFirst() { unsafe pools[rank].injection.push(node) }
         awake.wrappingSubtract(1, ordering: .sequentiallyConsistent)
         workerWentIdle(rank: rank)
         let retry = MonotonicClock.nanoseconds().addingSaturating(Self.startRetry)

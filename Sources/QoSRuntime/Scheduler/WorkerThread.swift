@@ -21,7 +21,8 @@ final class WorkerThread {
         self.rank = rank
         self.index = index
         unsafe worker = core.pools[rank].workers + index
-        thread = try Thread(name: name) {
+        let calls = core.configuration.schedulingCalls ?? LinuxSchedulingCalls()
+        thread = try Thread(name: name, calls: calls) {
             unsafe core.applyEffects(of: core.pools[rank].qosClass, threadName: name)
             unsafe core.pin(worker: index, of: core.pools[rank].qosClass)
             unsafe Worker.runLoop(core.pools[rank].workers + index)

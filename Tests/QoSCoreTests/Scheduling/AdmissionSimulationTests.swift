@@ -1,4 +1,5 @@
 import QoSCore
+import QoSTesting
 import Testing
 
 @Suite("The admission simulation", .tags(.simulation))
@@ -11,7 +12,8 @@ struct AdmissionSimulationTests {
         arguments: SimulatedWorld.Disturbance.allCases, seeds)
     func randomWorlds(_ disturbance: SimulatedWorld.Disturbance, _ seed: UInt64) {
         let world = SimulatedWorld(seed: seed, events: 250, disturbance: disturbance)
-        if let report = failureReport(of: world, named: "seed \(seed), \(disturbance)") {
+        if let report = failureReport(of: world, named: "seed \(seed), \(disturbance)", judgedBy: AdmissionOracle.init)
+        {
             Issue.record(Comment(rawValue: report))
         }
     }
@@ -22,7 +24,7 @@ struct AdmissionSimulationTests {
         for disturbance in SimulatedWorld.Disturbance.allCases {
             for seed in Self.seeds.prefix(6) {
                 let world = SimulatedWorld(seed: seed, events: 250, disturbance: disturbance)
-                var simulation = AdmissionSimulation(world, withOracle: false, checksInvariants: false)
+                var simulation = AdmissionSimulation(world, checksInvariants: false)
                 try simulation.runToEnd()
                 let counters = simulation.machine.counters
                 #expect(counters.fencesLifted == counters.fencesRaised)
@@ -43,8 +45,8 @@ struct AdmissionSimulationTests {
     @Test("The same world runs the same way")
     func deterministic() throws {
         let world = SimulatedWorld(seed: 3, events: 200, disturbance: .everything)
-        var first = AdmissionSimulation(world)
-        var second = AdmissionSimulation(world)
+        var first = AdmissionSimulation(world, judgedBy: AdmissionOracle(world))
+        var second = AdmissionSimulation(world, judgedBy: AdmissionOracle(world))
         try first.runToEnd()
         try second.runToEnd()
         #expect(first.now == second.now)
@@ -74,8 +76,8 @@ struct AdmissionSimulationTests {
     @Test("An oracle with other rules disagrees")
     func oracleBites() throws {
         let world = SimulatedWorld(seed: 1, events: 200, disturbance: .none)
-        var simulation = AdmissionSimulation(world)
-        simulation.oracle = AdmissionOracle(cores: world.cores + 1, parameters: world.parameters)
+        var simulation = AdmissionSimulation(world, judgedBy: AdmissionOracle(world))
+        simulation.judge = AdmissionOracle(cores: world.cores + 1, parameters: world.parameters)
         let error = #expect(throws: SimulationViolation.self) { try simulation.runToEnd() }
         #expect(error?.rule.contains("the oracle says") == true)
     }

@@ -1,5 +1,6 @@
 import Foundation
 import QoSCore
+import QoSTesting
 import Testing
 
 @Suite("Simulation throughput")
@@ -19,7 +20,7 @@ struct AdmissionThroughputTests {
                 at: time, kind: .arrive(qosClass, length: Int64.random(in: 1_000...80_000, using: &random)))
         }
         var simulation = AdmissionSimulation(
-            SimulatedWorld(cores: 2, script: script), withOracle: false, checksInvariants: checks)
+            SimulatedWorld(cores: 2, script: script), checksInvariants: checks)
         let clock = ContinuousClock()
         let elapsed = try clock.measure { try simulation.run(until: time) }
         let seconds = Double(elapsed.schedulerNanoseconds) / 1e9

@@ -1,4 +1,5 @@
 import QoSCore
+import QoSTesting
 import Testing
 
 @Suite("Fences")

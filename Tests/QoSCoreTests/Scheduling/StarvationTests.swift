@@ -1,4 +1,5 @@
 import QoSCore
+import QoSTesting
 import Testing
 
 @Suite("Starvation and separation in virtual time", .tags(.simulation))
@@ -19,7 +20,7 @@ struct StarvationTests {
             script: [
                 loop(.userInteractive, length: job), loop(.userInitiated, length: job), loop(starved, length: job),
             ])
-        var simulation = AdmissionSimulation(world, withOracle: false)
+        var simulation = AdmissionSimulation(world)
         try simulation.run(until: Self.second)
         // The other class that starves, userInitiated, has its window, and its workers end the jobs they are in.
         let other = SchedulingParameters()[.userInitiated].quantum.schedulerNanoseconds
@@ -36,7 +37,7 @@ struct StarvationTests {
         for starved in QoSClass.allCases where starved != .userInteractive {
             let world = SimulatedWorld(
                 cores: cores, script: [loop(.userInteractive, length: job), loop(starved, length: job)])
-            var simulation = AdmissionSimulation(world, withOracle: false)
+            var simulation = AdmissionSimulation(world)
             try simulation.run(until: Self.second)
             let parameters = SchedulingParameters()[starved]
             let longest = simulation.results.longestUnserved[starved.rank]
@@ -55,9 +56,9 @@ struct StarvationTests {
         let alone = poisson(load: 0.5, cores: 2, seed: 7)
         let low = [QoSClass.default, .utility, .background].map { loop($0, length: lowJob) }
         var quiet = AdmissionSimulation(
-            SimulatedWorld(cores: 2, script: alone), withOracle: false, checksInvariants: false)
+            SimulatedWorld(cores: 2, script: alone), checksInvariants: false)
         var loaded = AdmissionSimulation(
-            SimulatedWorld(cores: 2, script: low + alone), withOracle: false, checksInvariants: false)
+            SimulatedWorld(cores: 2, script: low + alone), checksInvariants: false)
         quiet.keepsDelays = true
         loaded.keepsDelays = true
         try quiet.run(until: Self.second)
@@ -74,7 +75,7 @@ struct StarvationTests {
     @Test("C7 a single lower class gets every core that a loaded high class leaves")
     func residualIsUsed() throws {
         let script = [loop(.utility, length: 500_000)] + poisson(load: 0.5, cores: 2, seed: 9)
-        var simulation = AdmissionSimulation(SimulatedWorld(cores: 2, script: script), withOracle: false)
+        var simulation = AdmissionSimulation(SimulatedWorld(cores: 2, script: script))
         try simulation.run(until: Self.second)
         #expect(simulation.results.coreTime.reduce(0, +) >= 2 * Self.second * 99 / 100)
         // Short bursts of the high class park nobody.

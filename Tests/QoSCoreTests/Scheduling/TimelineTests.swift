@@ -1,4 +1,5 @@
 import QoSCore
+import QoSTesting
 import Testing
 
 @Suite("Admission as timelines", .tags(.simulation))
@@ -14,13 +15,13 @@ struct TimelineTests {
     private func expect(
         _ world: SimulatedWorld, runsAs expected: String, _ location: SourceLocation = #_sourceLocation
     ) throws {
-        let run = try Timeline.run(world, like: expected)
-        #expect(run == expected, "\n\(run)", sourceLocation: location)
+        let run = try world.run(like: expected, judgedBy: AdmissionOracle(world))
+        #expect(try run.difference(from: expected) == nil, sourceLocation: location)
     }
 
     @Test("C7 without contention a lower class is not restricted")
     func noContention() throws {
-        let world = try Timeline.world(
+        let world = try SimulatedWorld(
             """
             ut: 4-----
             bg: 4-----
@@ -35,7 +36,7 @@ struct TimelineTests {
 
     @Test("C7 under contention the higher class wins and the lower one goes on afterwards")
     func contention() throws {
-        let world = try Timeline.world(
+        let world = try SimulatedWorld(
             """
             ui: --2-----
             bg: 4-------
@@ -51,7 +52,7 @@ struct TimelineTests {
     // Due after 5 ms, when the next job of the higher class has just begun: 5 ms and one job.
     @Test("A4 a class that was kept off for its worst-case wait gets a core for its quantum")
     func starvation() throws {
-        let world = try Timeline.world(
+        let world = try SimulatedWorld(
             """
             ui: 11111111111111
             bg: 6-------------
@@ -72,7 +73,7 @@ struct TimelineTests {
             bg: 9---------
             """
         try expect(
-            Timeline.world(lines, cores: 2, parameters: quick()),
+            SimulatedWorld(lines, cores: 2, parameters: quick()),
             runsAs: """
                 ui: 11111111--
                 df: 1111..1122
@@ -82,7 +83,7 @@ struct TimelineTests {
 
     @Test("A3 a paused class starts nothing, and goes on when the limit is lifted")
     func paused() throws {
-        let world = try Timeline.world(
+        let world = try SimulatedWorld(
             "bg: 11111111", cores: 2,
             besides: [
                 ScriptEvent(at: 2_000_000, kind: .width(.background, 0)),
@@ -93,7 +94,7 @@ struct TimelineTests {
 
     @Test("A6 a fence stops the competitors at their next boundary until the awaited job ends")
     func fenced() throws {
-        let world = try Timeline.world(
+        let world = try SimulatedWorld(
             """
             df: 2-1-1-----
             bg: 4---------
@@ -105,11 +106,5 @@ struct TimelineTests {
                 df: 11....11--
                 bg: ..1111----
                 """)
-    }
-
-    @Test("A timeline that is none is refused")
-    func malformed() {
-        #expect(throws: TimelineError.malformedLine("xx: 1")) { try Timeline.world("xx: 1", cores: 1) }
-        #expect(throws: TimelineError.unknownMark("?")) { try Timeline.world("ui: 1?", cores: 1) }
     }
 }

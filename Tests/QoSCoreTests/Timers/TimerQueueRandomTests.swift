@@ -1,3 +1,4 @@
+import QoSTesting
 import Testing
 
 @testable import QoSCore
@@ -37,26 +38,13 @@ struct TimerQueueRandomTests {
         }
     }
 
-    /// SplitMix64: small, and the same everywhere.
-    struct Generator: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var value = state
-            value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-            return value ^ (value >> 31)
-        }
-    }
-
     /// Fixed seeds, which found nothing, and a new one for each run.
     static let seeds: [UInt64] = [1, 2, 3, UInt64.random(in: 4...(.max))]
 
     @Test("S6 every answer is that of a linear search, whatever was inserted, cancelled and fired", arguments: seeds)
     func agreesWithTheOracle(seed: UInt64) throws {
         print("TimerQueueRandomTests seed \(seed)")
-        var random = Generator(state: seed)
+        var random = SeededGenerator(seed: seed)
         var queue = TimerQueue<Int>()
         var oracle = Oracle()
         var names: [TimerID] = []

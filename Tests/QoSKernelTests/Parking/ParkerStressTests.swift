@@ -1,4 +1,5 @@
 import QoSKernel
+import QoSTesting
 import Synchronization
 import Testing
 
@@ -61,7 +62,7 @@ struct ParkerStressTests {
                 shared.parker.unpark()
             }
         }
-        var random = SplitMix(seed: seed)
+        var random = SeededGenerator(seed: seed)
         var taken = 0
         for _ in 0..<rounds {
             go.parker.unpark()

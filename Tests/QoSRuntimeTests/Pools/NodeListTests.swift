@@ -1,3 +1,4 @@
+import QoSTesting
 import Testing
 
 @testable import QoSRuntime

@@ -1,5 +1,6 @@
 import QoSCore
 import Synchronization
+import QoSTesting
 import Testing
 
 @testable import QoSRuntime

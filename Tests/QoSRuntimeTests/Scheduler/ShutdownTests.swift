@@ -1,4 +1,5 @@
 import QoSCore
+import QoSTesting
 import Testing
 
 @testable import QoSRuntime
@@ -7,7 +8,8 @@ import Testing
 struct ShutdownTests {
     private func makeScheduler(_ workers: [QoSClass: Int] = [:]) throws -> QoSScheduler {
         try QoSScheduler(
-            configuration: .init(processors: 2, workers: workers, appliesKernelEffects: false, detectsBlocking: false))
+            configuration: DeniedCalls.applied(
+                to: .init(processors: 2, workers: workers, appliesKernelEffects: false, detectsBlocking: false)))
     }
 
     @Test("a scheduler that was never used ends")

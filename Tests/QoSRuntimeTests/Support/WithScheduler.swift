@@ -11,7 +11,7 @@ func withScheduler<Success>(
     sourceLocation: SourceLocation = #_sourceLocation,
     _ body: (QoSScheduler) async throws -> Success
 ) async throws -> Success {
-    let scheduler = try QoSScheduler(configuration: configuration)
+    let scheduler = try QoSScheduler(configuration: DeniedCalls.applied(to: configuration))
     do {
         let success = try await body(scheduler)
         let report = try await scheduler.shutdown(within: .seconds(60))

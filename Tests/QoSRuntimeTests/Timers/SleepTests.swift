@@ -1,4 +1,5 @@
 import QoSCore
+import QoSTesting
 import Testing
 
 @testable import QoSRuntime

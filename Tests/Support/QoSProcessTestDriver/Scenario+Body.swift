@@ -21,6 +21,8 @@ extension Scenario {
         case .manyOnMainActor: await manyOnMainActor()
         case .libraryClocks: try await libraryClocks()
         case .otherScheduler: try await otherScheduler()
+        case .affinityShrinks: try await affinityShrinks()
+        case .sleepsBesideBlockedDefault: break
         case .returns, .invalidConfiguration: Driver.say("body", "ran")
         case .taskBeforeRun: await taskBeforeRun()
         case .throwsError: throw Broken()

@@ -27,6 +27,8 @@ enum Scenario: String, CaseIterable {
     case invalidConfiguration = "invalid-configuration"
     case shutsDown = "shuts-down"
     case otherScheduler = "other-scheduler"
+    case sleepsBesideBlockedDefault = "sleeps-beside-blocked-default"
+    case affinityShrinks = "affinity-shrinks"
 
     var configuration: QoSProcess.Configuration {
         var configuration = QoSProcess.Configuration(
@@ -50,6 +52,8 @@ enum Scenario: String, CaseIterable {
             Task { Driver.say("early", threadName) }
         case .blockedSignals:
             Self.changeSignalMask(SIG_BLOCK)
+        case .sleepsBesideBlockedDefault:
+            return Self.sleepsBesideBlockedDefault()
         case .leavesSignalsAlone:
             // Whoever starts us may block them; then nobody hears them.
             Self.changeSignalMask(SIG_UNBLOCK)

@@ -1,8 +1,9 @@
 import QoSCore
+import QoSTesting
 
 /// The rules of admission once more, written for reading: lists of workers and of intervals, everything recomputed
 /// from them for each decision. O(workers + fences + intervals) per event.
-struct AdmissionOracle {
+struct AdmissionOracle: AdmissionJudge {
     private struct Raised {
         var id: FenceID
         var ceiling: QoSClass
@@ -33,6 +34,11 @@ struct AdmissionOracle {
     private var crowdedSince: [QoSClass: Int64] = [:]
     private var coveringSince: [QoSClass: Int64] = [:]
     private var claims: Set<Claim> = []
+
+    /// The oracle of a world.
+    init(_ world: SimulatedWorld) {
+        self.init(cores: world.cores, parameters: world.parameters)
+    }
 
     init(cores: Int, parameters: SchedulingParameters) {
         self.cores = cores

@@ -1,0 +1,126 @@
+internal import QoSCore
+
+/// What a virtual clock knows: the time, and who sleeps. It wakes nobody itself.
+///
+/// Complexity: O(log sleepers) an event.
+struct VirtualClockState {
+    typealias Sleeper = CheckedContinuation<Void, any Error>
+    typealias Observer = CheckedContinuation<Void, Never>
+
+    /// What to do with somebody who wants to sleep.
+    enum Answer {
+        /// Wait; these have waited for as many sleepers.
+        case waits([Observer])
+        case isPast
+        case wasCancelled
+    }
+
+    /// Whom to wake.
+    enum Due {
+        case sleeper(Sleeper)
+        case action(@Sendable () -> Void)
+    }
+
+    private enum Stage {
+        case registered
+        case cancelled
+        case waiting(TimerID, Sleeper)
+    }
+
+    private enum Payload {
+        case sleeper(Int)
+        case action(@Sendable () -> Void)
+    }
+
+    private(set) var now: UInt64 = 0
+    private var timers = TimerQueue<Payload>()
+    private var stages: [Int: Stage] = [:]
+    private var lastSleeper = 0
+    private var observers: [(count: Int, observer: Observer)] = []
+
+    var sleepers: Int { timers.count }
+    var nextWake: UInt64? { timers.nextWake }
+
+    /// Somebody is about to sleep, and may be cancelled from now on.
+    mutating func register() -> Int {
+        lastSleeper += 1
+        stages[lastSleeper] = .registered
+        return lastSleeper
+    }
+
+    mutating func sleeps(_ sleeper: Int, until deadline: UInt64, tolerance: UInt64, _ continuation: Sleeper) -> Answer {
+        if case .cancelled? = stages[sleeper] {
+            stages[sleeper] = nil
+            return .wasCancelled
+        }
+        guard deadline > now else {
+            stages[sleeper] = nil
+            return .isPast
+        }
+        let timer = timers.insert(deadline: deadline, tolerance: tolerance, .sleeper(sleeper))
+        stages[sleeper] = .waiting(timer, continuation)
+        return .waits(takeObservers())
+    }
+
+    mutating func calls(
+        at deadline: UInt64, tolerance: UInt64, _ body: @escaping @Sendable () -> Void
+    ) -> [Observer] {
+        timers.insert(deadline: deadline, tolerance: tolerance, .action(body))
+        return takeObservers()
+    }
+
+    /// The task of a sleeper was cancelled.
+    ///
+    /// - Returns: the continuation to resume; `nil` when it does not wait yet or any more.
+    mutating func cancelled(_ sleeper: Int) -> Sleeper? {
+        switch stages[sleeper] {
+        case .registered?:
+            stages[sleeper] = .cancelled
+            return nil
+        case .waiting(let timer, let continuation)?:
+            _ = timers.cancel(timer)
+            stages[sleeper] = nil
+            return continuation
+        case .cancelled?, nil:
+            return nil
+        }
+    }
+
+    /// Moves to the next one that is due until a time, or to that time.
+    ///
+    /// - Returns: whom to wake before the next call; `nil` when the clock is there and nobody is due.
+    mutating func advance(to time: UInt64) -> Due? {
+        while true {
+            if let payload = timers.popExpired(now: now) {
+                if let due = due(payload) { return due }
+                continue
+            }
+            guard now < time else { return nil }
+            now = min(time, max(now, timers.nextWake ?? time))
+        }
+    }
+
+    /// Somebody wants to know when so many sleep.
+    ///
+    /// - Returns: whether they do already; the observer is then not kept.
+    mutating func observes(count: Int, _ observer: Observer) -> Bool {
+        if timers.count >= count { return true }
+        observers.append((count, observer))
+        return false
+    }
+
+    private mutating func due(_ payload: Payload) -> Due? {
+        switch payload {
+        case .action(let action): return .action(action)
+        case .sleeper(let sleeper):
+            guard case .waiting(_, let continuation)? = stages.removeValue(forKey: sleeper) else { return nil }
+            return .sleeper(continuation)
+        }
+    }
+
+    private mutating func takeObservers() -> [Observer] {
+        let ready = observers.filter { $0.count <= timers.count }.map(\.observer)
+        observers.removeAll { $0.count <= timers.count }
+        return ready
+    }
+}

@@ -1,0 +1,127 @@
+public import QoSCore
+internal import QoSKernel
+
+extension DeterministicScheduler {
+    /// How many jobs may run at one moment of virtual time before a run is given up: a task that yields for ever stops time.
+    public static let jobsPerInstant = 1_000_000
+
+    /// Runs until nothing is queued, nothing runs and nobody sleeps.
+    ///
+    /// - Parameter limit: How much virtual time may pass; what would happen later is left.
+    /// - Returns: whether nothing is left.
+    /// - Throws: ``DeterministicSchedulerError`` when time stands still, or when it runs already.
+    @discardableResult
+    public func runUntilIdle(within limit: Duration = .seconds(3600)) throws(DeterministicSchedulerError) -> Bool {
+        let end = now.advanced(by: limit)
+        try drive(until: end, isOver: { self.isIdle })
+        return isIdle
+    }
+
+    /// Runs everything that happens within a duration, and moves the clock by it.
+    ///
+    /// - Throws: ``DeterministicSchedulerError`` when time stands still, or when it runs already.
+    public func advance(by duration: Duration) throws(DeterministicSchedulerError) {
+        try run(until: now.advanced(by: duration))
+    }
+
+    /// Runs everything that happens until a time, and moves the clock there.
+    ///
+    /// - Throws: ``DeterministicSchedulerError`` when time stands still, or when it runs already.
+    public func run(until time: VirtualClock.Instant) throws(DeterministicSchedulerError) {
+        try drive(until: time, isOver: { false })
+        // The end counts as a look at the timers: windows that have begun are used.
+        let end = max(time, now)
+        state.withLock { $0.pass(to: Int64(clamping: end.nanoseconds)) }
+        clock.advance(to: end)
+        try drive(until: end, isOver: { false })
+    }
+
+    /// Runs until a condition holds, which is looked at after each job and whenever time has passed.
+    ///
+    /// - Returns: whether it holds; `false` when nothing is left to do, or only after the limit.
+    /// - Throws: ``DeterministicSchedulerError`` when time stands still, or when it runs already.
+    @discardableResult
+    public func run(
+        until condition: () -> Bool, within limit: Duration = .seconds(3600)
+    ) throws(DeterministicSchedulerError) -> Bool {
+        try drive(until: now.advanced(by: limit), isOver: condition)
+        return condition()
+    }
+
+    /// Runs an operation as a task of a class until it has ended, and whatever else happens until then.
+    ///
+    /// - Returns: what the operation returned.
+    /// - Throws: what the operation threw, or ``DeterministicSchedulerError/stalled(at:)`` when nothing is left to do and it
+    ///   has not ended.
+    public func run<Success: Sendable>(
+        _ qosClass: QoSClass = .default, label: Character? = nil,
+        _ operation: @escaping @Sendable () async throws -> Success
+    ) throws -> Success {
+        let slot = ResultSlot<Success>()
+        spawn(qosClass, label: label) {
+            do {
+                let success = try await operation()
+                slot.set(.success(success))
+            } catch {
+                slot.set(.failure(error))
+            }
+        }
+        try run(until: { slot.value != nil })
+        guard let value = slot.value else { throw DeterministicSchedulerError.stalled(at: now) }
+        return try value.get()
+    }
+
+    private var isIdle: Bool { !state.withLock { $0.hasWork } && clock.sleepers == 0 }
+
+    /// Does step after step. Code of tasks runs outside of the lock.
+    private func drive(
+        until limit: VirtualClock.Instant, isOver: () -> Bool
+    ) throws(DeterministicSchedulerError) {
+        let isAlone = state.withLock { state in
+            guard state.driver == nil else { return false }
+            state.driver = .current
+            return true
+        }
+        guard isAlone else { throw .alreadyRuns }
+        defer { state.withLock { $0.driver = nil } }
+        var jobsAtOnce = 0
+        while !isOver() {
+            let timer = clock.nextWake.map { Int64(clamping: $0.nanoseconds) }
+            switch state.withLock({ $0.step(until: Int64(clamping: limit.nanoseconds), timer: timer) }) {
+            case .run(let job):
+                run(job)
+                jobsAtOnce += 1
+            case .resume(let continuation):
+                continuation.resume()
+                if let job = state.withLock({ $0.workResumed() }) { run(job) }
+                jobsAtOnce += 1
+            case .timePassed:
+                let time = VirtualClock.Instant(nanoseconds: UInt64(clamping: state.withLock { $0.now }))
+                if time > now { jobsAtOnce = 0 }
+                clock.advance(to: time)
+            case .nothing:
+                return
+            }
+            guard jobsAtOnce < Self.jobsPerInstant else { throw .timeStandsStill(at: now) }
+        }
+    }
+
+    private func run(_ job: VirtualJob) {
+        var next: VirtualJob? = job
+        while let job = next {
+            job.run()
+            next = state.withLock { $0.jobReturned() }
+        }
+    }
+}
+
+/// Where a task leaves what it came to.
+private final class ResultSlot<Success: Sendable>: Sendable {
+    private let result = Lock<Result<Success, any Error>?>(nil)
+
+    var value: Result<Success, any Error>? { result.withLock { $0 } }
+
+    func set(_ value: Result<Success, any Error>) {
+        result.withLock { $0 = value }
+    }
+}

@@ -1,0 +1,150 @@
+public import QoSCore
+internal import QoSKernel
+internal import Synchronization
+
+/// Runs Swift tasks in virtual time on the thread of a test: one at a time, and the same way each time.
+///
+/// Which job is next is decided by the values that decide in the real scheduler: admission by class, worst-case waits,
+/// timer windows. Time passes only where a task says so, by ``work(for:)`` or by sleeping.
+///
+/// ```swift
+/// let scheduler = DeterministicScheduler(cores: 1)
+/// scheduler.spawn(.background, label: "b") { await scheduler.work(for: .milliseconds(4)) }
+/// try scheduler.advance(by: .milliseconds(2))
+/// scheduler.spawn(.userInteractive, label: "a") { await scheduler.work(for: .milliseconds(2)) }
+/// try scheduler.runUntilIdle()
+/// try scheduler.timeline().require("""
+///     ui: --aa
+///     bg: bb..bb
+///     """)
+/// ```
+///
+/// `Task.sleep` on the scheduler's executors takes virtual time, too. But the library reads a real clock for it, so the delay
+/// is rounded up to whole milliseconds; sleep on ``clock`` where the time matters.
+///
+/// A job of a task runs up to its next suspension as one step. What a task awaits outside of this scheduler (another
+/// executor, the main actor) is not waited for.
+///
+/// Threading: submissions from any thread; one thread at a time runs it.
+public final class DeterministicScheduler: Sendable {
+    /// In which order jobs run that could run at the same time.
+    public enum Order: Sendable, Hashable {
+        /// The higher class first, inside a class in the order of arrival.
+        case arrival
+        /// Inside a class at random, and at random among the workers of all cores: the same for the same seed.
+        case shuffled(seed: UInt64)
+
+        var isShuffled: Bool { self != .arrival }
+
+        var seed: UInt64 {
+            switch self {
+            case .arrival: 0
+            case .shuffled(let seed): seed
+            }
+        }
+    }
+
+    /// What a scheduler has done.
+    public struct Counters: Sendable, Hashable {
+        /// Jobs taken from a queue and run.
+        public internal(set) var jobsRun = 0
+        /// Waiting tasks that were moved to a higher class because something there waits for them.
+        public internal(set) var tasksMoved = 0
+        /// Running tasks that were raised for the same reason.
+        public internal(set) var runningPromoted = 0
+    }
+
+    /// The clock that moves with the scheduler: for sleeps of code that takes a clock.
+    ///
+    /// Move it by the scheduler's methods only.
+    public let clock = VirtualClock()
+
+    let state: Lock<VirtualCores>
+
+    @TaskLocal static var label: Character?
+
+    /// Makes a scheduler at time zero.
+    ///
+    /// - Parameters:
+    ///   - cores: How many jobs have a core at a time; at least 1.
+    ///   - order: The order among jobs of a class.
+    ///   - parameters: The constants by class. The grace for crowding is taken as zero, for there is no kernel below that
+    ///     would separate the classes.
+    public init(
+        cores: Int = 1, order: Order = .arrival, parameters: SchedulingParameters = SchedulingParameters()
+    ) {
+        state = Lock(VirtualCores(cores: cores, parameters: parameters, order: order))
+    }
+
+    /// The time.
+    public var now: VirtualClock.Instant { clock.now }
+
+    /// What was done so far.
+    public var counters: Counters { state.withLock { $0.counters } }
+
+    // MARK: Executors
+
+    /// An executor of one class, as ``QoSScheduler/executor(for:)``.
+    public func executor(for qosClass: QoSClass) -> any TaskExecutor {
+        DeterministicExecutor(self, qosClass)
+    }
+
+    /// An executor that runs each job at the class of its priority, as ``QoSScheduler/executor``.
+    public var executor: any TaskExecutor { DeterministicExecutor(self, nil) }
+
+    /// Makes a serial executor for an actor, or for several that exclude each other, as
+    /// ``QoSScheduler/makeSerialExecutor()``.
+    public func makeSerialExecutor() -> DeterministicSerialExecutor {
+        DeterministicSerialExecutor(self)
+    }
+
+    /// Makes a task of a class, on the executor of the class.
+    ///
+    /// - Parameters:
+    ///   - qosClass: The class.
+    ///   - label: How the task's ``work(for:)`` is shown in timelines; a digit says how many jobs there are otherwise.
+    ///   - operation: What it does, as soon as the scheduler runs.
+    @discardableResult
+    public func spawn<Success: Sendable>(
+        _ qosClass: QoSClass, label: Character? = nil, _ operation: @escaping @Sendable () async -> Success
+    ) -> Task<Success, Never> {
+        Task.detached(executorPreference: executor(for: qosClass), priority: qosClass.taskPriority) {
+            await Self.$label.withValue(label) { await operation() }
+        }
+    }
+
+    /// Takes CPU time: the calling task keeps its worker, and its core as long as no higher work needs it.
+    ///
+    /// Called by something that this scheduler does not run, it sleeps for as long. An actor's call keeps the actor if the
+    /// actor has a ``DeterministicSerialExecutor``.
+    ///
+    /// - Parameters:
+    ///   - duration: How long; zero or less is no time.
+    ///   - isolation: The actor of the caller, which goes on there.
+    public func work(for duration: Duration, isolation: isolated (any Actor)? = #isolation) async {
+        let nanoseconds = max(0, duration.schedulerNanoseconds)
+        let label = Self.label
+        await withCheckedContinuation(isolation: isolation) { continuation in
+            let work = VirtualWorker.Work(continuation: continuation, remaining: nanoseconds, label: label)
+            let isOurs = state.withLock { $0.driver == .current && $0.workBegan(work) }
+            if !isOurs { clock.call(at: now.advanced(by: duration), tolerance: 0) { continuation.resume() } }
+        }
+    }
+
+    // MARK: Looking at it
+
+    /// What each class has done, with columns of some length: the label of the job that has a core, how many there are,
+    /// `.` for work without a core.
+    public func timeline(column: Duration = .milliseconds(1)) -> Timeline {
+        state.withLock { $0.recorder }.timeline(column: column.schedulerNanoseconds)
+    }
+
+    /// What each core has done; a job without a label is shown by the rank of its class, 0…4.
+    public func coreTimeline(column: Duration = .milliseconds(1)) -> Timeline {
+        state.withLock { $0.coreRecorder }.timeline(column: column.schedulerNanoseconds)
+    }
+
+    func add(_ job: VirtualJob, _ qosClass: QoSClass) {
+        state.withLock { $0.added(job, qosClass) }
+    }
+}

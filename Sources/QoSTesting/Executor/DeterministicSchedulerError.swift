@@ -1,0 +1,25 @@
+/// A run in virtual time that cannot go on.
+public enum DeterministicSchedulerError: Error, Sendable, Hashable {
+    /// Jobs follow each other without end, and none takes time.
+    case timeStandsStill(at: VirtualClock.Instant)
+    /// The operation has not ended, and nothing is left to do.
+    case stalled(at: VirtualClock.Instant)
+    /// Another thread runs the scheduler, or one of its own jobs asked for a run.
+    case alreadyRuns
+}
+
+extension DeterministicSchedulerError: CustomStringConvertible {
+    /// What is wrong, and what to do.
+    public var description: String {
+        switch self {
+        case .timeStandsStill(let time):
+            "\(DeterministicScheduler.jobsPerInstant) jobs ran at \(time.offset) and more are queued: "
+                + "let a task that yields in a loop call work(for:) or sleep"
+        case .stalled(let time):
+            "nothing is left to do at \(time.offset) and the operation has not ended: "
+                + "it waits for something outside of this scheduler, or that nobody does"
+        case .alreadyRuns:
+            "the scheduler runs already: run it by one thread at a time, and not from its own tasks"
+        }
+    }
+}

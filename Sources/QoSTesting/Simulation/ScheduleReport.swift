@@ -1,0 +1,68 @@
+public import QoSCore
+
+/// What a simulated run came to.
+public struct ScheduleReport: Sendable {
+    /// How it went for one job.
+    public struct Outcome: Sendable, Hashable {
+        /// The job.
+        public let job: SimulatedJob
+
+        /// When a worker took it, from the start of the run.
+        public let started: Duration
+
+        /// When it had got its CPU time, from the start of the run.
+        public let ended: Duration
+
+        /// How long it waited for a worker.
+        public var delay: Duration { started - job.arrival }
+
+        /// From its arrival to its end.
+        public var sojourn: Duration { ended - job.arrival }
+    }
+
+    /// The jobs in the order of their arrival.
+    public let outcomes: [Outcome]
+
+    /// How often a worker was parked at the end of a job although its class had work.
+    public let parks: UInt64
+
+    /// How often higher classes stood aside for a lower one that had waited for its worst-case wait.
+    public let starvationWindows: UInt64
+
+    private let coreTimes: [Int64]
+    private let longestWaits: [Int64]
+    private let recorder: TimelineRecorder?
+
+    init(_ simulation: AdmissionSimulation, jobs: [SimulatedJob]) {
+        let times = simulation.outcomes ?? []
+        outcomes = zip(jobs, times).compactMap { job, times in
+            guard let started = times.started, let ended = times.ended else { return nil }
+            return Outcome(job: job, started: .nanoseconds(started), ended: .nanoseconds(ended))
+        }
+        parks = simulation.machine.counters.parks
+        starvationWindows = simulation.machine.counters.windows
+        coreTimes = simulation.results.coreTime
+        longestWaits = simulation.results.longestUnserved
+        recorder = simulation.recorder
+    }
+
+    /// The time on cores that a class got.
+    public func coreTime(of qosClass: QoSClass) -> Duration { .nanoseconds(coreTimes[qosClass.rank]) }
+
+    /// The longest time for which a class had work and no core (rule C7).
+    public func longestWait(of qosClass: QoSClass) -> Duration { .nanoseconds(longestWaits[qosClass.rank]) }
+
+    /// The time from arrival to end below which a part of a class's jobs stayed; zero without jobs.
+    ///
+    /// - Parameter quantile: 0…1; 0.99 is the value that one job in a hundred exceeds.
+    public func sojourn(of qosClass: QoSClass, quantile: Double) -> Duration {
+        let sorted = outcomes.lazy.filter { $0.job.qosClass == qosClass }.map(\.sojourn).sorted()
+        guard !sorted.isEmpty else { return .zero }
+        return sorted[min(sorted.count - 1, Int(Double(sorted.count) * max(0, quantile)))]
+    }
+
+    /// What each class did, with columns of some length; a digit is how many of its jobs had a core.
+    public func timeline(column: Duration = .milliseconds(1)) -> Timeline {
+        recorder?.timeline(column: column.schedulerNanoseconds) ?? Timeline(rows: [])
+    }
+}

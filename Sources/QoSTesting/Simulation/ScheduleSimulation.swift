@@ -1,0 +1,79 @@
+public import QoSCore
+
+/// What the scheduler would do with some jobs, in virtual time: nothing runs, nothing waits, the same jobs always go the
+/// same way.
+///
+/// The decisions are those of the real scheduler, made by the same value. The kernel is a crude model: the workers of the
+/// highest classes get the cores.
+///
+/// ```swift
+/// let simulation = ScheduleSimulation(
+///     cores: 1,
+///     jobs: [
+///         SimulatedJob(.background, arrival: .zero, length: .milliseconds(4)),
+///         SimulatedJob(.userInteractive, arrival: .milliseconds(2), length: .milliseconds(2)),
+///     ])
+/// try simulation.run().timeline().require("""
+///     ui: --11
+///     bg: 11..11
+///     """)
+/// ```
+///
+/// A second of two saturated cores takes some milliseconds; a million jobs take about a second.
+public struct ScheduleSimulation: Sendable {
+    /// How many cores there are; at least 1.
+    public var cores: Int
+
+    /// The constants by class.
+    public var parameters: SchedulingParameters
+
+    /// The jobs, in any order.
+    public var jobs: [SimulatedJob]
+
+    /// Makes a simulation of some jobs.
+    public init(
+        cores: Int = 2, parameters: SchedulingParameters = SchedulingParameters(), jobs: [SimulatedJob]
+    ) {
+        self.cores = cores
+        self.parameters = parameters
+        self.jobs = jobs
+    }
+
+    /// Makes a simulation of the jobs of a timeline: a digit is a job of so many columns, from its column on.
+    ///
+    /// - Throws: ``TimelineError`` for a row that is no class and for a mark that is neither a digit nor `-`.
+    public init(
+        cores: Int = 2, parameters: SchedulingParameters = SchedulingParameters(), _ timeline: String,
+        column: Duration = .milliseconds(1)
+    ) throws(TimelineError) {
+        self.init(
+            cores: cores, parameters: parameters,
+            jobs: try SimulatedJob.jobs(Timeline(timeline), column: column))
+    }
+
+    /// Runs all jobs to their end.
+    ///
+    /// Complexity: O(jobs · (log jobs + cores)).
+    ///
+    /// - Parameter seed: Puts jobs that arrive at the same time into another order for each seed; `nil` leaves them as they
+    ///   are listed.
+    /// - Throws: ``SimulationViolation`` when the run breaks a rule of the scheduler. That is a bug of the scheduler.
+    public func run(seed: UInt64? = nil) throws(SimulationViolation) -> ScheduleReport {
+        var order = Array(jobs.indices)
+        if let seed {
+            var random = SeededGenerator(seed: seed)
+            order.shuffle(using: &random)
+        }
+        // The place decides among equals: the library's sort is stable, but does not promise it.
+        let places = order.enumerated().map { (place: $0.offset, job: $0.element) }
+            .sorted { (jobs[$0.job].arrival, $0.place) < (jobs[$1.job].arrival, $1.place) }
+        let world = SimulatedWorld(
+            cores: max(1, cores), ownParameters: parameters, wakeDelay: 0,
+            script: places.map { jobs[$0.job].event })
+        var simulation = AdmissionSimulation(world)
+        simulation.outcomes = Array(repeating: (nil, nil), count: jobs.count)
+        simulation.recorder = .ofClasses
+        try simulation.runToEnd()
+        return ScheduleReport(simulation, jobs: places.map { jobs[$0.job] })
+    }
+}

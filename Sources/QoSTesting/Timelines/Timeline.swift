@@ -1,0 +1,88 @@
+public import QoSCore
+
+/// A schedule as text: one line for each class or core, one character for each column of time.
+///
+/// ```text
+/// ui: --aa----
+/// bg: bb..bb--
+/// ```
+///
+/// A character says what the row does in the middle of the column: a letter is the job with that label, a digit is how
+/// many jobs run, `.` is work that waits for a core, `-` is nothing. Before the colon stands the row's label. A class may
+/// be written in full (`utility:`) or as its abbreviation (`ut:`); both are the same row. Rows may be indented, and a line
+/// that is empty or begins with `#` is skipped.
+///
+/// Two timelines are equal when they have the same rows in the same order; dashes at the end of a row mean nothing.
+public struct Timeline: Sendable, Hashable {
+    /// One line.
+    public struct Row: Sendable, Hashable {
+        /// What stands before the colon; a class is kept as its abbreviation.
+        public let label: String
+
+        /// One character for each column, without dashes at the end.
+        public let marks: [Character]
+
+        /// Makes a row.
+        public init(label: String, marks: some Sequence<Character>) {
+            self.label = QoSClass(label)?.abbreviation ?? label
+            var marks = Array(marks)
+            while marks.last == Timeline.nothing { marks.removeLast() }
+            self.marks = marks
+        }
+
+        /// The class that the row is about; `nil` for a row of something else.
+        public var qosClass: QoSClass? {
+            QoSClass.allCases.first { $0.abbreviation == label }
+        }
+
+        /// The character of a column, counted from 0; `-` behind the end.
+        public subscript(column: Int) -> Character {
+            marks.indices.contains(column) ? marks[column] : Timeline.nothing
+        }
+    }
+
+    /// A row that has no work.
+    public static let nothing: Character = "-"
+
+    /// A row that has work and no core.
+    public static let waiting: Character = "."
+
+    /// The mark of so many jobs: a digit, and `9` for all that are more.
+    package static func digit(_ count: Int) -> Character { Character(String(min(max(count, 0), 9))) }
+
+    /// The rows, from the first line to the last.
+    public let rows: [Row]
+
+    /// Makes a timeline of rows.
+    public init(rows: [Row]) {
+        self.rows = rows
+    }
+
+    /// How many columns the longest row has.
+    public var columns: Int { rows.map(\.marks.count).max() ?? 0 }
+
+    /// The row with a label; `nil` when there is none.
+    public subscript(label: String) -> Row? {
+        let wanted = Row(label: label, marks: []).label
+        return rows.first { $0.label == wanted }
+    }
+
+    /// The row of a class; `nil` when there is none.
+    public subscript(qosClass: QoSClass) -> Row? { self[qosClass.abbreviation] }
+
+    /// The rows with the labels of another timeline, in its order; a row that is missing here is one of dashes.
+    public func rows(like other: Timeline) -> Timeline {
+        Timeline(rows: other.rows.map { row in self[row.label] ?? Row(label: row.label, marks: []) })
+    }
+}
+
+extension Timeline: CustomStringConvertible {
+    /// The rows as lines, aligned, filled with dashes to the same length.
+    public var description: String {
+        let width = rows.map(\.label.count).max() ?? 0
+        return rows.map { row in
+            let gap = String(repeating: " ", count: width - row.label.count + 1)
+            return row.label + ":" + gap + String((0..<columns).map { row[$0] })
+        }.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,31 @@
+import Foundation
+import Glibc
+import QoSKernel
+import QoSKernelTestSupport
+import QoSRuntime
+
+/// The whole suite once more as a process sees it that may schedule nothing: with `QOS_TEST_SCHEDULING_CALLS=denied` (each
+/// call fails with EPERM) or `=none` (no privilege, simulated) every scheduler of ``withScheduler(_:sourceLocation:_:)``
+/// that names no calls of its own applies kernel effects through such calls.
+enum DeniedCalls {
+    static func applied(to configuration: QoSScheduler.Configuration) -> QoSScheduler.Configuration {
+        var configuration = configuration
+        guard configuration.schedulingCalls == nil, let calls = made() else { return configuration }
+        configuration.appliesKernelEffects = true
+        configuration.schedulingCalls = calls
+        return configuration
+    }
+
+    private static func made() -> (any SchedulingCalls)? {
+        switch ProcessInfo.processInfo.environment["QOS_TEST_SCHEDULING_CALLS"] {
+        case "denied":
+            let calls = FaultInjectingSchedulingCalls()
+            calls.deny(KernelCall.allCases.filter { $0 != .createThread }, with: EPERM)
+            return calls
+        case "none":
+            return SimulatedSchedulingCalls(rights: .none)
+        default:
+            return nil
+        }
+    }
+}
