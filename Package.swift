@@ -28,6 +28,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.1.0"),
+        .package(url: "https://github.com/apple/swift-service-context", from: "1.1.0"),
     ],
     targets: [
         // The system's event loop library and the few C calls that Swift cannot import.
@@ -49,7 +50,13 @@ let package = Package(
         .target(name: "QoSKernel", dependencies: ["CQoSShims", "QoSCore"]),
         .target(name: "QoSEventLoop", dependencies: ["CLibUV"]),
 
-        .target(name: "QoSRuntime", dependencies: ["QoSCore", "QoSKernel", "QoSEventLoop", "CQoSShims"]),
+        .target(
+            name: "QoSRuntime",
+            dependencies: [
+                "QoSCore", "QoSKernel", "QoSEventLoop", "CQoSShims",
+                .product(name: "ServiceContextModule", package: "swift-service-context"),
+            ]
+        ),
 
         // Conversions for code that speaks Foundation's and Dispatch's words; apart, so that the core needs neither.
         .target(name: "QoSFoundation", dependencies: ["QoSCore"], path: "Sources/Integrations/QoSFoundation"),
@@ -87,7 +94,10 @@ let package = Package(
         ),
         .testTarget(
             name: "QoSRuntimeTests",
-            dependencies: ["QoSRuntime", "QoSCore", "QoSKernel", "QoSKernelTestSupport", "QoSProcessTestDriver"]
+            dependencies: [
+                "QoSRuntime", "QoSCore", "QoSKernel", "QoSKernelTestSupport", "QoSProcessTestDriver",
+                .product(name: "ServiceContextModule", package: "swift-service-context"),
+            ]
         ),
     ],
     swiftLanguageModes: [.v6]

@@ -27,6 +27,8 @@ enum Scenario: String, CaseIterable {
     case invalidConfiguration = "invalid-configuration"
     case shutsDown = "shuts-down"
     case otherScheduler = "other-scheduler"
+    case serviceKind = "service-kind"
+    case interactiveKind = "interactive-kind"
 
     var configuration: QoSProcess.Configuration {
         var configuration = QoSProcess.Configuration(
@@ -35,6 +37,7 @@ enum Scenario: String, CaseIterable {
         case .ignoresSignals where Driver.number > 0: configuration.signalGrace = .milliseconds(Driver.number)
         case .leavesSignalsAlone: configuration.endingSignals = []
         case .invalidConfiguration: configuration.scheduler.processors = 0
+        case .interactiveKind: configuration.kind = .interactive
         case .pools: configuration.qosClass = .userInitiated
         default: break
         }
