@@ -11,6 +11,9 @@ struct WorkerBoost {
     /// How.
     let means: Means
 
+    /// Whether it is for a lock that the job holds, and for nothing else: it then ends when the lock is given back (rule I2).
+    var endsWithLock = false
+
     enum Means {
         /// The thread got the policy, nice value and slice of the class.
         case effects
@@ -43,27 +46,46 @@ extension SchedulerCore {
     ///
     /// - Returns: the classes of which one worker each is to be woken.
     private func promote(
-        _ worker: UnsafeMutablePointer<Worker>, from own: QoSClass, to wanted: QoSClass
+        _ worker: UnsafeMutablePointer<Worker>, from own: QoSClass, to wanted: QoSClass, forLock: Bool = false
     ) -> QoSClassSet {
         let thread = ThreadID(rawValue: unsafe worker.pointee.threadID.load(ordering: .relaxed))
         return unsafe worker.pointee.boost.withLock { boost in
-            if let boost, boost.qosClass >= wanted { return [] }
+            let endsWithLock = forLock && boost?.endsWithLock ?? true
+            if let present = boost, present.qosClass >= wanted {
+                boost?.endsWithLock = endsWithLock
+                return []
+            }
             var admitted = QoSClassSet()
             // A job that is raised a second time keeps its means.
             if case .fence(let fence)? = boost?.means, let fence { admitted = admission.fenceLifted(fence) }
             let from = boost.map(\.qosClass) ?? own
             if giveEffects(of: wanted, to: thread) {
                 admitted.formUnion(admission.workerMoved(from: from, to: wanted))
-                boost = WorkerBoost(qosClass: wanted, means: .effects)
+                boost = WorkerBoost(qosClass: wanted, means: .effects, endsWithLock: endsWithLock)
             } else {
                 let (fence, admit) = admission.fenceRaised(upTo: wanted, holder: own)
                 admitted.formUnion(admit)
-                boost = WorkerBoost(qosClass: wanted, means: .fence(fence))
+                boost = WorkerBoost(qosClass: wanted, means: .fence(fence), endsWithLock: endsWithLock)
             }
             unsafe worker.pointee.isBoosted.store(true, ordering: .releasing)
             runningPromoted.wrappingAdd(1, ordering: .relaxed)
             return admitted
         }
+    }
+
+    /// Raises a worker because a thread of a higher class waits for a lock that its job holds (rule I2).
+    ///
+    /// The worker holds the lock until this has returned, so it does not leave its job.
+    ///
+    /// - Returns: the classes of which one worker each is to be woken.
+    func raiseHolder(_ worker: UnsafeMutablePointer<Worker>, to wanted: QoSClass) -> QoSClassSet {
+        unsafe promote(worker, from: worker.pointee.pool.pointee.qosClass, to: wanted, forLock: true)
+    }
+
+    /// The lock has been given back: what was done for it alone is undone. The worker's thread.
+    func endRaiseOfHolder(_ worker: UnsafeMutablePointer<Worker>) {
+        guard unsafe worker.pointee.boost.withLock({ $0?.endsWithLock == true }) else { return }
+        unsafe endBoost(of: worker, qosClass: worker.pointee.pool.pointee.qosClass)
     }
 
     private func giveEffects(of qosClass: QoSClass, to thread: ThreadID) -> Bool {
