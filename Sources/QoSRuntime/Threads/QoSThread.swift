@@ -109,6 +109,7 @@ public final class QoSThread<Success: Sendable>: Sendable {
     ///
     /// - Returns: what the body returned.
     /// - Throws: what the body threw; ``QoSThreadError/joinsItself(name:)``, ``QoSThreadError/notStarted(name:)``.
+    @discardableResult
     public func join() throws -> Success {
         if ThreadLevel.current === ownLevel { throw QoSThreadError.joinsItself(name: name) }
         let wait = ThreadWait(task: nil)

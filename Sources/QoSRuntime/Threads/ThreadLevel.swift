@@ -74,7 +74,7 @@ final class ThreadLevel: Sendable {
     /// Makes this the calling thread's level for as long as a body runs.
     func beCurrent(during body: () -> Void) {
         unsafe cqos_set_current_thread(Unmanaged.passUnretained(self).toOpaque())
-        ThreadTable.register(level: self)
+        unsafe ThreadTable.register(level: self)
         body()
         ThreadTable.unregister()
         cqos_set_current_thread(nil)

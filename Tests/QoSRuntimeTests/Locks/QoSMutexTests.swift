@@ -87,7 +87,9 @@ extension ThreadsAndLocks {
                     goOn.blockThread()
                     nice.append(try stage.ownNice)
                 }
-                let second = try holder(b, name: "second", level: .utility) { a.mutex.withLock { _ in nice.append((try? stage.ownNice) ?? 99) } }
+                let second = try holder(b, name: "second", level: .utility) {
+                    a.mutex.withLock { _ in nice.append((try? stage.ownNice) ?? 99) }
+                }
                 a.waiters(1)
                 let third = try holder(c, name: "third", level: .default) { b.mutex.withLock { _ in } }
                 b.waiters(1)
@@ -158,7 +160,11 @@ extension ThreadsAndLocks {
             struct Broken: Error {}
             let lock = SharedMutex()
             #expect(throws: Broken.self) { try lock.mutex.withLock { _ throws(Broken) -> Void in throw Broken() } }
-            #expect(lock.mutex.withLock { value in value += 1; return value } == 1)
+            #expect(
+                lock.mutex.withLock { value in
+                    value += 1
+                    return value
+                } == 1)
             lock.mutex.withLock { _ in #expect(lock.mutex.withLockIfAvailable { $0 } == nil) }
             #expect(lock.mutex.withLockIfAvailable { $0 } == 1)
         }
@@ -169,9 +175,11 @@ extension ThreadsAndLocks {
             let thread = QoSThread(name: "twice") {
                 try lock.mutex.withCheckedLock { _ in
                     #expect {
-                        try lock.mutex.withCheckedLock { _ in Issue.record("locked twice") }
+                        try lock.mutex.withCheckedLock { _ in _ = Issue.record("locked twice") }
                     } throws: { error in
-                        guard case LockError.reentrant(let name, let holder)? = error as? LockError else { return false }
+                        guard case LockError.reentrant(let name, let holder)? = error as? LockError else {
+                            return false
+                        }
                         return name == "mutex 'once'" && holder.contains("twice")
                     }
                 }
@@ -181,7 +189,8 @@ extension ThreadsAndLocks {
             #expect(lock.mutex.withLock { $0 } == 0)
         }
 
-        @Test("I5 of two threads that would wait for one another, one gets an error that names both; it is reported too")
+        @Test(
+            "I5 of two threads that would wait for one another, one gets an error that names both; it is reported too")
         func deadlock() throws {
             let (a, b) = (SharedMutex(name: "A"), SharedMutex(name: "B"))
             let reports = Collected<InversionReport>()
@@ -196,7 +205,9 @@ extension ThreadsAndLocks {
             let second = try holder(b, name: "second", level: .utility) {
                 goOn.open()
                 b.waiters(1)
-                do { try a.mutex.withCheckedLock { _ in Issue.record("no deadlock?") } } catch { errors.append("\(error)") }
+                do { try a.mutex.withCheckedLock { _ in _ = Issue.record("no deadlock?") } } catch {
+                    errors.append("\(error)")
+                }
             }
             try first.join()
             try second.join()
@@ -244,7 +255,9 @@ extension ThreadsAndLocks {
             #expect(!reports.all.contains { $0.resource == name })
         }
 
-        @Test("I2 many threads over many mutexes exclude one another and leave nothing behind", .tags(.stress), arguments: 0..<12)
+        @Test(
+            "I2 many threads over many mutexes exclude one another and leave nothing behind", .tags(.stress),
+            arguments: 0..<12)
         func stress(seed: UInt64) throws {
             let locks = (0..<4).map { _ in SharedMutex() }
             let inside = (0..<4).map { _ in Atomic32() }
@@ -281,7 +294,9 @@ extension ThreadsAndLocks {
             #expect(total == expected, "seed \(seed)")
         }
 
-        @Test("I5 threads that lock in any order end, each with its locks or with an error", .tags(.stress), arguments: 0..<8)
+        @Test(
+            "I5 threads that lock in any order end, each with its locks or with an error", .tags(.stress),
+            arguments: 0..<8)
         func deadlocks(seed: UInt64) throws {
             let locks = (0..<3).map { _ in SharedMutex() }
             let (done, refused) = (Tally(), Tally())
