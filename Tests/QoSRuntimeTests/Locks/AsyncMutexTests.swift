@@ -198,9 +198,9 @@ struct AsyncMutexTests {
     @Test("I5 a task that asks for a mutex it holds gets an error, and the mutex works on")
     func reentrant() async throws {
         let mutex = AsyncMutex(0, name: "once")
-        try await mutex.withLock { _ in
+        _ = try await mutex.withLock { _ in
             await #expect {
-                try await mutex.withLock { $0 += 1 }
+                _ = try await mutex.withLock { $0 += 1 }
             } throws: { error in
                 if case LockError.reentrant("mutex 'once'", _)? = error as? LockError { true } else { false }
             }

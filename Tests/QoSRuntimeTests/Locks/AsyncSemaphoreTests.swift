@@ -69,7 +69,7 @@ struct AsyncSemaphoreTests {
     func reentrant() async throws {
         let semaphore = try AsyncSemaphore(permits: 2)
         try await semaphore.withPermit {
-            try await semaphore.withPermit {
+            _ = try await semaphore.withPermit {
                 await #expect(throws: LockError.self) { try await semaphore.withPermit {} }
             }
         }
