@@ -19,9 +19,9 @@ extension ThreadsAndLocks {
             let calls = SimulatedSchedulingCalls(rights: .all)
             let scheduler = try makeScheduler(calls)
             let lock = SharedMutex()
-            let (isHeld, gate) = (Gate(), Gate())
+            let (isHeld, gate, ended) = (Gate(), Gate(), Gate())
             let nice = Collected<Int>()
-            let low = Task.detached(executorPreference: scheduler.executor, priority: .low) {
+            Task.detached(executorPreference: scheduler.executor, priority: .low) {
                 try lock.mutex.withLock { _ in
                     nice.append(try calls.nice(of: .current))
                     isHeld.open()
@@ -29,6 +29,7 @@ extension ThreadsAndLocks {
                     nice.append(try calls.nice(of: .current))
                 }
                 nice.append(try calls.nice(of: .current))
+                ended.open()
             }
             await isHeld.passed()
             let high = Task.detached(executorPreference: scheduler.executor, priority: .high) {
@@ -36,8 +37,8 @@ extension ThreadsAndLocks {
             }
             while scheduler.snapshot.runningPromoted == 0 { await Task.yield() }
             gate.open()
-            // Awaiting it would raise it, too.
-            _ = await Task.detached(priority: .low) { await low.result }.result
+            // Awaiting the task would raise it, too, and until the end of its job.
+            await ended.passed()
             _ = await high.result
             #expect(nice.all == [10, -8, 10])
             try await scheduler.shutdown()
