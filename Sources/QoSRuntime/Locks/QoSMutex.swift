@@ -14,7 +14,9 @@ public import Synchronization
 public struct QoSMutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
     // SAFETY: the memory is allocated in `init`, freed in `deinit`, and never replaced; `value` is touched by the one whose id is in
     // the word only.
-    @usableFromInline let storage: UnsafeMutablePointer<MutexStorage<Value>>
+    @usableFromInline let word: UnsafeMutablePointer<Atomic<UInt32>>
+    /// In the same allocation, behind the word.
+    @usableFromInline let value: UnsafeMutablePointer<Value>
 
     /// What reports and errors call it.
     public let name: String?
@@ -23,20 +25,19 @@ public struct QoSMutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
     ///
     /// - Parameter name: for reports and errors.
     public init(_ value: consuming sending Value, name: String? = nil) {
-        unsafe storage = .allocate(capacity: 1)
-        unsafe storage.initialize(to: MutexStorage(value))
+        let alignment = max(MemoryLayout<UInt>.alignment, MemoryLayout<Value>.alignment)
+        let memory = UnsafeMutableRawPointer.allocate(
+            byteCount: alignment + MemoryLayout<Value>.size, alignment: alignment)
+        unsafe word = memory.initializeMemory(as: Atomic<UInt32>.self, to: Atomic(0))
+        unsafe self.value = (memory + alignment).assumingMemoryBound(to: Value.self)
+        unsafe self.value.initialize(to: value)
         self.name = name
     }
 
     deinit {
-        unsafe storage.deinitialize(count: 1)
-        unsafe storage.deallocate()
-    }
-
-    @inlinable @inline(__always)
-    var word: UnsafeMutablePointer<Atomic<UInt32>> {
-        // SAFETY: a struct's first field lies at its address.
-        unsafe UnsafeMutableRawPointer(storage).assumingMemoryBound(to: Atomic<UInt32>.self)
+        unsafe value.deinitialize(count: 1)
+        unsafe word.deinitialize(count: 1)
+        unsafe UnsafeMutableRawPointer(word).deallocate()
     }
 
     /// Runs a body with the value, when nobody else has it; waits for that.
@@ -52,7 +53,7 @@ public struct QoSMutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
             unsafe MutexWaiting.lockForEver(word, own: own, name: name)
         }
         defer { unlock(own) }
-        return try unsafe body(&storage.pointee.value)
+        return try unsafe body(&value.pointee)
     }
 
     /// Runs a body with the value, when nobody else has it; a wait that could never end is refused.
@@ -66,7 +67,7 @@ public struct QoSMutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
             try unsafe MutexWaiting.lock(word, own: own, name: name, refusesCycle: true)
         }
         defer { unlock(own) }
-        return try unsafe body(&storage.pointee.value)
+        return try unsafe body(&value.pointee)
     }
 
     /// Runs a body with the value if nobody else has it at this moment; `nil` otherwise.
@@ -79,7 +80,7 @@ public struct QoSMutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
             return nil
         }
         defer { unlock(own) }
-        return try unsafe body(&storage.pointee.value)
+        return try unsafe body(&value.pointee)
     }
 
     @inlinable @inline(__always)
@@ -87,16 +88,5 @@ public struct QoSMutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
         if unsafe !word.pointee.compareExchange(expected: own, desired: 0, ordering: .releasing).exchanged {
             unsafe MutexWaiting.unlock(word, own: own)
         }
-    }
-}
-
-/// The word and what it guards, side by side.
-@usableFromInline
-struct MutexStorage<Value: ~Copyable>: ~Copyable {
-    @usableFromInline let word = Atomic<UInt32>(0)
-    @usableFromInline var value: Value
-
-    init(_ value: consuming sending Value) {
-        self.value = value
     }
 }
