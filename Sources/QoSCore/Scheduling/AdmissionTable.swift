@@ -76,6 +76,18 @@ extension AdmissionTable {
         standsAside(rank: qosClass.rank)
     }
 
+    /// The classes whose starvation window is open: higher ones stand aside for them (rule A4).
+    package var openWindows: QoSClassSet {
+        var result = QoSClassSet()
+        for rank in 0..<5 where !records.span[rank].claims.isEmpty { result.insert(QoSClassSet(rank: rank)) }
+        return result
+    }
+
+    /// Whether workers of a class higher than this one run.
+    package func runsHigher(than qosClass: QoSClass) -> Bool {
+        runningAbove(rank: qosClass.rank) > 0
+    }
+
     /// When a class begins to stand aside for a lower one that stays covered (rule A4).
     ///
     /// Earliest deadline first: the deadline of the lower class is its worst-case wait after it was last served, that

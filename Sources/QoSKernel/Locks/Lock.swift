@@ -15,23 +15,24 @@ public import Synchronization
 package struct Lock<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
     // SAFETY: the memory is allocated in `init`, freed in `deinit`, and never replaced; `value` is touched by the one that has
     // changed the word from 0 only.
-    @usableFromInline let storage: UnsafeMutablePointer<LockStorage<Value>>
+    @usableFromInline let word: UnsafeMutablePointer<Atomic<UInt32>>
+    /// In the same allocation, behind the word.
+    @usableFromInline let value: UnsafeMutablePointer<Value>
 
     /// A free lock around a value.
     package init(_ value: consuming sending Value) {
-        unsafe storage = .allocate(capacity: 1)
-        unsafe storage.initialize(to: LockStorage(value))
-    }
-
-    @inlinable @inline(__always)
-    var word: UnsafeMutablePointer<Atomic<UInt32>> {
-        // SAFETY: a struct's first field lies at its address.
-        unsafe UnsafeMutableRawPointer(storage).assumingMemoryBound(to: Atomic<UInt32>.self)
+        let alignment = max(MemoryLayout<UInt>.alignment, MemoryLayout<Value>.alignment)
+        let memory = UnsafeMutableRawPointer.allocate(
+            byteCount: alignment + MemoryLayout<Value>.size, alignment: alignment)
+        unsafe word = memory.initializeMemory(as: Atomic<UInt32>.self, to: Atomic(0))
+        unsafe self.value = (memory + alignment).assumingMemoryBound(to: Value.self)
+        unsafe self.value.initialize(to: value)
     }
 
     deinit {
-        unsafe storage.deinitialize(count: 1)
-        unsafe storage.deallocate()
+        unsafe value.deinitialize(count: 1)
+        unsafe word.deinitialize(count: 1)
+        unsafe UnsafeMutableRawPointer(word).deallocate()
     }
 
     /// Runs a body with the value, when nobody else has it; waits for that.
@@ -41,7 +42,7 @@ package struct Lock<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
     ) throws(Failure) -> sending Result {
         unsafe LockWord.lock(word)
         defer { unsafe LockWord.unlock(word) }
-        return try unsafe body(&storage.pointee.value)
+        return try unsafe body(&value.pointee)
     }
 
     /// Runs a body with the value if nobody else has it at this moment; `nil` otherwise.
@@ -51,18 +52,7 @@ package struct Lock<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
     ) throws(Failure) -> sending Result? {
         guard unsafe LockWord.tryLock(word) else { return nil }
         defer { unsafe LockWord.unlock(word) }
-        return try unsafe body(&storage.pointee.value)
-    }
-}
-
-/// The word and what it guards, side by side.
-@usableFromInline
-struct LockStorage<Value: ~Copyable>: ~Copyable {
-    @usableFromInline let word = Atomic<UInt32>(0)
-    @usableFromInline var value: Value
-
-    init(_ value: consuming sending Value) {
-        self.value = value
+        return try unsafe body(&value.pointee)
     }
 }
 

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import CQoSShims
 
 /// The processors this process may use: which, and how many of them at a time.
 ///
@@ -47,5 +47,11 @@ package struct Topology: Sendable, Hashable {
         }
         let quota = CPUQuota.tightest(root: root, problems: &problems)
         return Topology(processors: processors, quota: quota, problems: problems)
+    }
+
+    /// The processor on which the calling thread runs at this moment (getcpu(2)); `nil` where the system does not say.
+    package static func currentProcessor() -> Int? {
+        let id = cqos_current_processor()
+        return id < 0 ? nil : Int(id)
     }
 }

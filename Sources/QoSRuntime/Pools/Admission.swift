@@ -18,6 +18,12 @@ final class Admission: Sendable {
     /// The classes whose workers ask before they take their next job, as bits by rank.
     private let mustAskBits = Atomic<UInt8>(0)
 
+    /// The classes whose starvation window is open, as bits by rank.
+    private let windowBits = Atomic<UInt8>(0)
+
+    /// The classes whose window has been opened and not been told to the observer.
+    private let openedBits = Atomic<UInt8>(0)
+
     private let machine: Lock<PickMachine>
     private let notes = Notes()
 
@@ -45,6 +51,18 @@ final class Admission: Sendable {
     func mustAsk(rank: Int) -> Bool {
         mustAskBits.load(ordering: .relaxed) & (1 << UInt8(truncatingIfNeeded: rank)) != 0
     }
+
+    /// The classes for which higher ones stand aside at this moment.
+    var openWindows: QoSClassSet { QoSClassSet(rawValue: windowBits.load(ordering: .relaxed)) }
+
+    /// The classes whose window was opened since this was asked last.
+    func takeOpenedWindows() -> QoSClassSet {
+        guard openedBits.load(ordering: .relaxed) != 0 else { return [] }
+        return QoSClassSet(rawValue: openedBits.exchange(0, ordering: .relaxed))
+    }
+
+    /// What admission has done so far.
+    var counters: AdmissionCounters { machine.withLock { $0.counters } }
 
     /// Whether the loop's timer is armed for later than this.
     func isEarlierThanArmed(_ time: UInt64) -> Bool {
@@ -79,15 +97,29 @@ final class Admission: Sendable {
 
     /// A worker that has to ask is about to take its next job.
     ///
-    /// - Returns: also, whether the worker parks instead; it is then not counted any more.
-    func workerAsked(rank: Int) -> (parks: Bool, admit: QoSClassSet) {
-        var parks = false
+    func workerAsked(rank: Int) -> (answer: AskedAnswer, admit: QoSClassSet) {
+        var result = AskedAnswer.goesOn
         let admit = event { machine, now in
-            let answer = machine.workerAsked(QoSClass(atRank: rank), at: now)
-            parks = answer.verdict == .park
+            let qosClass = QoSClass(atRank: rank)
+            let answer = machine.workerAsked(qosClass, at: now)
+            if answer.verdict == .park {
+                result = machine.table.runsHigher(than: qosClass) ? .parks : .parksAsHighest
+            }
             return answer.actions
         }
-        return (parks, admit)
+        return (result, admit)
+    }
+
+    /// A worker's thread waits in the kernel with its job unfinished: it is not counted any more.
+    func workerBlocked(rank: Int) -> QoSClassSet {
+        event { machine, now in machine.workerBlocked(QoSClass(atRank: rank), at: now) }
+    }
+
+    /// The job of a blocked worker goes on, or has ended: it is counted again.
+    func workerUnblocked(rank: Int) -> QoSClassSet {
+        event(rank: rank, note: notes.arrivals, otherwise: []) { machine, now in
+            machine.workerUnblocked(QoSClass(atRank: rank), at: now)
+        }
     }
 
     /// A worker's job was raised to another class, or has ended: the worker counts there from now on.
@@ -150,7 +182,7 @@ final class Admission: Sendable {
         let now = Self.now
         let noted = takeNotes(&machine, at: now)
         let actions = body(&machine, now)
-        return publish(actions).union(noted)
+        return publish(actions, windows: machine.table.openWindows).union(noted)
     }
 
     private func takeNotesLeft() -> QoSClassSet {
@@ -171,15 +203,19 @@ final class Admission: Sendable {
         // having been seen to come.
         let departures = notes.departures.take()
         notes.arrivals.take().visitRanks { rank in
-            admit.formUnion(publish(machine.workerUnblocked(QoSClass(atRank: rank), at: now)))
+            let actions = machine.workerUnblocked(QoSClass(atRank: rank), at: now)
+            admit.formUnion(publish(actions, windows: machine.table.openWindows))
         }
         departures.visitRanks { rank in
-            admit.formUnion(publish(machine.workerWentIdle(QoSClass(atRank: rank), at: now)))
+            let actions = machine.workerWentIdle(QoSClass(atRank: rank), at: now)
+            admit.formUnion(publish(actions, windows: machine.table.openWindows))
         }
         return admit
     }
 
-    private func publish(_ actions: AdmissionActions) -> QoSClassSet {
+    private func publish(_ actions: AdmissionActions, windows: QoSClassSet) -> QoSClassSet {
+        let before = windowBits.exchange(windows.rawValue, ordering: .relaxed)
+        if windows.rawValue & ~before != 0 { openedBits.bitwiseOr(windows.rawValue & ~before, ordering: .relaxed) }
         mustAskBits.store(actions.mustAsk.rawValue, ordering: .relaxed)
         lookAgain.store(actions.lookAgainAt?.nanoseconds ?? .max, ordering: .relaxed)
         return actions.admit
@@ -187,6 +223,16 @@ final class Admission: Sendable {
 }
 
 extension Admission {
+    /// What a worker that asked does.
+    enum AskedAnswer {
+        /// It takes its next job.
+        case goesOn
+        /// It parks, and is not counted any more.
+        case parks
+        /// The same, and no worker of a higher class runs: the processor it was on is free.
+        case parksAsHighest
+    }
+
     /// What high classes did while the lock was taken.
     struct Notes: ~Copyable {
         /// Workers that were woken without having been admitted.

@@ -11,12 +11,30 @@ extension ClassPool {
     ///   - limit: how many nodes of each worker's queue to look at.
     ///   - move: gets each task that has been raised, and its new class.
     func rescan(limit: Int, move: (JobNode, QoSClass) -> Void) {
-        let started = min(PoolWord(rawValue: word.load(ordering: .relaxed)).started, width)
+        let started = self.started
         for index in 0..<started {
             var raised = unsafe workers[index].extract(limit: limit) { self.raisedClass(of: $0) != nil }
             while let node = raised.popFirst() { move(node, raisedClass(of: node) ?? qosClass) }
+            if unsafe workers[index].isParked.load(ordering: .sequentiallyConsistent) { relieve(index) }
         }
         distributeInjected(started: started)
+    }
+
+    /// What a worker that stands aside still has queued goes to one that runs; it stays where it is while none does, and whoever is
+    /// woken next finds it.
+    ///
+    /// Those that run may be busy for ever, and look at the others' queues only when their own is empty. A worker that parks does
+    /// this for itself; the loop does it once more for what another has put there at the same moment.
+    ///
+    /// Threading: the worker itself or the loop's thread.
+    func relieve(_ index: Int) {
+        guard unsafe workers[index].queued.load(ordering: .sequentiallyConsistent) > 0 else { return }
+        for other in 0..<started
+        where unsafe other != index && !workers[other].isParked.load(ordering: .sequentiallyConsistent) {
+            let rest = unsafe workers[other].offer(workers[index].takeAll())
+            if rest.isEmpty { return }
+            unsafe workers[index].push(contentsOf: rest)
+        }
     }
 
     /// What has come in is put into the workers' queues, where it can be looked through.

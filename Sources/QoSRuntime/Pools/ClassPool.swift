@@ -14,8 +14,14 @@ import Synchronization
 struct ClassPool: ~Copyable {
     let qosClass: QoSClass
 
-    /// How many workers the pool may have, 1…``PoolWord/maximumWorkers``.
+    /// How many workers the pool has as long as none of them is blocked, 1…``PoolWord/maximumWorkers``.
     let width: Int
+
+    /// How many workers it may have at all: some more, to stand in for blocked ones.
+    let capacity: Int
+
+    /// How many of its workers' threads wait in the kernel with their job unfinished, and have somebody to stand in for them.
+    let blocked = Atomic<Int>(0)
 
     /// How long a worker that found nothing goes on looking before it parks, while a core is idle. Nanoseconds.
     let spin: UInt64
@@ -37,18 +43,30 @@ struct ClassPool: ~Copyable {
     ) {
         self.qosClass = qosClass
         self.width = min(max(width, 1), PoolWord.maximumWorkers)
+        capacity = min(self.width + Self.mostCompensating, PoolWord.maximumWorkers)
         self.spin = spin
         unsafe self.core = core
-        unsafe workers = UnsafeMutablePointer<Worker>.allocate(capacity: self.width)
-        for index in 0..<self.width {
+        unsafe workers = UnsafeMutablePointer<Worker>.allocate(capacity: capacity)
+        for index in 0..<capacity {
             unsafe (workers + index).initialize(to: Worker(index: index, pool: address))
         }
     }
 
     deinit {
-        unsafe workers.deinitialize(count: width)
+        unsafe workers.deinitialize(count: capacity)
         unsafe workers.deallocate()
     }
+
+    /// How many workers may stand in for blocked ones of the class.
+    static let mostCompensating = 32
+
+    /// How many workers the pool may have at this moment.
+    @inline(__always)
+    var limit: Int { min(width + blocked.load(ordering: .sequentiallyConsistent), capacity) }
+
+    /// How many workers have a thread, or one on its way.
+    @inline(__always)
+    var started: Int { PoolWord(rawValue: word.load(ordering: .relaxed)).started }
 
     // MARK: Adding work
 
@@ -78,7 +96,7 @@ struct ClassPool: ~Copyable {
     func wakeOne() {
         let seen = PoolWord(rawValue: word.load(ordering: .sequentiallyConsistent))
         if seen.searching > 0 { return }
-        if seen.parkedTop == nil && seen.started >= width {
+        if seen.parkedTop == nil && seen.started >= limit {
             unsafe core.noteBacklog()
             return
         }
@@ -91,7 +109,7 @@ struct ClassPool: ~Copyable {
     func wakeAdmitted() -> Bool {
         var seen = PoolWord(rawValue: word.load(ordering: .sequentiallyConsistent))
         while true {
-            let (next, notification) = seen.workAdded(width: width) { top in
+            let (next, notification) = seen.workAdded(width: limit) { top in
                 let link = unsafe workers[top].nextParked.load(ordering: .relaxed)
                 return link == 0 ? nil : link - 1
             }
@@ -119,19 +137,17 @@ struct ClassPool: ~Copyable {
     /// Whether any queue of the pool holds something. Sequentially consistent with ``submit(_:)``.
     func hasWork() -> Bool {
         if !injection.isEmpty { return true }
-        let started = PoolWord(rawValue: word.load(ordering: .relaxed)).started
-        for index in 0..<min(started, width)
+        for index in 0..<started
         where unsafe workers[index].queued.load(ordering: .sequentiallyConsistent) > 0 {
             return true
         }
         return false
     }
 
-    /// How many jobs the pool has run: whether its workers get on.
+    /// Changes when a job of the pool begins or ends: whether its workers get on.
     var progress: UInt64 {
-        let started = PoolWord(rawValue: word.load(ordering: .relaxed)).started
         var sum: UInt64 = 0
-        for index in 0..<min(started, width) { sum &+= unsafe workers[index].jobsRun.load(ordering: .relaxed) }
+        for index in 0..<started { sum &+= unsafe workers[index].jobSteps.load(ordering: .relaxed) }
         return sum
     }
 

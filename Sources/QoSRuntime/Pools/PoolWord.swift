@@ -77,6 +77,21 @@ struct PoolWord: Equatable {
         with(parkedTop: worker, searching: wasSearching ? searching - 1 : searching, started: started)
     }
 
+    /// The loop takes the worker that parked last off the stack, to look through all of them. `nil` when none is parked.
+    ///
+    /// - Parameter nextParked: the link of the worker on top of the stack.
+    func parkedTaken(nextParked: (Int) -> Int?) -> (PoolWord, worker: Int)? {
+        guard let top = parkedTop else { return nil }
+        return (with(parkedTop: nextParked(top), searching: searching, started: started), top)
+    }
+
+    /// A worker that has been taken off the stack is to end its thread: only the last one that was started can. `nil` when it is
+    /// not the last, or when no more than `limit` are started.
+    func retired(_ worker: Int, limit: Int) -> PoolWord? {
+        guard started > limit, worker == started - 1 else { return nil }
+        return with(parkedTop: parkedTop, searching: searching, started: started - 1)
+    }
+
     /// The thread of a worker that was to start could not be created.
     func startFailed() -> PoolWord {
         with(parkedTop: parkedTop, searching: searching - 1, started: started - 1)

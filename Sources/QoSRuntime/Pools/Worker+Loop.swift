@@ -4,9 +4,6 @@ import QoSKernel
 import Synchronization
 
 extension Worker {
-    /// How often the injection queue is looked at although the own queue is not empty.
-    private static let injectionInterval: UInt32 = 61
-
     /// How long a worker may take no job from its queue before a thief takes its last node too. Nanoseconds.
     private static let lastNodeGrace: UInt64 = 5_000
 
@@ -28,6 +25,7 @@ extension Worker {
         while !core.isClosed {
             if core.admission.mustAsk(rank: rank), core.workerMustPark(rank: rank) {
                 unsafe park(worker, wasSearching: isSearching, isCounted: false)
+                if unsafe worker.pointee.retires { break }
                 isSearching = true
             } else if let node = unsafe nextNode(worker) {
                 if isSearching {
@@ -41,11 +39,16 @@ extension Worker {
                 unsafe run(node, worker, executors, rank)
             } else if !core.isClosed {
                 unsafe park(worker, wasSearching: isSearching, isCounted: true)
+                if unsafe worker.pointee.retires { break }
                 // Whoever unparks a worker has counted it as searching, except at shutdown, when it no longer matters.
                 isSearching = true
             }
         }
-        unsafe core.workerExits(worker)
+        if unsafe worker.pointee.retires {
+            unsafe core.workerRetires(worker)
+        } else {
+            unsafe core.workerExits(worker)
+        }
     }
 
     @inline(__always)
@@ -55,6 +58,8 @@ extension Worker {
     ) {
         let tag = node.tag
         unsafe worker.pointee.current = node
+        unsafe worker.pointee.jobSteps.store(
+            worker.pointee.jobSteps.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
         if tag.isLane {
             unsafe LaneActivation(node: node).run(on: worker)
         } else {
@@ -67,21 +72,22 @@ extension Worker {
                 unsafe job.runSynchronously(on: executors[tag.executor])
             }
         }
+        unsafe worker.pointee.current = nil
+        // Before the look at `isBlocked`: whoever takes the worker for blocked looks afterwards whether the job has ended.
+        unsafe worker.pointee.jobSteps.store(
+            worker.pointee.jobSteps.load(ordering: .relaxed) &+ 1, ordering: .sequentiallyConsistent)
+        if unsafe worker.pointee.isBlocked { unsafe worker.pointee.pool.pointee.core.workerUnblocked(worker) }
         if unsafe worker.pointee.isBoosted.load(ordering: .relaxed) {
             unsafe worker.pointee.pool.pointee.core.endBoost(of: worker, qosClass: worker.pointee.pool.pointee.qosClass)
         }
-        unsafe worker.pointee.current = nil
-        unsafe worker.pointee.jobsRun.store(
-            worker.pointee.jobsRun.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
     }
 
     /// The next node of the own queue or the injection queue.
+    ///
+    /// What has come in is taken in before each job: it stands behind what is queued already, and waits no longer than that. A
+    /// look every so many jobs would keep it outside for as many windows of a class that starves.
     @inline(__always)
     private static func nextNode(_ worker: UnsafeMutablePointer<Worker>) -> JobNode? {
-        let tick = unsafe worker.pointee.tick &+ 1
-        unsafe worker.pointee.tick = tick
-        if tick % injectionInterval == 0 { unsafe takeInjected(worker) }
-        if let node = unsafe worker.pointee.pop() { return node }
         unsafe takeInjected(worker)
         return unsafe worker.pointee.pop()
     }
@@ -133,8 +139,7 @@ extension Worker {
         _ worker: UnsafeMutablePointer<Worker>, includingLast: Bool
     ) -> JobNode? {
         let pool = unsafe worker.pointee.pool
-        let started = unsafe min(
-            PoolWord(rawValue: pool.pointee.word.load(ordering: .relaxed)).started, pool.pointee.width)
+        let started = unsafe pool.pointee.started
         let own = unsafe worker.pointee.index
         for offset in 1..<max(started, 1) {
             var taken = unsafe pool.pointee.workers[(own + offset) % started].steal(includingLast: includingLast)
@@ -151,9 +156,11 @@ extension Worker {
     /// (`Docs/Protocols/wake-park.md`).
     ///
     /// - Parameter isCounted: whether admission still counts the worker; not when it was told to park.
-    private static func park(_ worker: UnsafeMutablePointer<Worker>, wasSearching: Bool, isCounted: Bool) {
+    static func park(_ worker: UnsafeMutablePointer<Worker>, wasSearching: Bool, isCounted: Bool) {
         let pool = unsafe worker.pointee.pool
         let index = unsafe worker.pointee.index
+        unsafe worker.pointee.isParked.store(true, ordering: .sequentiallyConsistent)
+        if !isCounted { unsafe pool.pointee.relieve(index) }
         unsafe pool.pointee.update { word -> (PoolWord, Void)? in
             unsafe worker.pointee.nextParked.store(word.parkedTop.map { $0 + 1 } ?? 0, ordering: .relaxed)
             return (word.workerParks(index, wasSearching: wasSearching), ())
@@ -164,6 +171,7 @@ extension Worker {
         unsafe worker.pointee.timesParked.store(
             worker.pointee.timesParked.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
         unsafe worker.pointee.parker.park()
+        unsafe worker.pointee.isParked.store(false, ordering: .sequentiallyConsistent)
     }
 }
 

@@ -5,7 +5,7 @@ import Synchronization
 
 /// A worker's state: allocated once with its pool, shared by its own thread and the thieves of its pool.
 ///
-/// Threading: `current` and `tick` belong to the worker's thread; the rest is guarded or atomic.
+/// Threading: `current` belongs to the worker's thread; the rest is guarded or atomic.
 @safe
 struct Worker: ~Copyable {
     /// The position in the pool, 0 and up.
@@ -24,6 +24,25 @@ struct Worker: ~Copyable {
     /// 1 + the index of the worker that parked before this one; 0 for none. Read by whoever takes this one off the stack.
     let nextParked = Atomic<Int>(0)
 
+    /// Whether the thread waits in the kernel with its job unfinished, as far as is known, and is not counted by admission.
+    /// Changes under the lock of `boost`.
+    let blockedAs = Atomic<UInt8>(0)
+
+    /// Whether the job that runs is within ``QoS/withBlocking(_:)``; read by the loop.
+    let hasDeclaredBlocking = Atomic<Bool>(false)
+
+    /// Whether the worker is parked at a checkpoint, its job unfinished: its thread must not end.
+    let isParkedInJob = Atomic<Bool>(false)
+
+    /// Set by the loop for a parked worker whose thread is to end: it stood in for a blocked one.
+    let isToRetire = Atomic<Bool>(false)
+
+    /// What the loop saw when it looked last; the loop's thread.
+    var lastLook = WorkerLook()
+
+    /// Whether the worker sleeps, or is about to: what it still has queued is then for others.
+    let isParked = Atomic<Bool>(false)
+
     /// The node that runs, to tell a task that yields from one that was made runnable.
     var current: JobNode?
 
@@ -40,11 +59,10 @@ struct Worker: ~Copyable {
     let boost = Lock<WorkerBoost?>(nil)
     let isBoosted = Atomic<Bool>(false)
 
-    /// Counts jobs, to look at the injection queue now and then even when the own queue is never empty.
-    var tick: UInt32 = 0
+    /// Jobs begun plus jobs ended, so far: odd while one runs. Written by the worker's thread only.
+    let jobSteps = Atomic<UInt64>(0)
 
-    /// Jobs run, and nodes taken from others, so far. Written by the worker's thread only.
-    let jobsRun = Atomic<UInt64>(0)
+    /// Nodes taken from others, and sleeps, so far. Written by the worker's thread only.
     let nodesStolen = Atomic<UInt64>(0)
     let timesParked = Atomic<UInt64>(0)
 
@@ -58,6 +76,17 @@ struct Worker: ~Copyable {
     static var current: UnsafeMutablePointer<Worker>? {
         // SAFETY: only `Worker.runLoop` sets the word, to a worker that outlives its thread.
         unsafe cqos_current_worker()?.assumingMemoryBound(to: Worker.self)
+    }
+
+    @inline(__always)
+    var isBlocked: Bool { blockedAs.load(ordering: .sequentiallyConsistent) != 0 }
+
+    @inline(__always)
+    var retires: Bool { isToRetire.load(ordering: .relaxed) }
+
+    /// The name of the worker's thread.
+    var identity: WorkerIdentity {
+        unsafe WorkerIdentity(qosClass: pool.pointee.qosClass, index: index)
     }
 
     /// Whether the calling thread is a worker of the pool.

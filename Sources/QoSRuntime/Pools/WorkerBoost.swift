@@ -14,6 +14,11 @@ struct WorkerBoost {
     /// Whether it is for a lock that the job holds, and for nothing else: it then ends when the lock is given back (rule I2).
     var endsWithLock = false
 
+    /// Where admission counts the worker because of it; `nil` for its own class.
+    var countedClass: QoSClass? {
+        if case .effects = means { qosClass } else { nil }
+    }
+
     enum Means {
         /// The thread got the policy, nice value and slice of the class.
         case effects
@@ -26,8 +31,7 @@ struct WorkerBoost {
 extension SchedulerCore {
     /// Raises the running tasks that something of a higher class waits for (rule I4). The loop's thread.
     func promoteRunning(rank: Int) {
-        let started = unsafe min(
-            PoolWord(rawValue: pools[rank].word.load(ordering: .relaxed)).started, pools[rank].width)
+        let started = unsafe pools[rank].started
         for index in 0..<started {
             let worker = unsafe pools[rank].workers + index
             // All of it while the worker cannot leave the job: it would else be counted in a class in which it does not
@@ -55,6 +59,17 @@ extension SchedulerCore {
                 boost?.endsWithLock = endsWithLock
                 return []
             }
+            if unsafe worker.pointee.isBlocked {
+                // It is not counted anywhere; when it runs again, the next look finds a task that was raised. Nobody looks for a
+                // lock's holder: it gets its effects now, and is counted by them when it runs again.
+                if forLock, boost.map({ $0.countedClass != nil }) ?? true, giveEffects(of: wanted, to: thread) {
+                    boost = WorkerBoost(qosClass: wanted, means: .effects, endsWithLock: endsWithLock)
+                    unsafe worker.pointee.blockedAs.store(UInt8(wanted.rank + 1), ordering: .sequentiallyConsistent)
+                    unsafe worker.pointee.isBoosted.store(true, ordering: .releasing)
+                    runningPromoted.wrappingAdd(1, ordering: .relaxed)
+                }
+                return []
+            }
             var admitted = QoSClassSet()
             // A job that is raised a second time keeps its means.
             if case .fence(let fence)? = boost?.means, let fence { admitted = admission.fenceLifted(fence) }
@@ -69,6 +84,7 @@ extension SchedulerCore {
             }
             unsafe worker.pointee.isBoosted.store(true, ordering: .releasing)
             runningPromoted.wrappingAdd(1, ordering: .relaxed)
+            unsafe observe(.promotedRunning(worker: worker.pointee.identity, to: wanted))
             return admitted
         }
     }
@@ -84,8 +100,21 @@ extension SchedulerCore {
 
     /// The lock has been given back: what was done for it alone is undone. The worker's thread.
     func endRaiseOfHolder(_ worker: UnsafeMutablePointer<Worker>) {
-        guard unsafe worker.pointee.boost.withLock({ $0?.endsWithLock == true }) else { return }
-        unsafe endBoost(of: worker, qosClass: worker.pointee.pool.pointee.qosClass)
+        let own = unsafe worker.pointee.pool.pointee.qosClass
+        if unsafe worker.pointee.isBlocked { unsafe workerUnblocked(worker) }
+        // Counted anew under the lock under which it may be taken for blocked; if it has been since, the end of the job undoes it.
+        let ended: (WorkerBoost, QoSClassSet)? = unsafe worker.pointee.boost.withLock { boost in
+            guard let present = boost, present.endsWithLock, unsafe !worker.pointee.isBlocked else { return nil }
+            boost = nil
+            unsafe worker.pointee.isBoosted.store(false, ordering: .releasing)
+            switch present.means {
+            case .effects: return (present, admission.workerMoved(from: present.qosClass, to: own))
+            case .fence(let fence): return (present, fence.map { admission.fenceLifted($0) } ?? [])
+            }
+        }
+        guard let (boost, admitted) = ended else { return }
+        if boost.countedClass != nil { _ = profile?.applier.apply(own) }
+        wake(admitted)
     }
 
     private func giveEffects(of qosClass: QoSClass, to thread: ThreadID) -> Bool {

@@ -19,16 +19,27 @@ extension QoSScheduler {
         /// administrator tunes the threads from outside, by their names.
         public var appliesKernelEffects: Bool
 
+        /// Whether a worker whose thread sleeps in the kernel with its job unfinished gets somebody to stand in for it although the job
+        /// did not declare it by ``QoS/withBlocking(_:)``, when work of its class waits.
+        public var detectsBlocking: Bool
+
+        /// Is told what the scheduler does; `nil` costs nothing.
+        public var observer: (any SchedulerObserver)?
+
         /// The seam to the kernel's scheduling calls, for tests; `nil` is the real one.
         package var schedulingCalls: (any SchedulingCalls)?
 
         /// Makes a configuration.
         public init(
-            processors: Int? = nil, workers: [QoSClass: Int] = [:], appliesKernelEffects: Bool = true
+            processors: Int? = nil, workers: [QoSClass: Int] = [:], appliesKernelEffects: Bool = true,
+            detectsBlocking: Bool = true,
+            observer: (any SchedulerObserver)? = nil
         ) {
             self.processors = processors
             self.workers = workers
             self.appliesKernelEffects = appliesKernelEffects
+            self.detectsBlocking = detectsBlocking
+            self.observer = observer
         }
     }
 }

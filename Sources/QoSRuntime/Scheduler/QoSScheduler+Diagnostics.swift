@@ -21,8 +21,12 @@ public struct SchedulerSnapshot: Sendable, Hashable, Codable {
         public let qosClass: QoSClass
         /// How many workers it may have.
         public let width: Int
-        /// How many it has.
+        /// How many it has; more than `width` while some stand in for blocked ones, and for a moment after.
         public let workers: Int
+        /// How many of them are known to be blocked.
+        public let blocked: Int
+        /// How much processor time its threads have used so far, nanoseconds; without those that stood in for others and have ended.
+        public let processorNanoseconds: UInt64
         /// Jobs and lanes that wait in workers' queues; what has come in since a worker looked last is not counted.
         public let queued: Int
         /// Jobs and lanes run so far.
@@ -45,6 +49,24 @@ public struct SchedulerSnapshot: Sendable, Hashable, Codable {
     /// How many running tasks were raised because something of a higher class waits for them (rule I4).
     public let runningPromoted: UInt64
 
+    /// How often higher classes began to stand aside for one that was kept off the processors for too long (rule C7).
+    public let starvationWindows: UInt64
+
+    /// How many fences were raised: competitors that took no jobs so that promoted work got through.
+    public let fencesRaised: UInt64
+
+    /// How often a job declared that it blocks.
+    public let blockedDeclared: UInt64
+
+    /// How often a job was seen to block that had not declared it.
+    public let blockedDetected: UInt64
+
+    /// How often nobody could stand in for a blocked worker, because the limit was reached.
+    public let uncompensated: UInt64
+
+    /// How often a job kept its worker for longer than its class should: 0.25 s at userInteractive, 10 s at background.
+    public let stalls: UInt64
+
     /// How often a thread could not be created. Each is tried again while there is work.
     public let threadStartFailures: UInt64
 
@@ -55,11 +77,18 @@ public struct SchedulerSnapshot: Sendable, Hashable, Codable {
 
 extension SchedulerCore {
     func snapshot() -> SchedulerSnapshot {
-        SchedulerSnapshot(
+        let counters = admission.counters
+        return SchedulerSnapshot(
             processors: width,
             pools: QoSClass.descending.map { unsafe pools[$0.rank].snapshot() },
             tasksMoved: tasksMoved.load(ordering: .relaxed),
             runningPromoted: runningPromoted.load(ordering: .relaxed),
+            starvationWindows: counters.windows,
+            fencesRaised: counters.fencesRaised,
+            blockedDeclared: blockedDeclared.load(ordering: .relaxed),
+            blockedDetected: blockedDetected.load(ordering: .relaxed),
+            uncompensated: uncompensated.load(ordering: .relaxed),
+            stalls: stalls.load(ordering: .relaxed),
             threadStartFailures: startFailures.load(ordering: .relaxed),
             effectMode: profile?.capabilities.mode.rawValue)
     }
@@ -67,16 +96,19 @@ extension SchedulerCore {
 
 extension ClassPool {
     func snapshot() -> SchedulerSnapshot.Pool {
-        let started = PoolWord(rawValue: word.load(ordering: .relaxed)).started
-        var (queued, run, stolen, parked) = (0, UInt64(0), UInt64(0), UInt64(0))
+        var (queued, run, stolen, parked, used) = (0, UInt64(0), UInt64(0), UInt64(0), UInt64(0))
+        let started = self.started
         for index in 0..<started {
+            let thread = unsafe workers[index].threadID.load(ordering: .relaxed)
+            if thread != 0 { used &+= ThreadClock.nanoseconds(of: ThreadID(rawValue: thread)) ?? 0 }
             queued += unsafe workers[index].queued.load(ordering: .relaxed)
-            run &+= unsafe workers[index].jobsRun.load(ordering: .relaxed)
+            run &+= unsafe workers[index].jobSteps.load(ordering: .relaxed) / 2
             stolen &+= unsafe workers[index].nodesStolen.load(ordering: .relaxed)
             parked &+= unsafe workers[index].timesParked.load(ordering: .relaxed)
         }
         return SchedulerSnapshot.Pool(
-            qosClass: qosClass, width: width, workers: started, queued: queued, jobsRun: run, nodesStolen: stolen,
+            qosClass: qosClass, width: width, workers: started, blocked: blocked.load(ordering: .relaxed),
+            processorNanoseconds: used, queued: queued, jobsRun: run, nodesStolen: stolen,
             timesParked: parked)
     }
 }

@@ -22,9 +22,10 @@ extension SchedulerCore {
     ///
     /// - Returns: whether it parks instead.
     func workerMustPark(rank: Int) -> Bool {
-        let answer = admission.workerAsked(rank: rank)
-        wake(answer.admit)
-        return answer.parks
+        let (answer, admit) = admission.workerAsked(rank: rank)
+        if answer == .parksAsHighest { lendProcessor(rank: rank) }
+        wake(admit)
+        return answer != .goesOn
     }
 
     /// Time may have made a difference. The loop's thread.
@@ -40,6 +41,7 @@ extension SchedulerCore {
     func workerWakes() {
         let (before, _) = awake.wrappingAdd(1, ordering: .sequentiallyConsistent)
         if before >= width { noteBacklog() }
+        beginWatching()
     }
 
     /// Wakes one worker of each class. Where none could be woken, the admission is given back, which may admit others.
@@ -52,6 +54,9 @@ extension SchedulerCore {
                 if unsafe pools[qosClass.rank].hasWork() { unsafe pools[qosClass.rank].wakeOne() }
             }
         }
+        takeBackProcessors()
+        let opened = admission.takeOpenedWindows()
+        if !opened.isEmpty { observe(.starvationWindows(opened.members)) }
         // The loop keeps the time at which a class has waited for too long.
         if let time = admission.nextLook, admission.isEarlierThanArmed(time) { loop.wake() }
     }

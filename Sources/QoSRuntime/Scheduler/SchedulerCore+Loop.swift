@@ -25,6 +25,7 @@ extension SchedulerCore {
         let nextTimer = advanceTimers()
         let nextPhase = advancePhase()
         let nextRescan = rescanIfDue()
+        let nextWatch = watchIfDue()
         var nextAdmission = tickAdmission()
         admission.timerArmed(for: nextAdmission)
         // An event may have set an earlier time before it could see for when the timer is armed.
@@ -32,7 +33,8 @@ extension SchedulerCore {
             nextAdmission = time
             admission.timerArmed(for: time)
         }
-        loop.armTimer(atNanoseconds: [nextTimer, nextPhase, nextRescan, nextAdmission].compactMap { $0 }.min())
+        loop.armTimer(
+            atNanoseconds: [nextTimer, nextPhase, nextRescan, nextWatch, nextAdmission].compactMap { $0 }.min())
     }
 
     /// - Returns: when to look next; `nil` without timers, and once the scheduler is closed: who adds one then and does not
@@ -70,6 +72,13 @@ extension SchedulerCore {
             let request = unsafe pools[rank].startRequest.exchange(0, ordering: .sequentiallyConsistent)
             guard request > 0 else { continue }
             workersLeft.wrappingAdd(1, ordering: .sequentiallyConsistent)
+            joinRetired()
+            // The thread that was in this place before is about to end.
+            if unsafe pools[rank].workers[request - 1].retires {
+                startFailed(rank: rank)
+                continue
+            }
+            unsafe pools[rank].workers[request - 1].hasLeft.store(false, ordering: .relaxed)
             do {
                 threads.append(try WorkerThread(core: self, rank: rank, index: request - 1))
             } catch {
@@ -82,6 +91,7 @@ extension SchedulerCore {
     private func startFailed(rank: Int) {
         workersLeft.wrappingSubtract(1, ordering: .sequentiallyConsistent)
         startFailures.wrappingAdd(1, ordering: .relaxed)
+        observe(.threadStartFailed(QoSClass(atRank: rank)))
         unsafe pools[rank].update { word -> (PoolWord, Void)? in (word.startFailed(), ()) }
         awake.wrappingSubtract(1, ordering: .sequentiallyConsistent)
         workerWentIdle(rank: rank)

@@ -9,6 +9,12 @@ extension SchedulerCore {
     /// How often the queues are looked through while something waits in them. Nanoseconds.
     private static let rescanInterval: UInt64 = 1_000_000
 
+    /// How often, while workers are blocked and work waits: those that stand in for them may block in turn. Nanoseconds.
+    private static let detectionInterval: UInt64 = 250_000
+
+    /// How often the workers are looked at while any is awake. Nanoseconds.
+    private static let watchInterval: UInt64 = 250_000_000
+
     /// How many nodes of a worker's queue are looked at each time: bounds the time for which its lock is held.
     private static let rescanLimit = 1024
 
@@ -28,10 +34,13 @@ extension SchedulerCore {
         guard !isClosed, backlogFlag.load(ordering: .relaxed) else { return nil }
         let now = MonotonicClock.nanoseconds()
         if let time = nextRescan, now < time { return time }
-        nextRescan = now.addingSaturating(Self.rescanInterval)
+        let isDetecting = blockedWorkers.load(ordering: .relaxed) > 0
+        nextRescan = now.addingSaturating(isDetecting ? Self.detectionInterval : Self.rescanInterval)
+        lookAtWorkers(at: now)
         for rank in 0..<QoSClass.userInteractive.rank {
             unsafe pools[rank].rescan(limit: Self.rescanLimit) { node, qosClass in
                 tasksMoved.wrappingAdd(1, ordering: .relaxed)
+                observe(.promotedWaiting(from: QoSClass(atRank: rank), to: qosClass))
                 unsafe pools[qosClass.rank].submit(node)
             }
             promoteRunning(rank: rank)
@@ -51,6 +60,42 @@ extension SchedulerCore {
     /// Whether something waits, or more workers run than there are processors.
     private var hasBacklog: Bool {
         awake.load(ordering: .sequentiallyConsistent) > width
-            || (0..<QoSClass.userInteractive.rank).contains { unsafe pools[$0].hasWork() }
+            || (0..<QoSClass.allCases.count).contains { unsafe pools[$0].hasWork() }
+    }
+
+    /// A worker wakes up: from now on the loop looks at the workers now and then, until all of them sleep.
+    @inline(__always)
+    func beginWatching() {
+        if isWatching.load(ordering: .relaxed) { return }
+        isWatching.store(true, ordering: .sequentiallyConsistent)
+        loop.wake()
+    }
+
+    /// Looks at the workers if it is time, and ends the threads that are not needed any more. The loop's thread.
+    ///
+    /// - Returns: when to look next; `nil` while all workers sleep and there are no more than there should be.
+    func watchIfDue() -> UInt64? {
+        guard !isClosed, isWatching.load(ordering: .relaxed) else { return nil }
+        let now = MonotonicClock.nanoseconds()
+        if now < nextWatch { return nextWatch }
+        if nextWatch != 0 {
+            lookAtWorkers(at: now)
+            retireExtraWorkers()
+        }
+        nextWatch = now.addingSaturating(Self.watchInterval)
+        if isWorthWatching { return nextWatch }
+        isWatching.store(false, ordering: .sequentiallyConsistent)
+        if isWorthWatching {
+            isWatching.store(true, ordering: .sequentiallyConsistent)
+            return nextWatch
+        }
+        nextWatch = 0
+        return nil
+    }
+
+    private var isWorthWatching: Bool {
+        awake.load(ordering: .sequentiallyConsistent) > 0
+            || (0..<QoSClass.allCases.count).contains { unsafe pools[$0].started > pools[$0].limit }
+            || threads.contains { unsafe pools[$0.rank].workers[$0.index].retires }
     }
 }

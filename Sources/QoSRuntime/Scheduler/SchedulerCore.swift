@@ -51,6 +51,24 @@ final class SchedulerCore: @unchecked Sendable {
     /// Whether something waits behind busy workers, so that the loop has to look for tasks that were raised.
     let backlogFlag = Atomic<Bool>(false)
 
+    /// Workers whose threads wait in the kernel with their job unfinished, now; and how often that was said and seen so far.
+    let blockedWorkers = Atomic<Int>(0)
+    let blockedDeclared = Atomic<UInt64>(0)
+    let blockedDetected = Atomic<UInt64>(0)
+
+    /// How often nobody could stand in for a blocked worker, because too many did already.
+    let uncompensated = Atomic<UInt64>(0)
+
+    /// How often a job took longer than its class should.
+    let stalls = Atomic<UInt64>(0)
+
+    /// Whether the loop looks at the workers now and then; and when next, the loop's thread.
+    let isWatching = Atomic<Bool>(false)
+    var nextWatch: UInt64 = 0
+
+    /// The classes whose threads are bound to a processor that others left to them, as bits by rank.
+    let lentTo = Atomic<UInt8>(0)
+
     /// When the loop looks next; the loop's thread.
     var nextRescan: UInt64?
 
@@ -115,7 +133,7 @@ final class SchedulerCore: @unchecked Sendable {
 
     /// Whether a processor has none of our workers: only then does a worker that spins take nothing from another.
     @inline(__always)
-    var hasIdleCore: Bool { awake.load(ordering: .relaxed) <= width }
+    var hasIdleCore: Bool { awake.load(ordering: .relaxed) - blockedWorkers.load(ordering: .relaxed) <= width }
 
     func workerParks() {
         let (_, left) = awake.wrappingSubtract(1, ordering: .sequentiallyConsistent)

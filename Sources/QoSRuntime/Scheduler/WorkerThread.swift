@@ -6,6 +6,8 @@ import Synchronization
 @safe
 final class WorkerThread {
     let name: String
+    let rank: Int
+    let index: Int
     private let worker: UnsafeMutablePointer<Worker>
     private var thread: Thread?
 
@@ -16,6 +18,8 @@ final class WorkerThread {
     init(core: SchedulerCore, rank: Int, index: Int) throws(KernelError) {
         let name = "qos-\(unsafe core.pools[rank].qosClass.abbreviation)-\(index)"
         self.name = name
+        self.rank = rank
+        self.index = index
         unsafe worker = core.pools[rank].workers + index
         thread = try Thread(name: name) {
             unsafe core.applyEffects(of: core.pools[rank].qosClass, threadName: name)

@@ -159,7 +159,7 @@ struct SerialExecutorTests {
     @Test("I3 a high call does not wait behind what else the low class has to do")
     func overtakes() async throws {
         let configuration = QoSScheduler.Configuration(
-            processors: 2, workers: [.background: 1], appliesKernelEffects: false)
+            processors: 2, workers: [.background: 1], appliesKernelEffects: false, detectsBlocking: false)
         try await withScheduler(configuration) { scheduler in
             let executor = scheduler.makeSerialExecutor()
             let (busy, release, highRan, lowRan) = (Gate(), Gate(), Gate(), Gate())
@@ -188,7 +188,8 @@ struct SerialExecutorTests {
 
     @Test("a lane that always has something to do leaves its pool's other work its turn")
     func fairness() async throws {
-        try await withScheduler(.init(processors: 1, appliesKernelEffects: false)) { scheduler in
+        try await withScheduler(.init(processors: 1, appliesKernelEffects: false, detectsBlocking: false)) {
+            scheduler in
             let executor = scheduler.makeSerialExecutor()
             let stop = Gate()
             let stopped = Gate()

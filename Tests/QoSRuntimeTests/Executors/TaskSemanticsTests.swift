@@ -141,7 +141,8 @@ struct TaskSemanticsTests {
 
     @Test("tasks that yield to one another all make progress, however many they are")
     func yields() async throws {
-        try await withScheduler(.init(processors: 1, appliesKernelEffects: false)) { scheduler in
+        try await withScheduler(.init(processors: 1, appliesKernelEffects: false, detectsBlocking: false)) {
+            scheduler in
             let turns = await withTaskGroup(of: Int.self) { group in
                 let stop = Gate()
                 for _ in 0..<20 {

@@ -11,7 +11,8 @@ import Testing
 struct PromotionTests {
     /// One processor, so one worker for each class, and no help from the kernel: what runs is decided by the pools.
     private func makeScheduler(calls: (any SchedulingCalls)? = nil) throws -> QoSScheduler {
-        var configuration = QoSScheduler.Configuration(processors: 1, appliesKernelEffects: calls != nil)
+        var configuration = QoSScheduler.Configuration(
+            processors: 1, appliesKernelEffects: calls != nil, detectsBlocking: false)
         configuration.schedulingCalls = calls
         return try QoSScheduler(configuration: configuration)
     }

@@ -6,7 +6,8 @@ import Testing
 @Suite("Shutdown", .timeLimit(.minutes(2)))
 struct ShutdownTests {
     private func makeScheduler(_ workers: [QoSClass: Int] = [:]) throws -> QoSScheduler {
-        try QoSScheduler(configuration: .init(processors: 2, workers: workers, appliesKernelEffects: false))
+        try QoSScheduler(
+            configuration: .init(processors: 2, workers: workers, appliesKernelEffects: false, detectsBlocking: false))
     }
 
     @Test("a scheduler that was never used ends")

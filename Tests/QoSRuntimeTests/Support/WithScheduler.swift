@@ -4,9 +4,10 @@ import Testing
 
 /// Makes a scheduler for a test, and sees to it that it ends without leaving anything behind.
 ///
-/// Without kernel effects if nothing else is said: the tests are about what runs where and when, and starve nobody else.
+/// Without kernel effects if nothing else is said, and with nobody to stand in for jobs that hold their worker: the tests are about what runs where and when, and starve nobody else.
 func withScheduler<Success>(
-    _ configuration: QoSScheduler.Configuration = .init(processors: 2, appliesKernelEffects: false),
+    _ configuration: QoSScheduler.Configuration = .init(
+        processors: 2, appliesKernelEffects: false, detectsBlocking: false),
     sourceLocation: SourceLocation = #_sourceLocation,
     _ body: (QoSScheduler) async throws -> Success
 ) async throws -> Success {

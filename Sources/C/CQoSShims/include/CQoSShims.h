@@ -120,6 +120,12 @@ static inline int cqos_get_affinity(pid_t thread, uint64_t *mask, size_t words) 
     return result < 0 ? -errno : (int)result;
 }
 
+// The processor on which the calling thread runs (getcpu(2)).
+static inline int cqos_current_processor(void) {
+    unsigned processor = 0;
+    return syscall(SYS_getcpu, &processor, NULL, NULL) < 0 ? -errno : (int)processor;
+}
+
 #include "CQoSThreadLocal.h"
 
 #endif

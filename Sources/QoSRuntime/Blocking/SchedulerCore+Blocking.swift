@@ -1,0 +1,174 @@
+import QoSCore
+import QoSEventLoop
+import QoSKernel
+import Synchronization
+
+// A worker whose thread waits in the kernel leaves its processor to another one (`Docs/Protocols/blocking.md`).
+
+extension SchedulerCore {
+    /// A worker's thread waits in the kernel, or is about to, with its job unfinished: it is no longer counted, and another worker
+    /// may stand in for it.
+    ///
+    /// - Parameters:
+    ///   - reason: who says so.
+    ///   - step: the worker's `jobSteps` when that was seen; for a detected one, which may have left its job meanwhile.
+    /// - Returns: whether it was noted, and has to be taken back by ``workerUnblocked(_:)``.
+    func workerBlocked(_ worker: UnsafeMutablePointer<Worker>, _ reason: BlockingReason, step: UInt64? = nil) -> Bool {
+        let pool = unsafe worker.pointee.pool
+        guard unsafe pool.pointee.blocked.load(ordering: .relaxed) < ClassPool.mostCompensating else {
+            uncompensated.wrappingAdd(1, ordering: .relaxed)
+            return false
+        }
+        // Under the lock under which a boost changes where the worker is counted.
+        let admitted: QoSClassSet? = unsafe worker.pointee.boost.withLock { boost in
+            guard unsafe !worker.pointee.isBlocked else { return nil }
+            let counted = unsafe boost.flatMap(\.countedClass) ?? pool.pointee.qosClass
+            unsafe worker.pointee.blockedAs.store(UInt8(counted.rank + 1), ordering: .sequentiallyConsistent)
+            // A worker that has ended its job before it could see this will not take it back.
+            if let step, unsafe worker.pointee.jobSteps.load(ordering: .sequentiallyConsistent) != step {
+                unsafe worker.pointee.blockedAs.store(0, ordering: .sequentiallyConsistent)
+                return nil
+            }
+            return admission.workerBlocked(rank: counted.rank)
+        }
+        guard let admitted else { return false }
+        unsafe pool.pointee.blocked.wrappingAdd(1, ordering: .sequentiallyConsistent)
+        blockedWorkers.wrappingAdd(1, ordering: .relaxed)
+        switch reason {
+        case .declared: blockedDeclared.wrappingAdd(1, ordering: .relaxed)
+        case .detected: blockedDetected.wrappingAdd(1, ordering: .relaxed)
+        }
+        unsafe worker.pointee.isParked.store(true, ordering: .sequentiallyConsistent)
+        unsafe pool.pointee.relieve(worker.pointee.index)
+        wake(admitted)
+        if unsafe pool.pointee.hasWork() { unsafe pool.pointee.wakeOne() }
+        unsafe observe(.workerBlocked(worker.pointee.identity, reason))
+        return true
+    }
+
+    /// The thread runs again, or its job has ended: it is counted as before. By the worker, or by the loop that sees it run.
+    func workerUnblocked(_ worker: UnsafeMutablePointer<Worker>) {
+        let pool = unsafe worker.pointee.pool
+        let admitted: QoSClassSet? = unsafe worker.pointee.boost.withLock { _ in
+            let counted = unsafe worker.pointee.blockedAs.exchange(0, ordering: .sequentiallyConsistent)
+            return counted == 0 ? nil : admission.workerUnblocked(rank: Int(counted) - 1)
+        }
+        guard let admitted else { return }
+        unsafe worker.pointee.isParked.store(false, ordering: .sequentiallyConsistent)
+        unsafe pool.pointee.blocked.wrappingSubtract(1, ordering: .sequentiallyConsistent)
+        blockedWorkers.wrappingSubtract(1, ordering: .relaxed)
+        wake(admitted)
+        unsafe observe(.workerUnblocked(worker.pointee.identity))
+    }
+
+    // MARK: The loop's look
+
+    /// Looks at the workers that are in a job: which of them are blocked, and which do not come to an end. The loop's thread.
+    func lookAtWorkers(at now: UInt64) {
+        for rank in 0..<QoSClass.allCases.count {
+            for index in unsafe 0..<pools[rank].started {
+                unsafe look(at: pools[rank].workers + index, rank: rank, now)
+            }
+        }
+    }
+
+    private func look(at worker: UnsafeMutablePointer<Worker>, rank: Int, _ now: UInt64) {
+        let thread = ThreadID(rawValue: unsafe worker.pointee.threadID.load(ordering: .relaxed))
+        guard thread.rawValue != 0 else { return }
+        let isBlocked = unsafe worker.pointee.isBlocked
+        if unsafe !isBlocked && worker.pointee.isParked.load(ordering: .relaxed) { return }
+        let step = unsafe worker.pointee.jobSteps.load(ordering: .sequentiallyConsistent)
+        guard step & 1 == 1 else { return }
+        let finding = unsafe worker.pointee.lastLook.looked(
+            step: step, used: { ThreadClock.nanoseconds(of: thread) }, now: now, limit: Self.stallLimit(rank: rank))
+        if let stalled = finding.stalledFor {
+            stalls.wrappingAdd(1, ordering: .relaxed)
+            unsafe observe(.jobStalled(worker: worker.pointee.identity, nanoseconds: stalled))
+        }
+        if isBlocked {
+            // One that declared it says itself when it is over; for one that does not, running is the proof.
+            if unsafe !finding.stoodStill && !worker.pointee.hasDeclaredBlocking.load(ordering: .relaxed) {
+                unsafe workerUnblocked(worker)
+            }
+        } else if finding.beganToStandStill, configuration.detectsBlocking, ThreadClock.isAsleep(thread) == true {
+            _ = unsafe workerBlocked(worker, .detected, step: step)
+        }
+    }
+
+    /// How long a job of a class may take before it is counted as stalled. Nanoseconds.
+    private static func stallLimit(rank: Int) -> UInt64 {
+        switch QoSClass(atRank: rank) {
+        case .userInteractive: 250_000_000
+        case .userInitiated: 1_000_000_000
+        case .default: 2_000_000_000
+        case .utility: 5_000_000_000
+        case .background: 10_000_000_000
+        }
+    }
+
+    // MARK: Back to the width
+
+    /// Ends threads that stood in for blocked ones and have nothing to do any more. The loop's thread.
+    func retireExtraWorkers() {
+        for rank in 0..<QoSClass.allCases.count where unsafe pools[rank].started > pools[rank].limit {
+            unsafe retireExtraWorkers(of: pools + rank)
+        }
+        joinRetired()
+    }
+
+    /// Takes back the threads that were told to end and have. The loop's thread.
+    func joinRetired() {
+        threads.removeAll { thread in
+            guard unsafe pools[thread.rank].workers[thread.index].retires, thread.hasLeft else { return false }
+            do { try thread.join() } catch { thread.abandon() }
+            unsafe pools[thread.rank].workers[thread.index].isToRetire.store(false, ordering: .relaxed)
+            return true
+        }
+    }
+
+    private func retireExtraWorkers(of pool: UnsafeMutablePointer<ClassPool>) {
+        var parked: [Int] = []
+        while let worker = unsafe pool.pointee.update({ word in
+            word.parkedTaken { top in
+                let link = unsafe pool.pointee.workers[top].nextParked.load(ordering: .relaxed)
+                return link == 0 ? nil : link - 1
+            }
+        }) {
+            parked.append(worker)
+        }
+        var kept: [Int] = []
+        for index in parked.sorted(by: >) {
+            let worker = unsafe pool.pointee.workers + index
+            let isEmpty =
+                unsafe worker.pointee.queued.load(ordering: .sequentiallyConsistent) == 0
+                && !worker.pointee.isParkedInJob.load(ordering: .sequentiallyConsistent)
+            let limit = unsafe pool.pointee.limit
+            let retired: Void? =
+                isEmpty
+                ? unsafe pool.pointee.update { word in word.retired(index, limit: limit).map { ($0, ()) } } : nil
+            if retired == nil {
+                kept.append(index)
+            } else {
+                unsafe worker.pointee.isToRetire.store(true, ordering: .relaxed)
+                unsafe worker.pointee.parker.unpark()
+            }
+        }
+        // The lowest on top: they are used first, and the others may go next time.
+        for index in kept {
+            unsafe pool.pointee.update { word -> (PoolWord, Void)? in
+                unsafe pool.pointee.workers[index].nextParked.store(
+                    word.parkedTop.map { $0 + 1 } ?? 0, ordering: .relaxed)
+                return (word.workerParks(index, wasSearching: false), ())
+            }
+        }
+        // Who brought work meanwhile found nobody to wake.
+        if unsafe pool.pointee.hasWork() { unsafe pool.pointee.wakeOne() }
+    }
+
+    /// A worker's thread that stood in for another ends. The worker's thread.
+    func workerRetires(_ worker: UnsafeMutablePointer<Worker>) {
+        unsafe worker.pointee.hasLeft.store(true, ordering: .releasing)
+        workersLeft.wrappingSubtract(1, ordering: .sequentiallyConsistent)
+        loop.wake()
+    }
+}

@@ -1,0 +1,50 @@
+import QoSCore
+
+extension QoS {
+    /// Runs a body that may block its thread, and lets another worker of the class use the processor meanwhile.
+    ///
+    /// A thread that waits in the kernel, for a file, a lock, a child process, is lost to its class; with this the scheduler knows at
+    /// once and another worker stands in, up to 32 for each class; beyond that, and outside of a scheduler's workers, the body just
+    /// runs. What is not declared is noticed within some milliseconds, if work of the class waits. May be nested.
+    ///
+    /// Any thread. The body runs on the calling thread.
+    public static func withBlocking<Success, Failure: Error>(
+        _ body: () throws(Failure) -> Success
+    ) throws(Failure) -> Success {
+        guard let worker = unsafe Worker.current, unsafe Worker.declareBlocking(worker) else { return try body() }
+        defer { unsafe Worker.endDeclaredBlocking(worker) }
+        return try body()
+    }
+
+    /// The same from a task: leaves the actor that the caller is on, so that only a worker's thread is blocked.
+    ///
+    /// The body runs on the executor that the task prefers, else on the process's default executor.
+    @concurrent
+    public static func withBlocking<Success: Sendable, Failure: Error>(
+        _ body: @Sendable () throws(Failure) -> Success
+    ) async throws(Failure) -> Success {
+        guard let worker = unsafe Worker.current, unsafe Worker.declareBlocking(worker) else { return try body() }
+        defer { unsafe Worker.endDeclaredBlocking(worker) }
+        return try body()
+    }
+
+    /// Lets more important work go first, in a loop that runs for long without suspending: the calling thread waits while its
+    /// class is to stand aside.
+    ///
+    /// Costs a nanosecond or two while nothing stands in the way. Not within an actor's call or a serial queue's item, for which
+    /// others may wait, and not in work that has been promoted: there it returns at once.
+    ///
+    /// Any thread; on one that is no scheduler's worker it does nothing. In a task, prefer ``yieldIfNeeded()``, which keeps no
+    /// thread.
+    @inline(__always)
+    public static func checkpoint() {
+        guard let worker = unsafe Worker.current, unsafe worker.pointee.hasToAsk else { return }
+        unsafe Worker.askAtCheckpoint(worker)
+    }
+
+    /// Suspends the calling task if more important work has to go first; costs a few nanoseconds otherwise.
+    public nonisolated(nonsending) static func yieldIfNeeded() async {
+        guard let worker = unsafe Worker.current, unsafe worker.pointee.hasToAsk else { return }
+        await Task.yield()
+    }
+}

@@ -1,0 +1,47 @@
+public import QoSCore
+
+/// What a scheduler tells its observer: something that is rare and that somebody may want to know.
+public enum SchedulerEvent: Sendable, Hashable {
+    /// A waiting task was moved to the pool of a higher class because something there waits for it (rule I4).
+    case promotedWaiting(from: QoSClass, to: QoSClass)
+    /// What a worker runs was raised because something of a higher class waits for it (rules I4, O8).
+    case promotedRunning(worker: WorkerIdentity, to: QoSClass)
+    /// Higher classes begin to stand aside for classes that were kept off the processors for too long (rule C7).
+    case starvationWindows([QoSClass])
+    /// A worker's thread waits in the kernel with its job unfinished; another one may stand in for it.
+    case workerBlocked(WorkerIdentity, BlockingReason)
+    /// It runs again, or its job has ended.
+    case workerUnblocked(WorkerIdentity)
+    /// A worker has been in one job for longer than its class should be: since so many nanoseconds, at least.
+    case jobStalled(worker: WorkerIdentity, nanoseconds: UInt64)
+    /// A thread could not be created; it is tried again while there is work.
+    case threadStartFailed(QoSClass)
+}
+
+/// How it is known that a worker is blocked.
+public enum BlockingReason: String, Sendable, Hashable, Codable {
+    /// The job said so, by ``QoS/withBlocking(_:)``.
+    case declared
+    /// Its thread was seen asleep with the job unfinished.
+    case detected
+}
+
+/// A worker, by the name of its thread.
+public struct WorkerIdentity: Sendable, Hashable, Codable, CustomStringConvertible {
+    /// The class of its pool.
+    public let qosClass: QoSClass
+    /// Its place in the pool, 0 and up.
+    public let index: Int
+
+    /// The name that tools show for the thread: `qos-bg-0`.
+    public var description: String { "qos-\(qosClass.abbreviation)-\(index)" }
+}
+
+/// Is told what a scheduler does.
+///
+/// ``observe(_:)`` is called on the thread on which it happened, a worker or the scheduler's loop, never under a lock that a fast
+/// path takes. It must be short and must not block: hand the value on.
+public protocol SchedulerObserver: Sendable {
+    /// Something happened.
+    func observe(_ event: SchedulerEvent)
+}

@@ -1,0 +1,40 @@
+import Testing
+
+@testable import QoSRuntime
+
+@Suite("What the loop sees of a worker")
+struct WorkerLookTests {
+    @Test("a worker that does not run in the same job stands still, and begins to only once")
+    func standsStill() {
+        var look = WorkerLook()
+        #expect(look.looked(step: 3, used: { 100 }, now: 0, limit: 1000) == .init())
+        #expect(look.looked(step: 3, used: { 150 }, now: 10, limit: 1000) == .init())
+        #expect(
+            look.looked(step: 3, used: { 150 }, now: 20, limit: 1000)
+                == .init(stoodStill: true, beganToStandStill: true))
+        #expect(look.looked(step: 3, used: { 150 }, now: 30, limit: 1000) == .init(stoodStill: true))
+        #expect(look.looked(step: 3, used: { 151 }, now: 40, limit: 1000) == .init())
+        #expect(
+            look.looked(step: 3, used: { 151 }, now: 50, limit: 1000)
+                == .init(stoodStill: true, beganToStandStill: true))
+    }
+
+    @Test("the next job begins afresh")
+    func nextJob() {
+        var look = WorkerLook()
+        _ = look.looked(step: 3, used: { 100 }, now: 0, limit: 1000)
+        #expect(look.looked(step: 4, used: { 100 }, now: 10, limit: 1000) == .init())
+        #expect(look.looked(step: 4, used: { nil }, now: 20, limit: 1000) == .init())
+    }
+
+    @Test("a job that takes too long is told once, with the time since it was first seen")
+    func stalled() {
+        var look = WorkerLook()
+        _ = look.looked(step: 1, used: { 1 }, now: 500, limit: 1000)
+        #expect(look.looked(step: 1, used: { 2 }, now: 1499, limit: 1000).stalledFor == nil)
+        #expect(look.looked(step: 1, used: { 3 }, now: 1600, limit: 1000).stalledFor == 1100)
+        #expect(look.looked(step: 1, used: { 4 }, now: 9999, limit: 1000).stalledFor == nil)
+        _ = look.looked(step: 2, used: { 5 }, now: 10_000, limit: 1000)
+        #expect(look.looked(step: 2, used: { 6 }, now: 12_000, limit: 1000).stalledFor == 2000)
+    }
+}
