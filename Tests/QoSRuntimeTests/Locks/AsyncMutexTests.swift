@@ -69,6 +69,7 @@ struct AsyncMutexTests {
                 priorities.append(Task.currentPriority)
                 isHeld.open()
                 await gate.passed()
+                await raised(to: .high)
                 priorities.append(Task.currentPriority)
             }
             ended.open()
@@ -84,7 +85,9 @@ struct AsyncMutexTests {
 
     @Test("I4 the holder that waits in a busy pool is moved to the waiter's pool")
     func movesHolder() async throws {
-        let configuration = QoSScheduler.Configuration(processors: 1, appliesKernelEffects: false)
+        var configuration = QoSScheduler.Configuration(processors: 1, appliesKernelEffects: false)
+        // Nobody is to stand in for the worker that is blocked for the test's sake.
+        configuration.detectsBlocking = false
         try await withScheduler(configuration) { scheduler in
             let mutex = AsyncMutex(0)
             let (isHeld, gate, blocker, isBlocked) = (Gate(), Gate(), Gate(), Gate())
@@ -125,6 +128,7 @@ struct AsyncMutexTests {
             try await inner.withLock { _ in
                 isHeld.open()
                 await gate.passed()
+                await raised(to: .high)
                 priorities.append(Task.currentPriority)
             }
             ended.open()
@@ -150,6 +154,7 @@ struct AsyncMutexTests {
             try await mutex.withLock { _ in
                 isHeld.open()
                 await gate.passed()
+                await raised(to: .high)
                 priorities.append(Task.currentPriority)
             }
             ended.open()

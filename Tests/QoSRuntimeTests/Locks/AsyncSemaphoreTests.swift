@@ -33,6 +33,7 @@ struct AsyncSemaphoreTests {
                 try await semaphore.withPermit {
                     held.add()
                     await gate.passed()
+                    await raised(to: .high)
                     priorities.append(Task.currentPriority)
                 }
                 ended.add()
