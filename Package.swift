@@ -29,6 +29,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.1.0"),
+        .package(url: "https://github.com/apple/swift-service-context", from: "1.1.0"),
     ],
     targets: [
         // The system's event loop library and the few C calls that Swift cannot import.
@@ -50,7 +51,13 @@ let package = Package(
         .target(name: "QoSKernel", dependencies: ["CQoSShims", "QoSCore"]),
         .target(name: "QoSEventLoop", dependencies: ["CLibUV"]),
 
-        .target(name: "QoSRuntime", dependencies: ["QoSCore", "QoSKernel", "QoSEventLoop", "CQoSShims"]),
+        .target(
+            name: "QoSRuntime",
+            dependencies: [
+                "QoSCore", "QoSKernel", "QoSEventLoop", "CQoSShims",
+                .product(name: "ServiceContextModule", package: "swift-service-context"),
+            ]
+        ),
 
         // Virtual time, a deterministic executor and timelines, for tests of what runs on the runtime.
         .target(name: "QoSTesting", dependencies: ["QoSCore", "QoSKernel", "QoSRuntime"]),
@@ -96,6 +103,7 @@ let package = Package(
             name: "QoSRuntimeTests",
             dependencies: [
                 "QoSRuntime", "QoSCore", "QoSKernel", "QoSTesting", "QoSKernelTestSupport", "QoSProcessTestDriver",
+                .product(name: "ServiceContextModule", package: "swift-service-context"),
             ]
         ),
     ],

@@ -106,11 +106,42 @@ package enum ConcurrencyRuntime {
         JobNode(address: unsafe unsafeBitCast(task, to: UInt.self))
     }
 
+    /// The calling task, to be told from others while it is alive; `nil` outside of tasks.
+    static var currentTask: TaskAddress? {
+        unsafe withUnsafeCurrentTask { task in
+            unsafe task.map { unsafe TaskAddress(rawValue: unsafeBitCast($0, to: UInt.self)) }
+        }
+    }
+
+    /// Keeps a task that is alive now alive until ``escalateAndRelease(_:to:)``; `false` for one that cannot be kept.
+    static func retain(_ task: TaskAddress) -> Bool {
+        guard isRetainableTask(JobNode(address: task.rawValue).job) else { return false }
+        // SAFETY: a task is a reference-counted object, alive at this moment.
+        _ = unsafe Unmanaged<AnyObject>.fromOpaque(task.pointer).retain()
+        return true
+    }
+
+    /// Raises the priority of a retained task as if a higher one awaited it, and lets it go.
+    static func escalateAndRelease(_ task: TaskAddress, to qosClass: QoSClass) {
+        // SAFETY: the value that names the current task is the task object's address, and the task is retained.
+        unsafe unsafeBitCast(task.rawValue, to: UnsafeCurrentTask.self).escalatePriority(to: qosClass.taskPriority)
+        unsafe Unmanaged<AnyObject>.fromOpaque(task.pointer).release()
+    }
+
     @_silgen_name("swift_task_currentPriority")
     private static func currentPriority(_ task: UnsafeRawPointer) -> UInt8
 
     @_silgen_name("swift_task_basePriority")
     private static func basePriority(_ task: UnsafeRawPointer) -> UInt8
+}
+
+/// Which task; its address, so of use only while the task is alive.
+struct TaskAddress: Hashable, Sendable {
+    let rawValue: UInt
+
+    fileprivate var pointer: UnsafeRawPointer {
+        unsafe UnsafeRawPointer(bitPattern: rawValue).unsafelyUnwrapped
+    }
 }
 
 extension PoolExecutor: SchedulingExecutor {

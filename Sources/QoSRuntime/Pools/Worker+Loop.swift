@@ -11,7 +11,11 @@ extension Worker {
     static func runLoop(_ worker: UnsafeMutablePointer<Worker>) {
         unsafe cqos_set_current_worker(worker)
         unsafe worker.pointee.threadID.store(ThreadID.current.rawValue, ordering: .relaxed)
-        defer { cqos_set_current_worker(nil) }
+        unsafe ThreadTable.register(worker: worker)
+        defer {
+            ThreadTable.unregister()
+            cqos_set_current_worker(nil)
+        }
         let pool = unsafe worker.pointee.pool
         let core = unsafe pool.pointee.core
         let executors = unsafe core.executorTable

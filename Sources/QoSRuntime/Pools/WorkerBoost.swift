@@ -11,6 +11,9 @@ struct WorkerBoost {
     /// How.
     let means: Means
 
+    /// Whether it is for a lock that the job holds, and for nothing else: it then ends when the lock is given back (rule I2).
+    var endsWithLock = false
+
     /// Where admission counts the worker because of it; `nil` for its own class.
     var countedClass: QoSClass? {
         if case .effects = means { qosClass } else { nil }
@@ -47,30 +50,71 @@ extension SchedulerCore {
     ///
     /// - Returns: the classes of which one worker each is to be woken.
     private func promote(
-        _ worker: UnsafeMutablePointer<Worker>, from own: QoSClass, to wanted: QoSClass
+        _ worker: UnsafeMutablePointer<Worker>, from own: QoSClass, to wanted: QoSClass, forLock: Bool = false
     ) -> QoSClassSet {
         let thread = ThreadID(rawValue: unsafe worker.pointee.threadID.load(ordering: .relaxed))
         return unsafe worker.pointee.boost.withLock { boost in
-            if let boost, boost.qosClass >= wanted { return [] }
-            // It is not counted anywhere; when it runs again, the next look finds it.
-            if unsafe worker.pointee.isBlocked { return [] }
+            let endsWithLock = forLock && boost?.endsWithLock ?? true
+            if let present = boost, present.qosClass >= wanted {
+                boost?.endsWithLock = endsWithLock
+                return []
+            }
+            if unsafe worker.pointee.isBlocked {
+                // It is not counted anywhere; when it runs again, the next look finds a task that was raised. Nobody looks for a
+                // lock's holder: it gets its effects now, and is counted by them when it runs again.
+                if forLock, boost.map({ $0.countedClass != nil }) ?? true, giveEffects(of: wanted, to: thread) {
+                    boost = WorkerBoost(qosClass: wanted, means: .effects, endsWithLock: endsWithLock)
+                    unsafe worker.pointee.blockedAs.store(UInt8(wanted.rank + 1), ordering: .sequentiallyConsistent)
+                    unsafe worker.pointee.isBoosted.store(true, ordering: .releasing)
+                    runningPromoted.wrappingAdd(1, ordering: .relaxed)
+                }
+                return []
+            }
             var admitted = QoSClassSet()
             // A job that is raised a second time keeps its means.
             if case .fence(let fence)? = boost?.means, let fence { admitted = admission.fenceLifted(fence) }
             let from = boost.map(\.qosClass) ?? own
             if giveEffects(of: wanted, to: thread) {
                 admitted.formUnion(admission.workerMoved(from: from, to: wanted))
-                boost = WorkerBoost(qosClass: wanted, means: .effects)
+                boost = WorkerBoost(qosClass: wanted, means: .effects, endsWithLock: endsWithLock)
             } else {
                 let (fence, admit) = admission.fenceRaised(upTo: wanted, holder: own)
                 admitted.formUnion(admit)
-                boost = WorkerBoost(qosClass: wanted, means: .fence(fence))
+                boost = WorkerBoost(qosClass: wanted, means: .fence(fence), endsWithLock: endsWithLock)
             }
             unsafe worker.pointee.isBoosted.store(true, ordering: .releasing)
             runningPromoted.wrappingAdd(1, ordering: .relaxed)
             unsafe observe(.promotedRunning(worker: worker.pointee.identity, to: wanted))
             return admitted
         }
+    }
+
+    /// Raises a worker because a thread of a higher class waits for a lock that its job holds (rule I2).
+    ///
+    /// The worker holds the lock until this has returned, so it does not leave its job.
+    ///
+    /// - Returns: the classes of which one worker each is to be woken.
+    func raiseHolder(_ worker: UnsafeMutablePointer<Worker>, to wanted: QoSClass) -> QoSClassSet {
+        unsafe promote(worker, from: worker.pointee.pool.pointee.qosClass, to: wanted, forLock: true)
+    }
+
+    /// The lock has been given back: what was done for it alone is undone. The worker's thread.
+    func endRaiseOfHolder(_ worker: UnsafeMutablePointer<Worker>) {
+        let own = unsafe worker.pointee.pool.pointee.qosClass
+        if unsafe worker.pointee.isBlocked { unsafe workerUnblocked(worker) }
+        // Counted anew under the lock under which it may be taken for blocked; if it has been since, the end of the job undoes it.
+        let ended: (WorkerBoost, QoSClassSet)? = unsafe worker.pointee.boost.withLock { boost in
+            guard let present = boost, present.endsWithLock, unsafe !worker.pointee.isBlocked else { return nil }
+            boost = nil
+            unsafe worker.pointee.isBoosted.store(false, ordering: .releasing)
+            switch present.means {
+            case .effects: return (present, admission.workerMoved(from: present.qosClass, to: own))
+            case .fence(let fence): return (present, fence.map { admission.fenceLifted($0) } ?? [])
+            }
+        }
+        guard let (boost, admitted) = ended else { return }
+        if boost.countedClass != nil { _ = profile?.applier.apply(own) }
+        wake(admitted)
     }
 
     private func giveEffects(of qosClass: QoSClass, to thread: ThreadID) -> Bool {

@@ -66,6 +66,9 @@ extension QoSProcess {
         /// The pools.
         public var scheduler: QoSScheduler.Configuration
 
+        /// For whom the process is there; it gives the main thread its level (rule T5).
+        public var kind: Kind
+
         /// The class of the body's task, and so of what inherits from it: `default`, unless the program is a service whose
         /// main purpose is to answer (rules C2, T5).
         public var qosClass: QoSClass
@@ -82,12 +85,14 @@ extension QoSProcess {
         /// Makes a configuration.
         public init(
             scheduler: QoSScheduler.Configuration = QoSScheduler.Configuration(),
+            kind: Kind = .service,
             qosClass: QoSClass = .default,
             endingSignals: Set<Int32> = [SIGINT, SIGTERM],
             signalGrace: Duration = .seconds(30),
             servesDispatchMain: Bool = true
         ) {
             self.scheduler = scheduler
+            self.kind = kind
             self.qosClass = qosClass
             self.endingSignals = endingSignals
             self.signalGrace = signalGrace

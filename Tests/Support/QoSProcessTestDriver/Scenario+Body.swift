@@ -23,6 +23,7 @@ extension Scenario {
         case .otherScheduler: try await otherScheduler()
         case .affinityShrinks: try await affinityShrinks()
         case .sleepsBesideBlockedDefault: break
+        case .serviceKind, .interactiveKind: await kind()
         case .returns, .invalidConfiguration: Driver.say("body", "ran")
         case .taskBeforeRun: await taskBeforeRun()
         case .throwsError: throw Broken()
@@ -50,6 +51,25 @@ extension Scenario {
         }.value
         Driver.say("task", fromTask)
         Driver.say("body", isMainThread)
+    }
+
+    private func kind() async {
+        Driver.say("kind", QoSProcess.kind)
+        Driver.say("body", QoS.currentLevel?.description ?? "none")
+        for (name, priority) in [("plain", TaskPriority.medium), ("utility", .utility)] {
+            let context = await withCheckedContinuation { continuation in
+                // Awaiting the task itself would raise it.
+                Task.detached(priority: priority) {
+                    continuation.resume(returning: await MainActor.run { ExecutionContext.current })
+                }
+            }
+            Driver.say(name, context.level?.description ?? "none")
+            Driver.say("\(name)-inferred", context.inferredLevel?.description ?? "none")
+        }
+        let onMainThread = await withCheckedContinuation { continuation in
+            DispatchQueue.main.async { continuation.resume(returning: QoS.currentLevel) }
+        }
+        Driver.say("main-thread", onMainThread?.description ?? "none")
     }
 
     private func taskBeforeRun() async {

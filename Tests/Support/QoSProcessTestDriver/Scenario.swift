@@ -29,6 +29,8 @@ enum Scenario: String, CaseIterable {
     case otherScheduler = "other-scheduler"
     case sleepsBesideBlockedDefault = "sleeps-beside-blocked-default"
     case affinityShrinks = "affinity-shrinks"
+    case serviceKind = "service-kind"
+    case interactiveKind = "interactive-kind"
 
     var configuration: QoSProcess.Configuration {
         var configuration = QoSProcess.Configuration(
@@ -37,6 +39,7 @@ enum Scenario: String, CaseIterable {
         case .ignoresSignals where Driver.number > 0: configuration.signalGrace = .milliseconds(Driver.number)
         case .leavesSignalsAlone: configuration.endingSignals = []
         case .invalidConfiguration: configuration.scheduler.processors = 0
+        case .interactiveKind: configuration.kind = .interactive
         case .pools: configuration.qosClass = .userInitiated
         default: break
         }

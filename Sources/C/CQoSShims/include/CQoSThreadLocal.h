@@ -1,11 +1,17 @@
 #ifndef CQOS_THREAD_LOCAL_H
 #define CQOS_THREAD_LOCAL_H
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 // What a thread of the runtime knows about itself. Swift has no thread-local storage; these are plain TLS words, read
 // on every enqueue, so they are inline and cost one load.
 
 extern __thread void *_Nullable cqos_tls_worker;
 extern __thread void *_Nullable cqos_tls_lane;
 extern __thread void *_Nullable cqos_tls_frame;
+extern __thread void *_Nullable cqos_tls_thread;
+extern __thread uint32_t cqos_tls_id;
 
 /// The worker that the calling thread is, or null.
 static inline void *_Nullable cqos_current_worker(void) { return cqos_tls_worker; }
@@ -18,6 +24,16 @@ static inline void cqos_set_current_lane(void *_Nullable lane) { cqos_tls_lane =
 /// What the calling thread runs a synchronous body of, or null.
 static inline void *_Nullable cqos_current_frame(void) { return cqos_tls_frame; }
 static inline void cqos_set_current_frame(void *_Nullable frame) { cqos_tls_frame = frame; }
+
+/// The thread with a level of its own that the calling thread is, or null.
+static inline void *_Nullable cqos_current_thread(void) { return cqos_tls_thread; }
+static inline void cqos_set_current_thread(void *_Nullable thread) { cqos_tls_thread = thread; }
+
+/// The kernel's id of the calling thread, asked for once (gettid(2)): cheap enough for each lock.
+static inline uint32_t cqos_own_id(void) {
+    if (cqos_tls_id == 0) cqos_tls_id = (uint32_t)syscall(SYS_gettid);
+    return cqos_tls_id;
+}
 
 /// Tells the processor that this is a spin loop (x86 `pause`, arm `yield`).
 static inline void cqos_spin_hint(void) {

@@ -1,0 +1,40 @@
+/// What an activity asks of the system for as long as it lasts (rule S8).
+public struct ActivityOptions: OptionSet, Sendable, Hashable, Codable {
+    /// The bits.
+    public let rawValue: UInt8
+
+    /// Makes options from bits; those without a meaning are kept and do nothing.
+    public init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    /// Somebody started it and waits: what is created in it gets `userInitiated`.
+    public static let userInitiated = ActivityOptions(rawValue: 1 << 0)
+    /// Nobody sees it: what is created in it gets `background`.
+    public static let background = ActivityOptions(rawValue: 1 << 1)
+    /// Each step has to be in time, as when sound is recorded: what is created in it gets `userInteractive`.
+    public static let latencyCritical = ActivityOptions(rawValue: 1 << 2)
+    /// The machine should not fall asleep meanwhile. Shown in diagnostics; the runtime itself keeps no machine awake.
+    public static let idleSleepDisabled = ActivityOptions(rawValue: 1 << 3)
+
+    /// The level that the activity gives to what is created in it (rules O1, S8): that of the highest option which has one.
+    ///
+    /// `nil` for options that say nothing about a level: inference then goes on behind the activity.
+    public var level: QoSLevel? {
+        if contains(.latencyCritical) { return .userInteractive }
+        if contains(.userInitiated) { return .userInitiated }
+        if contains(.background) { return .background }
+        return nil
+    }
+}
+
+extension ActivityOptions: CustomStringConvertible {
+    /// The names, joined by commas: `userInitiated, idleSleepDisabled`.
+    public var description: String {
+        let names: [(ActivityOptions, String)] = [
+            (.userInitiated, "userInitiated"), (.background, "background"), (.latencyCritical, "latencyCritical"),
+            (.idleSleepDisabled, "idleSleepDisabled"),
+        ]
+        return names.filter { contains($0.0) }.map(\.1).joined(separator: ", ")
+    }
+}

@@ -1,0 +1,38 @@
+public import QoSCore
+
+extension QoS {
+    /// The activity in which the calling code was started; `nil` without one. Any thread or task.
+    public static var activity: Activity? { Activity.scope }
+
+    /// The activities that go on in the process, in the order in which they were begun. Any thread.
+    public static var activities: [Activity] { Activity.all }
+
+    /// Runs a body as an activity: what the body creates without a level of its own gets the activity's (rules S8, O1).
+    ///
+    /// The activity follows the tasks, submissions and operations that the body starts, also when they outlive it. The level of the
+    /// running code itself stays what it is. Activities nest: the innermost that says a level counts.
+    ///
+    /// - Parameters:
+    ///   - options: what is asked; see ``QoSCore/ActivityOptions/level`` for the level that follows.
+    ///   - reason: for diagnostics (``activities``).
+    public static func performActivity<Success, Failure: Error>(
+        _ options: ActivityOptions, reason: String, _ body: () throws(Failure) -> Success
+    ) throws(Failure) -> Success {
+        let activity = Activity(options: options, reason: reason)
+        activity.begin()
+        defer { activity.end() }
+        return try Activity.$scope.bound(to: activity, body)
+    }
+
+    /// Runs an async body as an activity: what the body creates without a level of its own gets the activity's (rules S8, O1).
+    ///
+    /// As the synchronous form.
+    public nonisolated(nonsending) static func performActivity<Success, Failure: Error>(
+        _ options: ActivityOptions, reason: String, _ body: nonisolated(nonsending) () async throws(Failure) -> Success
+    ) async throws(Failure) -> Success {
+        let activity = Activity(options: options, reason: reason)
+        activity.begin()
+        defer { activity.end() }
+        return try await Activity.$scope.bound(to: activity, body)
+    }
+}

@@ -1,0 +1,66 @@
+/// Guards a value by a lock for tasks: who finds it held is suspended, and the holder's task is raised while something higher waits
+/// (rules I2, I4).
+///
+/// The body may suspend. The mutex goes to the highest waiter, among equals to the first; a waiter that is raised meanwhile moves
+/// up, and so does the holder. Along a chain, also through ``QoSMutex``, everybody is raised. A raise of a task lasts as long as the
+/// task: Swift cannot take a priority back.
+///
+/// ```swift
+/// let cache = AsyncMutex([String: Page](), name: "cache")
+/// let page = try await cache.withLock { pages in
+///     if let page = pages[path] { return page }
+///     let page = try await load(path)
+///     pages[path] = page
+///     return page
+/// }
+/// ```
+///
+/// Threading: any task.
+@safe
+public final class AsyncMutex<Value: Sendable>: @unchecked Sendable {
+    // SAFETY: `value` is touched by the task that holds the gate's only permit; a hand-over goes through the gate's lock.
+    private let gate: AsyncGate
+    private let value: UnsafeMutablePointer<Value>
+
+    /// A free mutex around a value.
+    ///
+    /// - Parameter name: for reports and errors.
+    public init(_ value: Value, name: String? = nil) {
+        gate = AsyncGate(
+            permits: 1, description: name.map { "mutex '\($0)'" } ?? "a mutex without a name")
+        unsafe self.value = .allocate(capacity: 1)
+        unsafe self.value.initialize(to: value)
+    }
+
+    deinit {
+        unsafe value.deinitialize(count: 1)
+        unsafe value.deallocate()
+    }
+
+    /// How many tasks wait at this moment. Any thread.
+    public var waiterCount: Int { gate.waiterCount }
+
+    /// Runs a body with the value, when no other task has it; suspends until then.
+    ///
+    /// A task that is cancelled while it waits stops waiting; one that gets the mutex at once, or has it, is not disturbed.
+    ///
+    /// - Throws: `CancellationError`; ``LockError`` when the wait could never end, because the task has the mutex already or the
+    ///   holder waits for something that the task has; or what the body throws.
+    public func withLock<Success>(_ body: (inout Value) async throws -> Success) async throws -> Success {
+        try await gate.acquire(isOwned: true)
+        // Its task gives back what it got; there is always one in async code.
+        let task = ConcurrencyRuntime.currentTask
+        defer { gate.release(ownedBy: task) }
+        return try await unsafe body(&value.pointee)
+    }
+
+    /// Runs a body with the value if no task has it at this moment; `nil` otherwise.
+    public func withLockIfAvailable<Success>(
+        _ body: (inout Value) async throws -> Success
+    ) async rethrows -> Success? {
+        guard gate.acquireIfAvailable(isOwned: true) else { return nil }
+        let task = ConcurrencyRuntime.currentTask
+        defer { gate.release(ownedBy: task) }
+        return try await unsafe body(&value.pointee)
+    }
+}

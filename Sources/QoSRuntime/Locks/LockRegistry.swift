@@ -1,0 +1,70 @@
+import QoSCore
+import QoSKernel
+
+/// Everybody who waits for a lock of ours, in the whole process, and for whom.
+///
+/// Entered by those who are about to wait and by those who have somebody waiting for them; who finds a lock free never comes here.
+/// There is one, and not one for each lock, because a raise goes along chains of locks (`Docs/Protocols/locks.md`).
+///
+/// Threading: any thread. Nobody is woken, raised or reported under the lock: the methods return what is to be done afterwards.
+final class LockRegistry: Sendable {
+    static let shared = LockRegistry()
+
+    typealias Graph = WaitGraph<LockParty, LockResource>
+    typealias Cycle = WaitCycle<LockParty, LockResource>
+
+    struct State {
+        var graph = Graph()
+        /// The threads that sleep until they are handed a mutex.
+        var sleepers: [UInt32: ThreadWait] = [:]
+        /// The threads that are raised, or are about to be.
+        var raises: [UInt32: ThreadRaise] = [:]
+
+        /// Notes the targets of threads, and says what has to be done outside of the lock.
+        mutating func note(_ changes: [WaitRaise<LockParty>]) -> [LockRaise] {
+            changes.compactMap { change in
+                switch change.party {
+                case .thread(let id):
+                    guard change.level != nil || raises[id] != nil else { return nil }
+                    let raise = raises[id] ?? ThreadRaise(id: id)
+                    raises[id] = raise
+                    raise.targetClass = change.level?.qosClass
+                    // The thread takes back by itself.
+                    return change.level.map { _ in LockRaise(party: change.party, means: .thread(raise)) }
+                case .task(let task):
+                    // A task's priority cannot be taken back.
+                    guard let level = change.level else { return nil }
+                    let isRetained = ConcurrencyRuntime.retain(task)
+                    return LockRaise(
+                        party: change.party, means: isRetained ? .task(task, level.qosClass) : .impossible)
+                }
+            }
+        }
+    }
+
+    let state = Lock(State())
+
+    /// Takes back what was done for the calling thread and is no longer wanted: after it gave back a lock, or got one.
+    func settleCallingThread(_ id: UInt32) {
+        guard let raise = raise(ofThread: id) else { return }
+        raise.settle()
+        state.withLock { if raise.targetClass == nil { $0.raises[id] = nil } }
+    }
+
+    /// Whether and how a thread is raised.
+    func raise(ofThread id: UInt32) -> ThreadRaise? {
+        state.withLock { $0.raises[id] }
+    }
+}
+
+/// A thread that sleeps until it is handed a mutex.
+final class ThreadWait: Sendable {
+    let parker = Parker()
+
+    /// The task that the thread runs meanwhile.
+    let task: TaskAddress?
+
+    init(task: TaskAddress?) {
+        self.task = task
+    }
+}

@@ -1,0 +1,23 @@
+public import QoSCore
+
+extension QoSProcess {
+    /// For whom the process is there (rule T5).
+    public enum Kind: String, Sendable, Hashable, CaseIterable, Codable {
+        /// Somebody sits in front of it: the main thread runs at `userInteractive`, and what is created on it without anything
+        /// else gets `userInitiated` (rule O2).
+        case interactive
+        /// It answers others: the main thread runs at `default`.
+        case service
+
+        /// The level of the main thread.
+        public var mainLevel: QoSLevel {
+            switch self {
+            case .interactive: .userInteractive
+            case .service: .default
+            }
+        }
+    }
+
+    /// What was chosen by ``Configuration/kind``; `service` before ``run(configuration:_:)``. Any thread.
+    public static var kind: Kind { MainThread.kind }
+}

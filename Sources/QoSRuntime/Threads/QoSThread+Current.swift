@@ -1,0 +1,78 @@
+public import QoSCore
+import QoSKernel
+
+extension QoSThread where Success == Never {
+    /// The level of the calling thread (rule T1): of a thread of one's own, or of the main thread; `nil` is unspecified.
+    ///
+    /// Of the thread, not of the task that it runs at this moment: see ``QoS/currentLevel`` for that.
+    public static var currentLevel: QoSLevel? { ThreadLevel.current?.level ?? MainThread.levelIfCurrent }
+
+    /// The level of the main thread (rule T5); it follows the kind of the process.
+    public static var mainLevel: QoSLevel { QoSProcess.kind.mainLevel }
+
+    /// Changes the level of the calling thread (rule T2): what it submits from now on and what the kernel gives it.
+    ///
+    /// What the kernel refuses is in ``missingEffects``: without privileges a thread cannot come up again.
+    ///
+    /// - Throws: ``QoSThreadError/optedOut`` (rule T4); ``QoSThreadError/noLevelOfItsOwn`` on any other thread.
+    public static func setCurrent(_ level: QoSLevel) throws(QoSThreadError) {
+        guard let current = ThreadLevel.current else { throw .noLevelOfItsOwn }
+        guard current.set(level) else { throw .optedOut }
+        current.applyEffects()
+    }
+
+    /// Sets the calling thread's nice value, as programs did before levels (setpriority(2)), and opts the thread out: it reads
+    /// unspecified from now on and takes no level any more (rule T4).
+    ///
+    /// - Parameter nice: −20…19.
+    /// - Throws: ``QoSThreadError/noLevelOfItsOwn`` on a thread without a level of its own; ``QoSThreadError/refused(_:)`` by the
+    ///   kernel, and then nothing has changed.
+    public static func setCurrentNice(_ nice: Int) throws(QoSThreadError) {
+        try optOut { calls throws(KernelError) in try calls.setNice(nice, of: .current) }
+    }
+
+    /// Sets the calling thread's policy, as programs did before levels (sched_setscheduler(2)), and opts the thread out, as
+    /// ``setCurrentNice(_:)``.
+    public static func setCurrentPolicy(_ policy: LegacyThreadPolicy) throws(QoSThreadError) {
+        try optOut { calls throws(KernelError) in
+            let nice = try calls.nice(of: .current)
+            try calls.setScheduling(Scheduling(policy: policy.policy, nice: nice), of: .current)
+        }
+    }
+
+    private static func optOut(
+        _ change: (any SchedulingCalls) throws(KernelError) -> Void
+    ) throws(QoSThreadError) {
+        guard let current = ThreadLevel.current else { throw .noLevelOfItsOwn }
+        do throws(KernelError) {
+            try change(LockKernel.profile.calls)
+        } catch {
+            throw .refused("\(error)")
+        }
+        current.optOut()
+    }
+}
+
+/// The scheduling policies of before levels (sched(7)).
+public enum LegacyThreadPolicy: Sendable, Hashable {
+    /// SCHED_OTHER.
+    case other
+    /// SCHED_BATCH.
+    case batch
+    /// SCHED_IDLE.
+    case idle
+    /// SCHED_FIFO with a priority of 1…99.
+    case fifo(priority: Int)
+    /// SCHED_RR with a priority of 1…99.
+    case roundRobin(priority: Int)
+
+    fileprivate var policy: SchedulingPolicy {
+        switch self {
+        case .other: .other
+        case .batch: .batch
+        case .idle: .idle
+        case .fifo(let priority): .fifo(priority: priority)
+        case .roundRobin(let priority): .roundRobin(priority: priority)
+        }
+    }
+}

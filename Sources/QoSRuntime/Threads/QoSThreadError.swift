@@ -1,0 +1,35 @@
+/// What cannot be done to a thread.
+public enum QoSThreadError: Error, Sendable, Hashable {
+    /// The level of a thread that runs, or has run, was set from outside (rule T3).
+    case alreadyStarted(name: String)
+    /// The thread has been opted out by a call that changed its scheduling (rule T4).
+    case optedOut
+    /// The calling thread has no level of its own.
+    case noLevelOfItsOwn
+    /// A thread waits for its own end.
+    case joinsItself(name: String)
+    /// The end of a thread was waited for that was not started.
+    case notStarted(name: String)
+    /// The system refused; the text says what failed and what helps.
+    case refused(String)
+}
+
+extension QoSThreadError: CustomStringConvertible {
+    /// What is wrong and what to do about it.
+    public var description: String {
+        switch self {
+        case .alreadyStarted(let name):
+            "thread '\(name)' has been started: set its level before, or let it call QoSThread.setCurrent itself"
+        case .optedOut:
+            "the calling thread changed its scheduling by itself and has no level since: use a new thread"
+        case .noLevelOfItsOwn:
+            "the calling thread has no level of its own: start a QoSThread; in a task use QoSScheduler.withQoS"
+        case .joinsItself(let name):
+            "thread '\(name)' waits for its own end: join it from another thread"
+        case .notStarted(let name):
+            "thread '\(name)' was not started: call start() before waiting for its end"
+        case .refused(let text):
+            text
+        }
+    }
+}
