@@ -51,8 +51,8 @@ extension Worker {
     ) {
         let tag = node.tag
         unsafe worker.pointee.current = node
-        if tag.isLane {
-            unsafe LaneActivation(node: node).run(on: worker)
+        if !tag.isJob {
+            unsafe node.runActivation(on: worker)
         } else {
             let job = node.job
             if rank < QoSClass.userInteractive.rank, ConcurrencyRuntime.isRetainableTask(job) {

@@ -147,10 +147,10 @@ final class SchedulerCore: @unchecked Sendable {
 
     func forward(_ nodes: consuming NodeList) {
         while let node = nodes.popFirst() {
-            if node.tag.isLane {
-                Task.detached { unsafe LaneActivation(node: node).run(on: nil) }
-            } else {
+            if node.tag.isJob {
                 globalConcurrentExecutor.enqueue(node.job)
+            } else {
+                Task.detached { unsafe node.runActivation(on: nil) }
             }
         }
     }

@@ -6,6 +6,7 @@
 extern __thread void *_Nullable cqos_tls_worker;
 extern __thread void *_Nullable cqos_tls_lane;
 extern __thread void *_Nullable cqos_tls_frame;
+extern __thread void *_Nullable cqos_tls_item;
 
 /// The worker that the calling thread is, or null.
 static inline void *_Nullable cqos_current_worker(void) { return cqos_tls_worker; }
@@ -18,6 +19,10 @@ static inline void cqos_set_current_lane(void *_Nullable lane) { cqos_tls_lane =
 /// What the calling thread runs a synchronous body of, or null.
 static inline void *_Nullable cqos_current_frame(void) { return cqos_tls_frame; }
 static inline void cqos_set_current_frame(void *_Nullable frame) { cqos_tls_frame = frame; }
+
+/// The innermost work queue's item that the calling thread runs, or null.
+static inline void *_Nullable cqos_current_item(void) { return cqos_tls_item; }
+static inline void cqos_set_current_item(void *_Nullable item) { cqos_tls_item = item; }
 
 /// Tells the processor that this is a spin loop (x86 `pause`, arm `yield`).
 static inline void cqos_spin_hint(void) {
