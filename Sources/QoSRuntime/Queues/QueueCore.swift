@@ -31,6 +31,9 @@ final class QueueCore: Sendable {
     /// 1 + the rank of the global queue that it targets; 0 for none.
     private let globalTarget = Atomic<UInt8>(0)
 
+    /// Whether it runs on another queue of the user's.
+    private let isChained = Atomic<Bool>(false)
+
     struct State {
         var order: WorkOrder
 
@@ -77,6 +80,13 @@ final class QueueCore: Sendable {
         return code == 0 ? .other : .global(QoSClass(atRank: Int(code) - 1))
     }
 
+    var hasTarget: Bool { isChained.load(ordering: .relaxed) }
+
+    /// What stands for an entry that has its turn in the queue that this one targets.
+    func carrier(of entry: WorkEntry) -> WorkEntry? {
+        state.withLock { _ in entry.carrier }
+    }
+
     /// The queue that it runs on; `nil` for the pools.
     var target: QueueCore? { state.withLock { $0.target } }
 
@@ -98,6 +108,7 @@ final class QueueCore: Sendable {
                 return true
             }
             guard isIdle else { throw .queueHasWork(label) }
+            isChained.store(!target.isGlobal, ordering: .relaxed)
             if case .global(let qosClass) = target.kind {
                 globalTarget.store(UInt8(truncatingIfNeeded: 1 + qosClass.rank), ordering: .relaxed)
             } else {
@@ -186,6 +197,7 @@ final class QueueCore: Sendable {
         entry.place = .active(state.active.count)
         state.active.append(entry)
         entry.publish(max(entry.demand, state.order.raise))
+        if state.isDraining, state.target != nil { entry.carrier = state.drain }
     }
 
     // MARK: Ending
@@ -194,6 +206,8 @@ final class QueueCore: Sendable {
     func end(_ entry: WorkEntry, _ state: inout State) {
         guard case .active(let index) = entry.place else { return }
         entry.place = .outside
+        // The two refer to each other.
+        entry.carrier = nil
         let last = state.active.removeLast()
         if last !== entry {
             state.active[index] = last

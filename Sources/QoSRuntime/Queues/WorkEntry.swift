@@ -84,7 +84,13 @@ class WorkEntry: CurrentWork, @unchecked Sendable {
         LevelCode(rawValue: level.load(ordering: .sequentiallyConsistent))
     }
 
-    final var effectiveLevel: QoSLevel? { effective.level }
+    /// What it runs at, with what the queues that its own targets demand of it.
+    final var effectiveLevel: QoSLevel? { effectiveThroughTargets.level }
+
+    private final var effectiveThroughTargets: LevelCode {
+        guard queue.hasTarget, let carrier = queue.carrier(of: self) else { return effective }
+        return max(effective, carrier.effectiveThroughTargets)
+    }
 
     /// Writes what it runs at. The queue's lock.
     @inline(__always)

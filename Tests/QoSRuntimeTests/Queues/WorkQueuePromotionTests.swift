@@ -1,6 +1,7 @@
 import QoSCore
 import QoSKernel
 import QoSKernelTestSupport
+import Synchronization
 import Testing
 
 @testable import QoSRuntime
@@ -27,6 +28,12 @@ struct WorkQueuePromotionTests {
     /// Waits until something that another thread does soon has been done.
     private func until(_ condition: () -> Bool) async {
         while !condition() { await Task.yield() }
+    }
+
+    /// Whether the first worker of the background pool is raised.
+    private static func isRaised(_ scheduler: QoSScheduler) -> Bool {
+        unsafe scheduler.core.pools[QoSClass.background.rank].workers.pointee.isBoosted.load(
+            ordering: .sequentiallyConsistent)
     }
 
     @Test("I3 B15 a high item raises the running one and those before it, until it has been reached")
@@ -67,7 +74,7 @@ struct WorkQueuePromotionTests {
             #expect(!last.isFinished)
             #expect(scheduler.snapshot.tasksMoved == 1)
             hog.goOn.open()
-            await last.finished()
+            await until { last.isFinished }
             #expect(order.all == ["qos-in-0", "qos-in-0", "qos-bg-0"])
         }
     }
@@ -243,9 +250,8 @@ struct WorkQueuePromotionTests {
             scheduler.globalQueue(for: .userInteractive).async {
                 while scheduler.snapshot.runningPromoted == 0 { _ = try? running.item.wait(for: .milliseconds(1)) }
             }
-            let worker = unsafe scheduler.core.pools[QoSClass.background.rank].workers
             await until { scheduler.snapshot.runningPromoted > 0 }
-            await until { unsafe !worker.pointee.isBoosted.load(ordering: .sequentiallyConsistent) }
+            await until { !Self.isRaised(scheduler) }
             #expect(running.item.effectiveLevel == .background)
             // With a fence still up this would not run while the item does.
             try await scheduler.globalQueue(for: .default).quietly {}
@@ -260,12 +266,11 @@ struct WorkQueuePromotionTests {
         configuration.schedulingCalls = SimulatedSchedulingCalls(rights: .all)
         try await withScheduler(configuration) { scheduler in
             let queue = scheduler.makeQueue("queue")
-            let worker = unsafe scheduler.core.pools[QoSClass.background.rank].workers
             try await scheduler.globalQueue(for: .background).quietly {
                 try queue.sync(level: .userInitiated) {
-                    while unsafe !worker.pointee.isBoosted.load(ordering: .sequentiallyConsistent) {}
+                    while !Self.isRaised(scheduler) {}
                 }
-                while unsafe worker.pointee.isBoosted.load(ordering: .sequentiallyConsistent) {}
+                while Self.isRaised(scheduler) {}
             }
         }
     }
