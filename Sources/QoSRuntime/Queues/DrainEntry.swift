@@ -17,6 +17,11 @@ final class DrainEntry: WorkEntry, @unchecked Sendable {
     }
 
     override func reached(_ worker: UnsafeMutablePointer<Worker>?) {
+        // In another queue it is an entry like any other, whose turn has to be given back.
+        guard drained === queue else {
+            unsafe super.reached(worker)
+            return
+        }
         guard claim() else { return }
         drained.drain(rank: unsafe worker?.pointee.pool.pointee.qosClass.rank)
     }

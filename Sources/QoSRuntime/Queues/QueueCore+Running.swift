@@ -80,6 +80,8 @@ extension QueueCore {
             state.stalled = []
             for entry in stalled { forward(entry, &state, &effects) }
             advance(&state, &effects)
+            // What a helper found while the queue was suspended, and left.
+            effects.wake(state.helpers)
             return true
         }
         effects.perform(on: core)

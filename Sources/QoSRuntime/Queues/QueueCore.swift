@@ -187,8 +187,9 @@ final class QueueCore: Sendable {
             entry.carrier = carrier
             target.add(carrier, &effects)
         } else {
+            // After a suspension it may still stand in a pool, linked through its own words.
+            effects.submit(entry.pooledRank < 0 ? entry : RaisedEntry(entry), rank: level.rank)
             entry.pooledRank = level.rank
-            effects.submit(entry, rank: level.rank)
             effects.wake(state.helpers)
         }
     }

@@ -43,6 +43,6 @@ struct QueueEffects {
         if let first { unsafe core.pools[first.rank].submit(first.entry.makeNode()) }
         for (entry, rank) in more { unsafe core.pools[rank].submit(entry.makeNode()) }
         for helper in helpers { helper.parker.unpark() }
-        if needsLook { core.noteBacklog() }
+        if needsLook { core.noteItemsChanged() }
     }
 }

@@ -42,7 +42,7 @@ extension Worker {
     /// Lets the loop look when an item runs on a thread of a lower class than its own.
     @inline(__always)
     func noteIfAbove(_ level: LevelCode) {
-        if unsafe pool.pointee.qosClass.rank < level.rank { unsafe pool.pointee.core.noteBacklog() }
+        if unsafe pool.pointee.qosClass.rank < level.rank { unsafe pool.pointee.core.noteItemsChanged() }
     }
 
     /// An item has ended on a worker that was raised: the raise ends with it, unless there is more around it, which the loop
@@ -55,7 +55,7 @@ extension Worker {
         if isOutermost, !isInTask {
             unsafe core.endBoost(of: worker, qosClass: worker.pointee.pool.pointee.qosClass)
         } else {
-            core.noteBacklog()
+            core.noteItemsChanged()
         }
     }
 }

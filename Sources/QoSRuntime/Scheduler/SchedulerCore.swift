@@ -51,6 +51,9 @@ final class SchedulerCore: @unchecked Sendable {
     /// Whether something waits behind busy workers, so that the loop has to look for tasks that were raised.
     let backlogFlag = Atomic<Bool>(false)
 
+    /// Whether what a running item of a work queue is raised to has changed since the loop looked last.
+    let itemsChanged = Atomic<Bool>(false)
+
     /// When the loop looks next; the loop's thread.
     var nextRescan: UInt64?
 

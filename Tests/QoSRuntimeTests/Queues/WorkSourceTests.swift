@@ -107,7 +107,7 @@ struct WorkSourceTests {
                 if unsafe read(reading, &byte, 1) == 1 { bytes.append(byte) }
                 if bytes.all.count == 3 { done.open() }
             }
-            #expect(unsafe write(writing, [1, 2, 3], 3) == 3)
+            #expect(unsafe write(writing, [UInt8]([1, 2, 3]), 3) == 3)
             await done.passed()
             source.cancel()
             #expect(bytes.all == [1, 2, 3])
@@ -128,7 +128,7 @@ struct WorkSourceTests {
             }
             let queue = scheduler.makeQueue("queue")
             let events = try await queue.fileEvents(path)
-            #expect(unsafe write(descriptor, [1], 1) == 1)
+            #expect(unsafe write(descriptor, [UInt8]([1]), 1) == 1)
             for await changes in events {
                 #expect(changes.changed)
                 break
