@@ -78,7 +78,11 @@ extension QueueCore {
     /// last of its pool that could.
     private func waitHelping(_ entry: SyncEntry) {
         guard let wait = entry.wait else { return }
-        helping(wait: wait) { entry.isDone } park: { wait.parker.park() }
+        helping(wait: wait) {
+            entry.isDone
+        } park: {
+            wait.parker.park()
+        }
     }
 
     /// Waits until something is done that this queue has to do.

@@ -100,7 +100,9 @@ final class QueueCore: Sendable {
         guard !isGlobal else { throw .globalQueue(label) }
         guard target.core === core else { throw .otherScheduler(label) }
         try Self.changingTargets.withLock { _ throws(WorkQueueError) in
-            let cycle = TargetChain.cycle(from: Reference(self), to: Reference(target)) { $0.queue.target.map(Reference.init) }
+            let cycle = TargetChain.cycle(from: Reference(self), to: Reference(target)) {
+                $0.queue.target.map(Reference.init)
+            }
             if let cycle { throw .targetCycle(cycle.map(\.queue.label)) }
             let isIdle = state.withLock { state in
                 guard state.order.isEmpty, state.drain == nil else { return false }

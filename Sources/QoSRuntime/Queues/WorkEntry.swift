@@ -140,6 +140,7 @@ class WorkEntry: CurrentWork, @unchecked Sendable {
 
     static func take(token: UInt) -> WorkEntry {
         // SAFETY: as above.
-        unsafe Unmanaged<WorkEntry>.fromOpaque(UnsafeRawPointer(bitPattern: token).unsafelyUnwrapped).takeRetainedValue()
+        unsafe Unmanaged<WorkEntry>.fromOpaque(UnsafeRawPointer(bitPattern: token).unsafelyUnwrapped)
+            .takeRetainedValue()
     }
 }

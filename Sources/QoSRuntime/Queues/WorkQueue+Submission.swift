@@ -14,7 +14,8 @@ extension WorkQueue {
     ) {
         core.add(
             ClosureEntry(
-                queue: core, level: core.asynchronousLevel(level, flags), isBarrier: flags.contains(.barrier), body: body)
+                queue: core, level: core.asynchronousLevel(level, flags), isBarrier: flags.contains(.barrier),
+                body: body)
         )
     }
 

@@ -54,7 +54,8 @@ struct WorkGroupTests {
         try await withScheduler { scheduler in
             let target = scheduler.makeQueue("target")
             let queues = [
-                scheduler.makeQueue("serial"), scheduler.makeQueue("concurrent", .concurrent), scheduler.globalQueue(for: .utility),
+                scheduler.makeQueue("serial"), scheduler.makeQueue("concurrent", .concurrent),
+                scheduler.globalQueue(for: .utility),
                 try scheduler.makeQueue("chained", .concurrent, target: target),
             ]
             for queue in queues {

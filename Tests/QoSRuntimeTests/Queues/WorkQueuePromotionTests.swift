@@ -159,7 +159,8 @@ struct WorkQueuePromotionTests {
         try await withScheduler { scheduler in
             let target = scheduler.makeQueue("target")
             let (first, second) = (
-                try scheduler.makeQueue("first", target: target), try scheduler.makeQueue("second", .concurrent, target: target)
+                try scheduler.makeQueue("first", target: target),
+                try scheduler.makeQueue("second", .concurrent, target: target)
             )
             let running = Blocker(level: .background)
             try first.async(running.item)

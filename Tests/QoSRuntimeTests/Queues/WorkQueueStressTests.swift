@@ -20,7 +20,8 @@ struct WorkQueueStressTests {
             var (queues, isSerial): ([WorkQueue], [Bool]) = ([], [])
             for number in 0..<6 {
                 let serial = Bool.random(using: &random)
-                let level = Bool.random(using: &random) ? nil : QoSLevel(QoSClass.allCases.randomElement(using: &random)!)
+                let level =
+                    Bool.random(using: &random) ? nil : QoSLevel(QoSClass.allCases.randomElement(using: &random)!)
                 let queue = scheduler.makeQueue("\(number)", serial ? .serial : .concurrent, level: level)
                 if number > 0, Int.random(in: 0..<3, using: &random) == 0 {
                     try queue.setTarget(queues[Int.random(in: 0..<number, using: &random)])
@@ -78,7 +79,9 @@ struct WorkQueueStressTests {
         }
     }
 
-    @Test("random submission, waiting, cancellation and suspension from many threads", arguments: 1...24 as ClosedRange<UInt64>)
+    @Test(
+        "random submission, waiting, cancellation and suspension from many threads",
+        arguments: 1...24 as ClosedRange<UInt64>)
     func random(seed: UInt64) async throws {
         let processors = Int(seed % 3) + 1
         try await withScheduler(.init(processors: processors, appliesKernelEffects: seed % 4 == 0)) { scheduler in

@@ -29,7 +29,8 @@ struct WorkQueueSyncTests {
         }
     }
 
-    @Test("B7 the body runs at the item's level or the thread's, whichever is higher; the thread is as before afterwards")
+    @Test(
+        "B7 the body runs at the item's level or the thread's, whichever is higher; the thread is as before afterwards")
     func level() async throws {
         try await withScheduler { scheduler in
             let queue = scheduler.makeQueue("queue", level: .userInteractive)

@@ -163,7 +163,9 @@ struct WorkQueueTests {
         }
     }
 
-    @Test("nothing begins on a suspended queue, and all of it when it is resumed", arguments: [WorkQueue.Kind.serial, .concurrent])
+    @Test(
+        "nothing begins on a suspended queue, and all of it when it is resumed",
+        arguments: [WorkQueue.Kind.serial, .concurrent])
     func suspension(_ kind: WorkQueue.Kind) async throws {
         try await withScheduler { scheduler in
             let queue = scheduler.makeQueue("queue", kind)

@@ -13,7 +13,8 @@ struct WorkSourceTests {
             let begun = MonotonicClock.nanoseconds()
             let (count, done, levels) = (Tally(), Gate(), Collected<QoSLevel?>())
             let times = Collected<(UInt64, Int)>()
-            let timer = queue.makeTimer(after: .milliseconds(2), repeating: .milliseconds(1), tolerance: .zero) { firings in
+            let timer = queue.makeTimer(after: .milliseconds(2), repeating: .milliseconds(1), tolerance: .zero) {
+                firings in
                 times.append((MonotonicClock.nanoseconds(), firings))
                 levels.append(QoS.currentLevel)
                 if count.add() == 5 { done.open() }

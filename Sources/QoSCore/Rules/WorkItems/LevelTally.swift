@@ -11,8 +11,12 @@ package struct LevelTally: Sendable {
 
     /// The highest level that is there; none when nothing is, or nothing with a level.
     package var highest: LevelCode {
-        if occupied.1 != 0 { return LevelCode(rawValue: UInt8(truncatingIfNeeded: 127 - occupied.1.leadingZeroBitCount)) }
-        if occupied.0 != 0 { return LevelCode(rawValue: UInt8(truncatingIfNeeded: 63 - occupied.0.leadingZeroBitCount)) }
+        if occupied.1 != 0 {
+            return LevelCode(rawValue: UInt8(truncatingIfNeeded: 127 - occupied.1.leadingZeroBitCount))
+        }
+        if occupied.0 != 0 {
+            return LevelCode(rawValue: UInt8(truncatingIfNeeded: 63 - occupied.0.leadingZeroBitCount))
+        }
         return .none
     }
 

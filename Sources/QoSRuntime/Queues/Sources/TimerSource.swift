@@ -17,9 +17,12 @@ struct TimerSource: Sendable {
         let delay = deadline > now ? deadline - now : 0
         let window = tolerance ?? TimerLeeway.tolerance(of: source.qosClass, delay: delay)
         // The timer does not keep the scheduler: it is the scheduler that keeps the timer.
-        core.addTimer(deadline: deadline, tolerance: window, .body { [source, interval, tolerance, unowned core] in
-            TimerSource(source: source, core: core, interval: interval, tolerance: tolerance).fired(deadline: deadline)
-        })
+        core.addTimer(
+            deadline: deadline, tolerance: window,
+            .body { [source, interval, tolerance, unowned core] in
+                TimerSource(source: source, core: core, interval: interval, tolerance: tolerance).fired(
+                    deadline: deadline)
+            })
     }
 
     /// The loop's thread.

@@ -5,7 +5,8 @@ import Testing
 @Suite("Counting levels")
 struct LevelTallyTests {
     private static let levels: [QoSLevel?] =
-        [nil] + QoSClass.allCases.flatMap { qosClass in
+        [nil]
+        + QoSClass.allCases.flatMap { qosClass in
             RelativePriority.range.map { QoSLevel(qosClass, relativePriority: RelativePriority(clamping: $0)) }
         }
 

@@ -136,7 +136,8 @@ struct WorkOrderTests {
                 #expect(order.next() == next.map { oracle.items[$0].token }, "seed \(seed) step \(step)")
                 if let next { oracle.items[next].isActive = true }
             case 6, 7:
-                guard let index = oracle.items.indices.filter({ oracle.items[$0].isActive }).randomElement(using: &random)
+                guard
+                    let index = oracle.items.indices.filter({ oracle.items[$0].isActive }).randomElement(using: &random)
                 else { continue }
                 oracle.items.remove(at: index)
                 order.ended()

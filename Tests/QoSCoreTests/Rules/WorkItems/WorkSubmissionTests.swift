@@ -22,7 +22,8 @@ struct WorkSubmissionTests {
     static let asynchronousRows = [
         SubmissionRow(
             "B5 (1) the queue's own level goes before target, item and submitter",
-            .init(queueLevel: .utility, target: .global(.background), itemLevel: .userInitiated, submitter: .background),
+            .init(
+                queueLevel: .utility, target: .global(.background), itemLevel: .userInitiated, submitter: .background),
             .utility),
         SubmissionRow(
             "B5 (2) the level of the global queue that is the immediate target goes before item and submitter",
@@ -30,17 +31,21 @@ struct WorkSubmissionTests {
         SubmissionRow(
             "B5 (2) the global queue of the default class gives no level",
             .init(target: .global(.default), itemLevel: .userInitiated, submitter: .utility), .userInitiated),
-        SubmissionRow("B5 (3) the item's level goes before the submitter's", .init(itemLevel: .utility, submitter: .default), .utility),
+        SubmissionRow(
+            "B5 (3) the item's level goes before the submitter's", .init(itemLevel: .utility, submitter: .default),
+            .utility),
         SubmissionRow("B5 (4) without anything else the submitter's level", .init(submitter: .utility), .utility),
         SubmissionRow(
             "B5 (4) behind the global queue of the default class the submitter's level",
             .init(target: .global(.default), submitter: .background), .background),
-        SubmissionRow("B6 userInteractive is inferred as userInitiated", .init(submitter: .userInteractive), .userInitiated),
+        SubmissionRow(
+            "B6 userInteractive is inferred as userInitiated", .init(submitter: .userInteractive), .userInitiated),
         SubmissionRow(
             "B6 the relative priority is inferred with the class",
             .init(submitter: QoSLevel(.userInteractive, relativePriority: RelativePriority(clamping: -3))),
             QoSLevel(.userInitiated, relativePriority: RelativePriority(clamping: -3))),
-        SubmissionRow("B6 an assigned userInteractive is not translated", .init(itemLevel: .userInteractive), .userInteractive),
+        SubmissionRow(
+            "B6 an assigned userInteractive is not translated", .init(itemLevel: .userInteractive), .userInteractive),
         SubmissionRow("C2 without any information it is default", .init(), .default),
         SubmissionRow(
             "B8 asynchronous default is inherit: a higher item takes the queue's level",
@@ -72,9 +77,11 @@ struct WorkSubmissionTests {
         SubmissionRow(
             "B9 detached: not the submitter's level", .init(flags: .detached, submitter: .userInitiated), .default),
         SubmissionRow(
-            "B9 detached keeps its own level", .init(itemLevel: .utility, flags: .detached, submitter: .userInitiated), .utility),
+            "B9 detached keeps its own level", .init(itemLevel: .utility, flags: .detached, submitter: .userInitiated),
+            .utility),
         SubmissionRow(
-            "B9 detached keeps the queue's level", .init(queueLevel: .background, flags: .detached, submitter: .userInitiated),
+            "B9 detached keeps the queue's level",
+            .init(queueLevel: .background, flags: .detached, submitter: .userInitiated),
             .background),
         SubmissionRow(
             "B9 assignCurrent: what was captured counts, and not the submitter",
@@ -98,23 +105,30 @@ struct WorkSubmissionTests {
         SubmissionRow("B7 without a level the calling thread's", .init(submitter: .utility), .utility),
         SubmissionRow(
             "B7 the calling thread's is not translated", .init(submitter: .userInteractive), .userInteractive),
-        SubmissionRow("B7 the item's level goes before the thread's", .init(itemLevel: .userInitiated, submitter: .utility), .userInitiated),
-        SubmissionRow("B7 it only ever raises the thread", .init(itemLevel: .background, submitter: .utility), .utility),
+        SubmissionRow(
+            "B7 the item's level goes before the thread's", .init(itemLevel: .userInitiated, submitter: .utility),
+            .userInitiated),
+        SubmissionRow(
+            "B7 it only ever raises the thread", .init(itemLevel: .background, submitter: .utility), .utility),
         SubmissionRow(
             "B7 the queue's level does not matter",
             .init(queueLevel: .userInitiated, target: .global(.userInitiated), submitter: .utility), .utility),
         SubmissionRow("B7 a thread without a level takes the item's", .init(itemLevel: .utility), .utility),
         SubmissionRow("B7 neither has one", .init(), nil),
         SubmissionRow(
-            "B8 synchronous default is enforce", .init(itemLevel: .userInitiated, flags: .enforceQoS, submitter: .utility),
+            "B8 synchronous default is enforce",
+            .init(itemLevel: .userInitiated, flags: .enforceQoS, submitter: .utility),
             .userInitiated),
         SubmissionRow(
-            "B8 inherit prefers the thread's level", .init(itemLevel: .userInitiated, flags: .inheritQoS, submitter: .utility),
+            "B8 inherit prefers the thread's level",
+            .init(itemLevel: .userInitiated, flags: .inheritQoS, submitter: .utility),
             .utility),
         SubmissionRow(
-            "B8 inherit on a thread without a level takes the item's", .init(itemLevel: .utility, flags: .inheritQoS), .utility),
+            "B8 inherit on a thread without a level takes the item's", .init(itemLevel: .utility, flags: .inheritQoS),
+            .utility),
         SubmissionRow(
-            "B8 noQoS leaves the thread's", .init(itemLevel: .userInitiated, flags: .noQoS, submitter: .utility), .utility),
+            "B8 noQoS leaves the thread's", .init(itemLevel: .userInitiated, flags: .noQoS, submitter: .utility),
+            .utility),
         SubmissionRow("B8 noQoS on a thread without a level", .init(itemLevel: .userInitiated, flags: .noQoS), nil),
     ]
 
@@ -162,7 +176,8 @@ struct WorkSubmissionTests {
             for own in levels {
                 for context in levels {
                     let flags = WorkItemFlags(rawValue: bits)
-                    let asynchronous = WorkSubmission(queueLevel: context, itemLevel: own, flags: flags, submitter: .utility)
+                    let asynchronous = WorkSubmission(
+                        queueLevel: context, itemLevel: own, flags: flags, submitter: .utility)
                     let synchronous = WorkSubmission(itemLevel: own, flags: flags, submitter: context)
                     if let context {
                         #expect(asynchronous.asynchronousLevel >= context)

@@ -1,4 +1,5 @@
 import BenchCore
+import QoSCore
 import QoSRuntime
 
 /// Pieces of work that do nothing, a thousand submitted from within the pool before the last of them has run: as detached tasks,

@@ -8,12 +8,13 @@ struct SyncCost: Workload {
         guard let scheduler = stage.scheduler else { throw NoSchedulerError() }
         let queue = scheduler.makeQueue("idle")
         return await CostMeter.measure(seconds: seconds, operations: submissions) {
-            await stage.detached {
+            let sum = await stage.detached {
                 var sum = 0
                 // An idle queue that is not its own refuses nothing.
                 for _ in 0..<submissions { try? queue.sync { sum &+= 1 } }
                 return sum
             }.value
+            precondition(sum == submissions)
         }
     }
 }
