@@ -15,24 +15,26 @@ struct WorkOrderOracle {
 
     private func excludes(_ item: Item) -> Bool { isSerial || item.isBarrier }
 
-    /// Whether the item has to wait for those in front of it (rules B1, B11).
-    private func waits(_ index: Int) -> Bool {
-        let before = items[..<index]
-        return excludes(items[index]) ? !before.isEmpty : before.contains(where: excludes)
+    /// For each item, whether it has to wait for those in front of it (rules B1, B11).
+    private var waits: [Bool] {
+        var hasExclusive = false
+        return items.enumerated().map { index, item in
+            defer { hasExclusive = hasExclusive || excludes(item) }
+            return excludes(item) ? index > 0 : hasExclusive
+        }
     }
 
     /// The next to get its turn: the first that has none, if it may.
     var next: Int? {
         guard suspensions == 0, let index = items.firstIndex(where: { !$0.isActive }) else { return nil }
-        return waits(index) ? nil : index
+        return waits[index] ? nil : index
     }
 
     /// What is demanded of active items (rules I1, I3, B13, B15): the levels of all that stand behind them and have to wait for
     /// them, directly or behind others that do.
     var raise: LevelCode {
         guard items.contains(where: \.isActive) else { return .none }
-        let demanding = items.indices.filter { index in !items[index].isActive && waits(index) }
-        return demanding.map { items[$0].level }.max() ?? .none
+        return zip(items, waits).filter { !$0.isActive && $1 }.map { $0.0.level }.max() ?? .none
     }
 
     var highestHeld: LevelCode {

@@ -121,8 +121,8 @@ struct WorkOrderTests {
         var token: UInt = 0
         // Long runs of one kind of event too, so that the queue becomes long and is compacted.
         var bias = 0
-        for step in 0..<4_000 {
-            if step % 400 == 0 { bias = Int.random(in: 0...2, using: &random) }
+        for step in 0..<800 {
+            if step % 100 == 0 { bias = Int.random(in: 0...2, using: &random) }
             switch Int.random(in: 0..<(10 + 4 * bias), using: &random) {
             case 0...2, 10...:
                 token += 1
