@@ -61,9 +61,12 @@ struct WorkQueueAfterTests {
             let queue = scheduler.makeQueue("queue")
             let ran = Tally()
             let item = WorkItem { ran.add() }
-            try queue.async(after: .milliseconds(5), item)
+            // However soon the delay is over, the item begins after it has been cancelled.
+            try queue.suspend()
+            try queue.async(after: .milliseconds(1), item)
             #expect(throws: WorkQueueError.itemAlreadySubmitted) { try queue.async(item) }
             item.cancel()
+            try queue.resume()
             await item.finished()
             #expect(ran.value == 0)
         }
