@@ -16,7 +16,7 @@ final class LockRegistry: Sendable {
     struct State {
         var graph = Graph()
         /// The threads that sleep until they are handed a mutex.
-        var sleepers: [UInt32: ThreadWait] = [:]
+        var sleepers: [UInt32: LockWait] = [:]
         /// The threads that are raised, or are about to be.
         var raises: [UInt32: ThreadRaise] = [:]
 
@@ -58,7 +58,7 @@ final class LockRegistry: Sendable {
 }
 
 /// A thread that sleeps until it is handed a mutex.
-final class ThreadWait: Sendable {
+final class LockWait: Sendable {
     let parker = Parker()
 
     /// The task that the thread runs meanwhile.

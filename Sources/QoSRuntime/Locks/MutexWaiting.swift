@@ -40,7 +40,7 @@ enum MutexWaiting {
         let waiter = LockWaiter(
             party: .thread(own >> 1), name: nil, level: QoS.currentLevel,
             lockName: name.map { "mutex '\($0)'" } ?? "a mutex without a name")
-        let wait = ThreadWait(task: ConcurrencyRuntime.currentTask)
+        let wait = LockWait(task: ConcurrencyRuntime.currentTask)
         var entry = unsafe enter(word, own: own, level: waiter.level, wait, refusesCycle: true)
         if case .refused(let cycle) = entry {
             let error = waiter.refused(by: cycle)
@@ -67,7 +67,7 @@ enum MutexWaiting {
     @usableFromInline @inline(never)
     static func unlock(_ word: UnsafeMutablePointer<Atomic<UInt32>>, own: UInt32) {
         let resource = unsafe resource(word)
-        let (next, raises) = LockRegistry.shared.state.withLock { state -> (ThreadWait?, [LockRaise]) in
+        let (next, raises) = LockRegistry.shared.state.withLock { state -> (LockWait?, [LockRaise]) in
             var (next, changes) = state.graph.handedOver(resource, from: .thread(own >> 1))
             guard case .thread(let id)? = next, let wait = state.sleepers.removeValue(forKey: id) else {
                 unsafe word.pointee.store(0, ordering: .releasing)
@@ -106,7 +106,7 @@ enum MutexWaiting {
 
     /// Gets the mutex if it is free by now, else enters the calling thread as waiting.
     private static func enter(
-        _ word: UnsafeMutablePointer<Atomic<UInt32>>, own: UInt32, level: QoSLevel?, _ wait: ThreadWait,
+        _ word: UnsafeMutablePointer<Atomic<UInt32>>, own: UInt32, level: QoSLevel?, _ wait: LockWait,
         refusesCycle: Bool
     ) -> Entry {
         let id = own >> 1

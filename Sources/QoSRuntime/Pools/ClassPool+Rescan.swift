@@ -53,7 +53,7 @@ extension ClassPool {
 
     /// The class that a waiting node has been raised to since it was queued; `nil` when it is in the right pool.
     private func raisedClass(of node: JobNode) -> QoSClass? {
-        guard !node.tag.isLane, let live = ConcurrencyRuntime.livePriority(node.job) else { return nil }
+        guard node.tag.isJob, let live = ConcurrencyRuntime.livePriority(node.job) else { return nil }
         guard live > node.job.priority.rawValue, let raised = QoSClass(rawPriority: live) else { return nil }
         return raised > qosClass ? raised : nil
     }

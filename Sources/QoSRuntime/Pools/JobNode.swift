@@ -1,10 +1,10 @@
 import CQoSShims
 import Synchronization
 
-/// Something that waits in a queue: a Swift job or the activation of a serial lane, linked through two words of its own.
+/// Something that waits in a queue: a Swift job, the activation of a serial lane or an item of a work queue, linked through two words of its own.
 ///
-/// Both kinds of object have their two link words at the same offset, ``linkOffset`` bytes from their address: a Swift
-/// job offers them to whichever executor holds it, a ``LaneActivation`` is laid out to match. So a queue needs no
+/// All of these have their two link words at the same offset, ``linkOffset`` bytes from their address: a Swift job offers
+/// them to whichever executor holds it, a ``LaneActivation`` and a ``WorkEntry`` are laid out to match. So a queue needs no
 /// allocation, and an item can be taken out of the middle.
 ///
 /// The first word holds the address of the next node in its low 48 bits and a ``Tag`` in its high 16; the second the
@@ -119,7 +119,13 @@ extension JobNode {
         /// The activation of a serial lane.
         static let lane = Tag(rawValue: 0x8000)
 
+        /// An item of a work queue, or what stands for several of them.
+        static let entry = Tag(rawValue: 0x4000)
+
         var isLane: Bool { rawValue & 0x8000 != 0 }
+
+        /// Whether it is a Swift job.
+        var isJob: Bool { rawValue < 0x4000 }
 
         /// The executor's index; only for jobs.
         var executor: Int { Int(rawValue) }

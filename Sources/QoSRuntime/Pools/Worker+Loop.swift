@@ -60,8 +60,8 @@ extension Worker {
         unsafe worker.pointee.current = node
         unsafe worker.pointee.jobSteps.store(
             worker.pointee.jobSteps.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
-        if tag.isLane {
-            unsafe LaneActivation(node: node).run(on: worker)
+        if !tag.isJob {
+            unsafe node.runActivation(on: worker)
         } else {
             let job = node.job
             if rank < QoSClass.userInteractive.rank, ConcurrencyRuntime.isRetainableTask(job) {

@@ -49,6 +49,9 @@ struct Worker: ~Copyable {
     /// The task that runs, for the loop to look at; not in the highest class, which nothing can raise.
     let running = RunningTask()
 
+    /// The items of work queues that run, one within the other, for the loop to look at.
+    let items = RunningItems()
+
     /// The kernel's id of the worker's thread, once it runs.
     let threadID = Atomic<Int32>(0)
 

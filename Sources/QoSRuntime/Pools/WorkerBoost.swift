@@ -43,6 +43,54 @@ extension SchedulerCore {
                 return unsafe promote(worker, from: QoSClass(atRank: rank), to: wanted)
             }
             if let admitted { wake(admitted) }
+            unsafe adjustForItems(worker, own: QoSClass(atRank: rank))
+        }
+    }
+
+    /// Raises a worker to what the items of work queues that it runs are raised to, and takes a raise back that nothing demands
+    /// any more: a wait that is over (rules I1, I3, B13).
+    private func adjustForItems(_ worker: UnsafeMutablePointer<Worker>, own: QoSClass) {
+        let admitted: QoSClassSet = unsafe worker.pointee.items.inspect { level in
+            let wanted = max(own, level.level?.qosClass ?? own)
+            if wanted > own {
+                let admitted = unsafe promote(worker, from: own, to: wanted)
+                if !admitted.isEmpty { return admitted }
+            }
+            guard unsafe worker.pointee.isBoosted.load(ordering: .acquiring) else { return [] }
+            let ofTask = unsafe worker.pointee.running.inspect { task in
+                ConcurrencyRuntime.livePriority(task).flatMap(QoSClass.init(rawPriority:))
+            }
+            return unsafe lower(worker, from: own, to: max(wanted, ofTask ?? own))
+        }
+        wake(admitted)
+    }
+
+    /// Takes a part of a raise back, or all of it.
+    private func lower(
+        _ worker: UnsafeMutablePointer<Worker>, from own: QoSClass, to needed: QoSClass
+    ) -> QoSClassSet {
+        let thread = ThreadID(rawValue: unsafe worker.pointee.threadID.load(ordering: .relaxed))
+        return unsafe worker.pointee.boost.withLock { boost in
+            guard let current = boost, current.qosClass > needed else { return [] }
+            var admitted = QoSClassSet()
+            switch current.means {
+            case .effects:
+                // Without the right to do so, the raise lasts until the end of the job.
+                guard giveEffects(of: needed, to: thread) else { return [] }
+                admitted = admission.workerMoved(from: current.qosClass, to: needed)
+                boost = needed > own ? WorkerBoost(qosClass: needed, means: .effects) : nil
+            case .fence(let fence):
+                if let fence { admitted = admission.fenceLifted(fence) }
+                boost = nil
+                if needed > own {
+                    let (lowerFence, admit) = admission.fenceRaised(upTo: needed, holder: own)
+                    admitted.formUnion(admit)
+                    boost = WorkerBoost(qosClass: needed, means: .fence(lowerFence))
+                }
+            }
+            // Last, since the worker may be counted elsewhere as soon as it has seen it.
+            if boost == nil { unsafe worker.pointee.isBoosted.store(false, ordering: .releasing) }
+            return admitted
         }
     }
 

@@ -32,6 +32,9 @@ public final class QoSScheduler: Sendable {
     private let priorityExecutor: PoolExecutor
     private let isProcessWide: Bool
 
+    /// By rank (rule B2).
+    let globalQueues: [WorkQueue]
+
     /// Makes a scheduler and starts its event loop.
     ///
     /// Costs one thread and four descriptors; the pools cost nothing until they are used.
@@ -49,6 +52,7 @@ public final class QoSScheduler: Sendable {
         self.isProcessWide = isProcessWide
         classExecutors = QoSClass.allCases.map { PoolExecutor(core: core, qosClass: $0) }
         priorityExecutor = PoolExecutor(core: core, qosClass: nil)
+        globalQueues = QoSClass.allCases.map { WorkQueue(core: QueueCore(global: $0, of: core)) }
         for executor in classExecutors + [priorityExecutor] { core.register(executor) }
         do {
             let thread = try Thread(name: "qos-loop") {

@@ -60,6 +60,8 @@ extension SchedulerCore {
             } else {
                 executor.enqueue(job)
             }
+        case .entry(let entry):
+            entry.queue.add(entry)
         case .body(let body):
             body()
         }
@@ -151,14 +153,18 @@ extension SchedulerCore {
         loop.wake()
     }
 
-    /// A sleep that has not ended goes on with the process's default executor.
+    /// A sleep that has not ended, and an item that has not been added, goes on with the process's default executor.
     private func handOver(deadline: UInt64, _ payload: TimerService.Payload) {
-        guard case .job(let job, _) = payload else { return }
+        if case .body = payload { return }
         let now = MonotonicClock.nanoseconds()
         let left = Duration.nanoseconds(deadline > now ? Int64(clamping: deadline - now) : 0)
         Task.detached {
             try? await Task.sleep(for: left)
-            globalConcurrentExecutor.enqueue(job)
+            switch payload {
+            case .job(let job, _): globalConcurrentExecutor.enqueue(job)
+            case .entry(let entry): entry.queue.add(entry)
+            case .body: break
+            }
         }
     }
 

@@ -26,6 +26,12 @@ extension SchedulerCore {
         loop.wake()
     }
 
+    /// What a running item of a work queue is raised to has changed: the loop looks at what runs, once at least.
+    func noteItemsChanged() {
+        itemsChanged.store(true, ordering: .sequentiallyConsistent)
+        noteBacklog()
+    }
+
     /// Looks through the queues if it is time. The loop's thread.
     ///
     /// - Returns: when to look next; `nil` while nothing waits.
@@ -37,6 +43,7 @@ extension SchedulerCore {
         let isDetecting = blockedWorkers.load(ordering: .relaxed) > 0
         nextRescan = now.addingSaturating(isDetecting ? Self.detectionInterval : Self.rescanInterval)
         lookAtWorkers(at: now)
+        itemsChanged.store(false, ordering: .sequentiallyConsistent)
         for rank in 0..<QoSClass.userInteractive.rank {
             unsafe pools[rank].rescan(limit: Self.rescanLimit) { node, qosClass in
                 tasksMoved.wrappingAdd(1, ordering: .relaxed)
@@ -57,9 +64,10 @@ extension SchedulerCore {
         return nextRescan
     }
 
-    /// Whether something waits, or more workers run than there are processors.
+    /// Whether something waits, or more workers run than there are processors, or a raise has not been looked at.
     private var hasBacklog: Bool {
-        awake.load(ordering: .sequentiallyConsistent) > width
+        itemsChanged.load(ordering: .sequentiallyConsistent)
+            || awake.load(ordering: .sequentiallyConsistent) > width
             || (0..<QoSClass.allCases.count).contains { unsafe pools[$0].hasWork() }
     }
 

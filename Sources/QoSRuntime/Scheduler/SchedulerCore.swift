@@ -73,6 +73,9 @@ final class SchedulerCore: @unchecked Sendable {
     /// The classes whose threads are bound to a processor that others left to them, as bits by rank.
     let lentTo = Atomic<UInt8>(0)
 
+    /// Whether what a running item of a work queue is raised to has changed since the loop looked last.
+    let itemsChanged = Atomic<Bool>(false)
+
     /// When the loop looks next; the loop's thread.
     var nextRescan: UInt64?
 
@@ -170,10 +173,10 @@ final class SchedulerCore: @unchecked Sendable {
 
     func forward(_ nodes: consuming NodeList) {
         while let node = nodes.popFirst() {
-            if node.tag.isLane {
-                Task.detached { unsafe LaneActivation(node: node).run(on: nil) }
-            } else {
+            if node.tag.isJob {
                 globalConcurrentExecutor.enqueue(node.job)
+            } else {
+                Task.detached { unsafe node.runActivation(on: nil) }
             }
         }
     }

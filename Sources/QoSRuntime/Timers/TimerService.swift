@@ -17,6 +17,8 @@ final class TimerService: @unchecked Sendable {
     enum Payload {
         /// Gives a job to the executor it was submitted to.
         case job(UnownedJob, executor: PoolExecutor)
+        /// Adds an entry to its work queue.
+        case entry(WorkEntry)
         /// Calls a body; short, since it holds up the loop.
         case body(@Sendable () -> Void)
     }

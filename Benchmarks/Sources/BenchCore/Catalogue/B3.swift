@@ -11,6 +11,7 @@ extension Catalogue {
             hopToSerialExecutor(seconds),
             cost("hop-contended", seconds, nil),
             cost("ping-pong", seconds, nil),
+            items(seconds),
             wake("wake-at-once", gapMicroseconds: 5, seconds),
             wake("wake-parked", gapMicroseconds: 300, seconds),
         ]
@@ -51,6 +52,18 @@ extension Catalogue {
         rules.ratio("ns_over_default_actor", "ns_per_op", ours, over: standard, hopTarget)
         rules.ratio("contended_ns_over_default_actor", "ns_per_op", contended, over: standardContended)
         return Experiment("hop-serial-executor", [ours, standard, contended, standardContended], rules.all)
+    }
+
+    /// Items of work queues, against the same number of bare tasks on our executor.
+    private static func items(_ seconds: Double) -> Experiment {
+        let tasks = Series(.ours, CaseName("item-tasks"), seconds: seconds)
+        let queues = ["item-serial", "item-concurrent"].map { Series(.ours, CaseName($0), seconds: seconds) }
+        let synchronous = Series(.ours, CaseName("item-sync"), seconds: seconds)
+        var rules = Rules()
+        rules.show([tasks] + queues + [synchronous], ["ns_per_op", "allocations_per_op"])
+        for queue in queues { rules.ratio("ns_over_task", "ns_per_op", queue, over: tasks, .atMost(1.5)) }
+        rules.value("sync_ns", synchronous, "ns_per_op", .atMost(100))
+        return Experiment("items", [tasks] + queues + [synchronous], rules.all)
     }
 
     private static func wake(_ name: String, gapMicroseconds: Double, _ seconds: Double) -> Experiment {

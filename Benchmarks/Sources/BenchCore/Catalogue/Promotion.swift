@@ -26,6 +26,17 @@ extension Catalogue {
                 rules.ratio("start_p50_over_default", "start_p50_us", one, over: standard)
             }
             return Experiment(name, ours + [standard], rules.all)
-        }
+        } + [serialQueue(scope.isQuick ? 1 : 3)]
+    }
+
+    /// A high item behind a thousand on a serial queue.
+    private static func serialQueue(_ seconds: Double) -> Experiment {
+        let ours = Series(.ours, CaseName("serial-queue"), seconds: seconds)
+        var rules = Rules()
+        rules.show([ours], ["submission_p50_us", "submission_max_us", "start_p50_us", "start_max_us"])
+        // 200 ns for each of the thousand.
+        rules.value("submission_us", ours, "submission_p50_us", .atMost(200))
+        rules.value("median_start_us", ours, "start_p50_us", .atMost(100))
+        return Experiment("serial-queue", [ours], rules.all)
     }
 }

@@ -1,5 +1,6 @@
 import BenchCore
 import QoSCore
+import QoSRuntime
 
 /// The workloads by benchmark and case.
 enum Workloads {
@@ -12,6 +13,7 @@ enum Workloads {
         case ("B5", "task"): WaitingPromotion()
         case ("B5", "default-actor"): ActorPromotion(usesSerialExecutor: false)
         case ("B5", "serial-executor"): ActorPromotion(usesSerialExecutor: true)
+        case ("B5", "serial-queue"): QueuePromotion()
         case ("B6", "starvation"): Starvation(hasLow: caseName["low"] != 0)
         case ("B7", "undeclared"): UndeclaredBlocking(jobs: Int(caseName["jobs"]))
         case ("B8", "many"): QoSClass(rank: Int(caseName["rank"])).map { ManyTimers(qosClass: $0) }
@@ -33,6 +35,10 @@ enum Workloads {
         case "hop-serial-executor": HopCost(usesSerialExecutor: true, callers: 1)
         case "hop-contended": HopCost(usesSerialExecutor: false, callers: 8)
         case "hop-serial-contended": HopCost(usesSerialExecutor: true, callers: 8)
+        case "item-tasks": ItemCost(kind: .tasks)
+        case "item-serial": ItemCost(kind: .items(.serial))
+        case "item-concurrent": ItemCost(kind: .items(.concurrent))
+        case "item-sync": SyncCost()
         case "ping-pong": PingPongCost()
         case "wake": WakeLatency(gap: UInt64(caseName["gap"] * 1000))
         default: nil

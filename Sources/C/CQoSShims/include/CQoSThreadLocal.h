@@ -12,6 +12,7 @@ extern __thread void *_Nullable cqos_tls_lane;
 extern __thread void *_Nullable cqos_tls_frame;
 extern __thread void *_Nullable cqos_tls_thread;
 extern __thread uint32_t cqos_tls_id;
+extern __thread void *_Nullable cqos_tls_item;
 
 /// The worker that the calling thread is, or null.
 static inline void *_Nullable cqos_current_worker(void) { return cqos_tls_worker; }
@@ -34,6 +35,10 @@ static inline uint32_t cqos_own_id(void) {
     if (cqos_tls_id == 0) cqos_tls_id = (uint32_t)syscall(SYS_gettid);
     return cqos_tls_id;
 }
+
+/// The innermost work queue's item that the calling thread runs, or null.
+static inline void *_Nullable cqos_current_item(void) { return cqos_tls_item; }
+static inline void cqos_set_current_item(void *_Nullable item) { cqos_tls_item = item; }
 
 /// Tells the processor that this is a spin loop (x86 `pause`, arm `yield`).
 static inline void cqos_spin_hint(void) {

@@ -1,0 +1,44 @@
+/// A level, or none, in one byte that is ordered as levels are: what queues count and publish levels as.
+///
+/// 0 is no level; 1…80 are the five classes with sixteen relative priorities each.
+package struct LevelCode: RawRepresentable, Sendable, Hashable, Comparable {
+    /// The byte, 0…80.
+    package let rawValue: UInt8
+
+    /// A code from its byte; the byte must be one of a code.
+    @inlinable @inline(__always)
+    package init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    /// How many codes there are.
+    package static let count = 81
+
+    /// No level.
+    package static let none = LevelCode(rawValue: 0)
+
+    /// The code of a level.
+    package init(_ level: QoSLevel?) {
+        guard let level else {
+            self = .none
+            return
+        }
+        let position = level.relativePriority.rawValue - RelativePriority.range.lowerBound
+        rawValue = UInt8(truncatingIfNeeded: 1 + level.qosClass.rank * 16 + position)
+    }
+
+    /// The level; `nil` for none.
+    package var level: QoSLevel? {
+        guard rawValue > 0, let qosClass = QoSClass(rank: Int(rawValue - 1) / 16) else { return nil }
+        let position = Int(rawValue - 1) % 16 + RelativePriority.range.lowerBound
+        return QoSLevel(qosClass, relativePriority: RelativePriority(clamping: position))
+    }
+
+    /// The rank of the class in which work of this level runs: without information, that of `default` (rule C2).
+    @inlinable @inline(__always)
+    package var rank: Int { rawValue == 0 ? 2 : Int(rawValue - 1) / 16 }
+
+    /// Orders as levels are; none is the lowest.
+    @inlinable @inline(__always)
+    package static func < (left: LevelCode, right: LevelCode) -> Bool { left.rawValue < right.rawValue }
+}

@@ -1,0 +1,52 @@
+import QoSCore
+import QoSKernel
+
+/// A closure whose result a task awaits.
+final class AwaitedEntry<Success: Sendable>: WorkEntry, @unchecked Sendable {
+    // SAFETY: as the base class; the further fields never change, or are guarded.
+
+    private enum Progress {
+        case waiting(CheckedContinuation<Success, any Error>?)
+        case begun
+        case cancelled
+    }
+
+    private let body: @Sendable () throws -> Success
+    private let progress = Lock(Progress.waiting(nil))
+
+    init(
+        queue: QueueCore, level: LevelCode, isBarrier: Bool, waiter: LevelCode,
+        body: @escaping @Sendable () throws -> Success
+    ) {
+        self.body = body
+        super.init(queue: queue, level: level, isBarrier: isBarrier)
+        if waiter != .none { waits = [waiter] }
+    }
+
+    /// - Returns: `false` when it was cancelled already; the continuation is then not kept.
+    func awaited(by continuation: CheckedContinuation<Success, any Error>) -> Bool {
+        progress.withLock { progress in
+            if case .cancelled = progress { return false }
+            progress = .waiting(continuation)
+            return true
+        }
+    }
+
+    /// The task is cancelled: the closure does not run unless it has begun.
+    func cancel() {
+        take(leaving: .cancelled)?.resume(throwing: CancellationError())
+    }
+
+    override func perform() {
+        guard let continuation = take(leaving: .begun) else { return }
+        continuation.resume(with: Result { try body() })
+    }
+
+    private func take(leaving next: Progress) -> CheckedContinuation<Success, any Error>? {
+        progress.withLock { progress in
+            guard case .waiting(let continuation) = progress else { return nil }
+            progress = next
+            return continuation
+        }
+    }
+}

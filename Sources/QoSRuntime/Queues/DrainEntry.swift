@@ -1,0 +1,28 @@
+import QoSCore
+
+/// Stands for a serial queue with items in a pool, or in the queue that it targets; runs some of them.
+final class DrainEntry: WorkEntry, @unchecked Sendable {
+    // SAFETY: as the base class; the one further field never changes.
+
+    /// The queue whose items it runs; ``WorkEntry/queue`` is where it stands.
+    private let drained: QueueCore
+
+    init(of drained: QueueCore, in queue: QueueCore, level: LevelCode) {
+        self.drained = drained
+        super.init(queue: queue, level: level)
+    }
+
+    override func perform() {
+        drained.drain(rank: nil)
+    }
+
+    override func reached(_ worker: UnsafeMutablePointer<Worker>?) {
+        // In another queue it is an entry like any other, whose turn has to be given back.
+        guard drained === queue else {
+            unsafe super.reached(worker)
+            return
+        }
+        guard claim() else { return }
+        drained.drain(rank: unsafe worker?.pointee.pool.pointee.qosClass.rank)
+    }
+}

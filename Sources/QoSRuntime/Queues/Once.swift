@@ -1,0 +1,87 @@
+import QoSCore
+import QoSKernel
+import Synchronization
+
+/// Runs something once, whoever comes first; the others wait for it (rule B14).
+///
+/// Those who wait raise the item that runs it to their level (rule I1).
+///
+/// Threading: any thread.
+public final class Once: Sendable {
+    private struct State {
+        var isRunning = false
+        var runner: WorkEntry?
+        var thread: ThreadID?
+        var waits: [ThreadWait] = []
+    }
+
+    private let isDone = Atomic<Bool>(false)
+    private let state = Lock(State())
+
+    /// Makes one that has not run.
+    public init() {}
+
+    /// Whether it has run to its end.
+    public var hasRun: Bool { isDone.load(ordering: .acquiring) }
+
+    /// Runs the closure if none has run; waits for the one that runs. A nanosecond when one has run.
+    ///
+    /// A closure that throws has not run: the next one gets its turn.
+    ///
+    /// - Throws: what the closure throws; ``WorkQueueError/wouldDeadlock(_:)`` when called from the closure itself.
+    public func run(_ body: () throws -> Void) throws {
+        while !hasRun {
+            if try begin() {
+                defer { end() }
+                try body()
+                isDone.store(true, ordering: .releasing)
+            }
+        }
+    }
+
+    /// - Returns: whether the caller runs the closure; `false` after it has waited for another.
+    private func begin() throws(WorkQueueError) -> Bool {
+        let wait = ThreadWait()
+        let thread = ThreadID.current
+        let entry = WorkEntry.current
+        let found: Found = state.withLock { state in
+            guard state.isRunning else {
+                // Between the caller's look and this one, another may have run to its end.
+                if isDone.load(ordering: .relaxed) { return .done }
+                state.isRunning = true
+                state.runner = entry
+                state.thread = thread
+                return .free
+            }
+            if state.thread == thread { return .itself }
+            state.waits.append(wait)
+            return .busy(state.runner)
+        }
+        switch found {
+        case .free: return true
+        case .done: return false
+        case .itself: throw .wouldDeadlock("once")
+        case .busy(let runner):
+            let level = LevelCode(QoS.currentLevel)
+            if let runner { runner.queue.waitBegan(for: runner, at: level) }
+            wait.parker.park()
+            if let runner { runner.queue.waitEnded(for: runner, at: level) }
+            return false
+        }
+    }
+
+    private enum Found {
+        case free
+        case done
+        case itself
+        case busy(WorkEntry?)
+    }
+
+    private func end() {
+        let waits = state.withLock { state in
+            defer { state = State() }
+            return state.waits
+        }
+        for wait in waits { wait.parker.unpark() }
+    }
+}

@@ -1,0 +1,17 @@
+import QoSCore
+
+/// Stands in a higher pool for an entry that waits in a lower one: whichever is reached first runs it (rules I1, I3).
+final class RaisedEntry: WorkEntry, @unchecked Sendable {
+    // SAFETY: as the base class; the one further field never changes.
+
+    private let original: WorkEntry
+
+    init(_ original: WorkEntry) {
+        self.original = original
+        super.init(queue: original.queue, level: .none)
+    }
+
+    override func reached(_ worker: UnsafeMutablePointer<Worker>?) {
+        unsafe original.reached(worker)
+    }
+}

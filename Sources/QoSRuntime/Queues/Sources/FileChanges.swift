@@ -1,0 +1,35 @@
+import QoSEventLoop
+
+/// What has happened to a watched file or directory since the last call: a hint, to be followed by a look.
+public struct FileChanges: Sendable, Hashable {
+    /// A name came, went or was given to another file.
+    public internal(set) var renamed = false
+
+    /// Contents or attributes changed.
+    public internal(set) var changed = false
+
+    /// The last components of the paths that it happened to, as far as the kernel says.
+    public internal(set) var names: Set<String> = []
+
+    /// The watch broke, with this message; no more events come.
+    public internal(set) var failure: String?
+
+    init(_ outcome: FileWatch.Outcome) {
+        switch outcome {
+        case .failure(let error): failure = error.description
+        case .success(let event):
+            renamed = event.kinds.contains(.rename)
+            changed = event.kinds.contains(.change)
+            if let name = event.name { names = [name] }
+        }
+    }
+
+    func merged(with later: FileChanges) -> FileChanges {
+        var merged = self
+        merged.renamed = renamed || later.renamed
+        merged.changed = changed || later.changed
+        merged.names.formUnion(later.names)
+        merged.failure = later.failure ?? failure
+        return merged
+    }
+}

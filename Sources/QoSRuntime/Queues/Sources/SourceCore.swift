@@ -1,0 +1,79 @@
+import QoSCore
+import QoSKernel
+
+/// Brings events to a handler on a queue, one call at a time; what happens before the handler has run is merged into one call.
+///
+/// Handlers are detached (rule B10). Threading: any thread.
+final class SourceCore<Event: Sendable>: Sendable {
+    private struct State {
+        var pending: Event?
+        var isSubmitted = false
+        var isCancelled = false
+        var onCancel: (@Sendable () -> Void)?
+    }
+
+    private let queue: QueueCore
+    private let level: LevelCode
+    private let merge: @Sendable (Event, Event) -> Event
+    private let handler: @Sendable (Event) -> Void
+    private let handled: @Sendable () -> Void
+    private let state = Lock(State())
+
+    /// - Parameters:
+    ///   - merge: makes one event of two.
+    ///   - handled: called on the queue after each call of the handler.
+    init(
+        queue: QueueCore, level: QoSLevel?, merge: @escaping @Sendable (Event, Event) -> Event,
+        handler: @escaping @Sendable (Event) -> Void, handled: @escaping @Sendable () -> Void = {}
+    ) {
+        self.queue = queue
+        self.level = queue.detachedLevel(level, [])
+        self.merge = merge
+        self.handler = handler
+        self.handled = handled
+    }
+
+    /// The class that a timer's tolerance is taken from.
+    var qosClass: QoSClass { QoSClass(atRank: level.rank) }
+
+    var isCancelled: Bool { state.withLock { $0.isCancelled } }
+
+    /// Something has happened.
+    func happened(_ event: Event) {
+        let submits = state.withLock { state in
+            guard !state.isCancelled else { return false }
+            state.pending = state.pending.map { merge($0, event) } ?? event
+            defer { state.isSubmitted = true }
+            return !state.isSubmitted
+        }
+        if submits { queue.add(ClosureEntry(queue: queue, level: level, isBarrier: false) { self.handle() }) }
+    }
+
+    private func handle() {
+        let event = state.withLock { state in
+            state.isSubmitted = false
+            return state.isCancelled ? nil : state.pending.take()
+        }
+        guard let event else { return }
+        handler(event)
+        handled()
+    }
+
+    /// No call of the handler begins from now on.
+    func cancel() {
+        let onCancel = state.withLock { state in
+            state.isCancelled = true
+            return state.onCancel.take()
+        }
+        onCancel?()
+    }
+
+    /// Sets what ``cancel()`` does; at once if it was called already.
+    func onCancel(_ body: @escaping @Sendable () -> Void) {
+        let isCancelled = state.withLock { state in
+            if !state.isCancelled { state.onCancel = body }
+            return state.isCancelled
+        }
+        if isCancelled { body() }
+    }
+}

@@ -1,0 +1,98 @@
+public import QoSCore
+import QoSEventLoop
+import QoSKernel
+
+// Sources on the scheduler's event loop (rules B10, B14).
+
+extension WorkQueue {
+    /// Watches a signal; the handler runs on the queue, detached (rule B10).
+    ///
+    /// While a source exists, the signal's default action does not happen (`signal(7)`).
+    ///
+    /// - Parameters:
+    ///   - signal: its number, such as `SIGHUP`.
+    ///   - level: the handler's own level.
+    ///   - handler: gets the number of arrivals since its last call; arrivals in quick succession may count as one.
+    /// - Throws: ``WorkQueueError/sourceUnavailable(_:)``.
+    public func makeSignalSource(
+        _ signal: Int32, level: QoSLevel? = nil, handler: @escaping @Sendable (Int) -> Void
+    ) async throws(WorkQueueError) -> WorkSource {
+        let source = SourceCore<Int>(queue: core, level: level, merge: { $0 + $1 }, handler: handler)
+        let loop = core.core.loop
+        let watch = try await watching { () throws(EventLoopError) in
+            try loop.watchSignal(signal) { source.happened(1) }
+        }
+        source.onCancel { watch.close() }
+        return WorkSource { source.cancel() }
+    }
+
+    /// Watches a descriptor; the handler runs on the queue, detached (rule B10).
+    ///
+    /// The descriptor is set to non-blocking mode and is not owned: ``WorkSource/cancel()`` before closing it. Readiness is a level:
+    /// the handler is called again as long as it has not made use of it, but not before it has returned.
+    ///
+    /// - Parameters:
+    ///   - descriptor: pipe, socket, terminal or event descriptor, open.
+    ///   - events: what to wait for.
+    ///   - level: the handler's own level.
+    ///   - handler: gets what it is ready for.
+    /// - Throws: ``WorkQueueError/sourceUnavailable(_:)``, also for a regular file.
+    public func makeDescriptorSource(
+        _ descriptor: Int32, for events: DescriptorReadiness, level: QoSLevel? = nil,
+        handler: @escaping @Sendable (DescriptorReadiness) -> Void
+    ) async throws(WorkQueueError) -> WorkSource {
+        let loop = core.core.loop
+        let watched = WatchedDescriptor()
+        let source = SourceCore<DescriptorReadiness>(
+            queue: core, level: level, merge: { $0.union($1) }, handler: handler,
+            handled: {
+                // The loop has ended if it refuses: no more events come then.
+                try? loop.submit { try? watched.watch?.update(events.watched) }
+            })
+        let watch = try await watching { () throws(EventLoopError) in
+            try loop.watchDescriptor(descriptor, for: events.watched) { outcome in
+                // Paused until the handler has run, which would else be told of the same readiness over and over.
+                try? watched.watch?.update([])
+                source.happened(DescriptorReadiness(outcome))
+            }
+        }
+        watched.set(watch)
+        source.onCancel {
+            watched.set(nil)
+            watch.close()
+        }
+        return WorkSource { source.cancel() }
+    }
+
+    /// Watches a file, or a directory and the files in it; the handler runs on the queue, detached (rule B10).
+    ///
+    /// Not recursive. Events are hints, to be followed by a look (`inotify(7)`).
+    ///
+    /// - Parameters:
+    ///   - path: of something that exists; a symbolic link is followed.
+    ///   - level: the handler's own level.
+    ///   - handler: gets what has happened since its last call.
+    /// - Throws: ``WorkQueueError/sourceUnavailable(_:)``.
+    public func makeFileSource(
+        _ path: String, level: QoSLevel? = nil, handler: @escaping @Sendable (FileChanges) -> Void
+    ) async throws(WorkQueueError) -> WorkSource {
+        let source = SourceCore<FileChanges>(
+            queue: core, level: level, merge: { $0.merged(with: $1) }, handler: handler)
+        let loop = core.core.loop
+        let watch = try await watching { () throws(EventLoopError) in
+            try loop.watchFile(path) { source.happened(FileChanges($0)) }
+        }
+        source.onCancel { watch.close() }
+        return WorkSource { source.cancel() }
+    }
+
+    private func watching<Watch: Sendable>(
+        _ make: @escaping @Sendable () throws(EventLoopError) -> Watch
+    ) async throws(WorkQueueError) -> Watch {
+        do throws(EventLoopError) {
+            return try await core.core.loop.perform(make)
+        } catch {
+            throw .sourceUnavailable(error.description)
+        }
+    }
+}

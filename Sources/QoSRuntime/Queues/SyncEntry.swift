@@ -1,0 +1,68 @@
+import QoSCore
+import QoSKernel
+import Synchronization
+
+/// The body of a synchronous submission; or what stands for one in the queue that its own targets.
+///
+/// Made claimed: nobody but its submitter runs it, unless that finds the queue busy and gives it back.
+///
+/// Threading: as the base class; `body` is taken by the one that runs it, before the submitter goes on.
+final class SyncEntry: WorkEntry, @unchecked Sendable {
+    // SAFETY: `body` and `wait` are set before the entry is shared; `body` is touched after that only by the thread that has
+    // claimed the entry's turn, which ends before `isDone` is set.
+
+    private var body: (() -> Void)?
+    private let carried: SyncEntry?
+    private let done = Atomic<Bool>(false)
+
+    /// Who waits for it, if its submitter does.
+    var wait: ThreadWait?
+
+    init(queue: QueueCore, level: LevelCode, isBarrier: Bool, body: @escaping () -> Void) {
+        self.body = body
+        carried = nil
+        super.init(queue: queue, level: level, isBarrier: isBarrier)
+        _ = claim()
+    }
+
+    init(carrying carried: SyncEntry, queue: QueueCore, level: LevelCode) {
+        body = nil
+        self.carried = carried
+        super.init(queue: queue, level: level)
+        _ = claim()
+    }
+
+    /// Whether it has run, and does not hold its submitter's closure any more.
+    var isDone: Bool { done.load(ordering: .acquiring) }
+
+    override func perform() {
+        if let carried {
+            carried.run()
+            return
+        }
+        runBody()
+        let wait = self.wait
+        done.store(true, ordering: .releasing)
+        wait?.parker.unpark()
+    }
+
+    /// When it returns, nothing refers to the closure any more, which is the submitter's.
+    @inline(never)
+    private func runBody() {
+        body?()
+        body = nil
+    }
+
+    /// Runs it where it has its turn already, with what stands for it around it, and gives the turns back.
+    func runEntered() {
+        var outermost: WorkEntry = self
+        while let carrier = outermost.carrier { outermost = carrier }
+        outermost.run()
+        var entry: WorkEntry? = self
+        while let current = entry {
+            let carrier = current.carrier
+            if !current.queue.isGlobal { current.queue.finish(current) }
+            entry = carrier
+        }
+    }
+}

@@ -1,0 +1,146 @@
+import CQoSShims
+import QoSCore
+import Synchronization
+
+/// What stands in a work queue, or in a pool's queue, for something to run: the base of items, and of what stands for a queue
+/// in the queue that it targets.
+///
+/// A pool's queue links it through its own first two words (``JobNode``).
+///
+/// Threading: what is marked so belongs to the lock of the queue that it stands in; the rest is atomic or never changes.
+@safe
+class WorkEntry: CurrentWork, @unchecked Sendable {
+    // SAFETY: the links belong to the pool's queue, as those of every node; the fields marked "the queue's lock" are touched
+    // under it only; `outer` belongs to the thread that runs the entry.
+
+    /// The links; the first stored words, so that they lie where ``JobNode`` expects them.
+    private var links: (UInt, UInt) = (0, 0)
+
+    /// The queue that it was submitted to.
+    let queue: QueueCore
+
+    /// Whether it runs alone on a concurrent queue (rule B11).
+    let isBarrier: Bool
+
+    private let phase = Atomic<UInt8>(Phase.waiting)
+
+    /// What it runs at, promotions included. Written under the queue's lock.
+    private let level: Atomic<UInt8>
+
+    /// The entry around it on the thread that runs it.
+    var outer: UnsafeMutableRawPointer?
+
+    /// Where it is in its queue. The queue's lock.
+    var place = Place.outside
+
+    /// The level that it was submitted with. The queue's lock.
+    var base: LevelCode
+
+    /// The levels of those who wait for it (rule B13). The queue's lock.
+    var waits: [LevelCode] = []
+
+    /// What stands for it in the queue's target; `nil` where that is the pools. The queue's lock.
+    var carrier: WorkEntry?
+
+    /// The highest rank at which it stands in a pool. The queue's lock.
+    var pooledRank = -1
+
+    /// Where an entry is in its queue.
+    enum Place: Equatable {
+        /// Not yet in it, or gone.
+        case outside
+        /// Waits for its turn, under this number.
+        case held(Int)
+        /// Has its turn, at this position among those that have.
+        case active(Int)
+    }
+
+    private enum Phase {
+        static let waiting: UInt8 = 0
+        static let started: UInt8 = 1
+    }
+
+    init(queue: QueueCore, level: LevelCode, isBarrier: Bool = false) {
+        self.queue = queue
+        self.isBarrier = isBarrier
+        base = level
+        self.level = Atomic(level.rawValue)
+    }
+
+    /// Does what it stands for. Called once, by whoever has claimed it, in the queue's turn.
+    func perform() {}
+
+    /// A worker has come to it in its pool's queue, or a thread that is none when the scheduler is closed.
+    func reached(_ worker: UnsafeMutablePointer<Worker>?) {
+        guard claim() else { return }
+        queue.run(active: self)
+    }
+
+    // MARK: Level
+
+    /// What it runs at, promotions included; any thread.
+    @inline(__always)
+    final var effective: LevelCode {
+        LevelCode(rawValue: level.load(ordering: .sequentiallyConsistent))
+    }
+
+    /// What it runs at, with what the queues that its own targets demand of it.
+    final var effectiveLevel: QoSLevel? { effectiveThroughTargets.level }
+
+    private final var effectiveThroughTargets: LevelCode {
+        guard queue.hasTarget, let carrier = queue.carrier(of: self) else { return effective }
+        return max(effective, carrier.effectiveThroughTargets)
+    }
+
+    /// Writes what it runs at. The queue's lock.
+    @inline(__always)
+    final func publish(_ code: LevelCode) {
+        level.store(code.rawValue, ordering: .sequentiallyConsistent)
+    }
+
+    /// What its own level and those who wait for it demand. The queue's lock.
+    final var demand: LevelCode { waits.max().map { max($0, base) } ?? base }
+
+    // MARK: Who runs it
+
+    /// Whether somebody runs it or has run it.
+    final var isStarted: Bool { phase.load(ordering: .acquiring) != Phase.waiting }
+
+    /// Takes it to run it; one alone succeeds.
+    @inline(__always)
+    final func claim() -> Bool {
+        phase.exchange(Phase.started, ordering: .acquiringAndReleasing) == Phase.waiting
+    }
+
+    /// Gives it back: the queue was suspended before it began. The queue's lock.
+    final func unclaim() {
+        phase.store(Phase.waiting, ordering: .releasing)
+    }
+
+    // MARK: As a node
+
+    /// The node by which it stands in a pool's queue, which keeps it until ``take(from:)``.
+    final func makeNode() -> JobNode {
+        let node = JobNode(address: UInt(bitPattern: unsafe Unmanaged.passRetained(self).toOpaque()))
+        node.prepare(.entry)
+        return node
+    }
+
+    static func take(from node: JobNode) -> WorkEntry {
+        // SAFETY: the node's tag says that it is an entry; `makeNode` retained it for this one time.
+        unsafe Unmanaged<WorkEntry>.fromOpaque(
+            UnsafeRawPointer(bitPattern: node.address).unsafelyUnwrapped
+        ).takeRetainedValue()
+    }
+
+    /// Its number in an order of tokens, which keeps it until ``take(token:)``.
+    final func makeToken() -> UInt {
+        UInt(bitPattern: unsafe Unmanaged.passRetained(self).toOpaque())
+    }
+
+    static func take(token: UInt) -> WorkEntry {
+        // SAFETY: as above.
+        unsafe Unmanaged<WorkEntry>.fromOpaque(UnsafeRawPointer(bitPattern: token).unsafelyUnwrapped)
+            .takeRetainedValue()
+    }
+}

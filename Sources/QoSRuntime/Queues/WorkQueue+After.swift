@@ -1,0 +1,66 @@
+public import QoSCore
+import QoSKernel
+
+// Submission after a delay: never early, at most the tolerance late, detached (rules B10, S6).
+
+extension WorkQueue {
+    /// Submits a closure after a delay.
+    ///
+    /// It is detached (rule B10): without the submitter's level and context.
+    ///
+    /// - Parameters:
+    ///   - delay: 0 or less submits at once.
+    ///   - tolerance: how much later than the delay it may be, so that wake-ups fall together; `nil` leaves it to the level's
+    ///     class (rule S6).
+    ///   - level: the closure's own level.
+    ///   - flags: none by default, which inherits.
+    public func async(
+        after delay: Duration, tolerance: Duration? = nil, level: QoSLevel? = nil, flags: WorkItemFlags = [],
+        _ body: @escaping @Sendable () -> Void
+    ) {
+        let entry = ClosureEntry(
+            queue: core, level: core.detachedLevel(level, flags), isBarrier: flags.contains(.barrier), body: body)
+        core.add(entry, after: delay, tolerance: tolerance)
+    }
+
+    /// Submits a closure at a moment, or at once if that has passed. Otherwise as the other form.
+    public func async(
+        at deadline: SuspendingClock.Instant, tolerance: Duration? = nil, level: QoSLevel? = nil,
+        flags: WorkItemFlags = [], _ body: @escaping @Sendable () -> Void
+    ) {
+        async(after: SuspendingClock.now.duration(to: deadline), tolerance: tolerance, level: level, flags: flags, body)
+    }
+
+    /// Submits an item after a delay; it is detached (rule B10), its own level and flags count.
+    ///
+    /// - Throws: ``WorkQueueError/itemAlreadySubmitted``.
+    public func async(after delay: Duration, tolerance: Duration? = nil, _ item: WorkItem) throws(WorkQueueError) {
+        let entry = ItemEntry(
+            item, queue: core, level: core.detachedLevel(item.level, item.flags),
+            isBarrier: item.flags.contains(.barrier))
+        try item.submitted(as: entry)
+        core.add(entry, after: delay, tolerance: tolerance)
+    }
+}
+
+extension QueueCore {
+    /// The level of what the runtime submits on its own account (rule B10).
+    func detachedLevel(_ level: QoSLevel?, _ flags: WorkItemFlags) -> LevelCode {
+        LevelCode(
+            WorkSubmission(queueLevel: self.level, target: targetKind, itemLevel: level, flags: flags).detachedLevel)
+    }
+
+    /// Adds an entry when the delay is over.
+    func add(_ entry: WorkEntry, after delay: Duration, tolerance: Duration?) {
+        let nanoseconds = delay.clampedNanoseconds
+        guard nanoseconds > 0 else {
+            add(entry)
+            return
+        }
+        let deadline = MonotonicClock.nanoseconds().addingSaturating(nanoseconds)
+        let window =
+            tolerance?.clampedNanoseconds
+            ?? TimerLeeway.tolerance(of: QoSClass(atRank: entry.effective.rank), delay: nanoseconds)
+        core.addTimer(deadline: deadline, tolerance: window, .entry(entry))
+    }
+}

@@ -1,0 +1,64 @@
+import QoSCore
+
+extension WorkQueue {
+    /// Runs a closure for each of the numbers 0 to `count` − 1, as many at once as the queue allows, and returns when all have run
+    /// (rule B14).
+    ///
+    /// The calling thread takes part, in the queue's turn; workers of the pool of its level help. On a serial queue it runs them
+    /// one after the other.
+    ///
+    /// - Parameters:
+    ///   - count: 0 or less runs nothing.
+    ///   - body: is called once for each number, by several threads at once.
+    /// - Throws: ``WorkQueueError/wouldDeadlock(_:)``, as synchronous submission does.
+    public func apply(_ count: Int, _ body: @Sendable (Int) -> Void) throws(WorkQueueError) {
+        let level = LevelCode(WorkSubmission(submitter: QoS.currentLevel).synchronousLevel)
+        try core.checkMayWait(isBarrier: false)
+        guard count > 0 else { return }
+        try withoutActuallyEscaping(body) { (body) throws(WorkQueueError) in
+            let work = ParallelWork(count: count, body: body)
+            let width = unsafe core.core.pools[level.rank].width
+            // Those that come when the loop has ended find nothing to do.
+            for _ in 0..<(core.isSerialThroughout ? 0 : min(count, width) - 1) {
+                core.add(ClosureEntry(queue: core, level: level, isBarrier: false) { work.takePart() })
+            }
+            defer { work.finish() }
+            try core.sync(level: level, isBarrier: false) { work.takePart() }
+        }
+    }
+
+    /// Runs a closure for each of the numbers 0 to `count` − 1, as many at once as the queue allows, without blocking a thread
+    /// (rule B14).
+    ///
+    /// - Parameter body: is called once for each number, by several threads at once.
+    /// - Throws: `CancellationError` when the task is cancelled: numbers that have not begun are left out.
+    public func apply(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) async throws {
+        guard count > 0 else { return }
+        let level = core.asynchronousLevel(nil, [])
+        let width = core.isSerialThroughout ? 1 : unsafe core.core.pools[level.rank].width
+        let work = ParallelWork(count: count, body: body)
+        try await withTaskCancellationHandler {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<min(count, width) {
+                    group.addTask { try await self.run { work.takePart() } }
+                }
+                try await group.waitForAll()
+            }
+        } onCancel: {
+            work.stop()
+        }
+        try Task.checkCancellation()
+    }
+}
+
+extension QueueCore {
+    /// Whether the queue, or one that it targets, runs one item at a time.
+    var isSerialThroughout: Bool {
+        var queue: QueueCore? = self
+        while let step = queue {
+            if step.kind == .serial { return true }
+            queue = step.target
+        }
+        return false
+    }
+}

@@ -1,0 +1,45 @@
+public import QoSCore
+
+extension WorkQueue {
+    /// Runs a closure in the queue's turn and returns what it returns, without blocking a thread.
+    ///
+    /// The level is that of an asynchronous submission (rule B5), raised to the waiting task's, also when that is raised later
+    /// (rule I1). A closure that has not begun when the task is cancelled does not run.
+    ///
+    /// - Parameters:
+    ///   - level: the closure's own level.
+    ///   - flags: none by default, which inherits.
+    /// - Throws: what the closure throws; `CancellationError`.
+    @discardableResult
+    public func run<Success: Sendable>(
+        level: QoSLevel? = nil, flags: WorkItemFlags = [], _ body: @escaping @Sendable () throws -> Success
+    ) async throws -> Success {
+        let entry = AwaitedEntry(
+            queue: core, level: core.asynchronousLevel(level, flags), isBarrier: flags.contains(.barrier),
+            waiter: LevelCode(QoS.currentLevel), body: body)
+        return try await withTaskPriorityEscalationHandler {
+            try await withTaskCancellationHandler {
+                try await withCheckedThrowingContinuation { continuation in
+                    if entry.awaited(by: continuation) {
+                        core.add(entry)
+                    } else {
+                        continuation.resume(throwing: CancellationError())
+                    }
+                }
+            } onCancel: {
+                entry.cancel()
+            }
+        } onPriorityEscalated: { _, priority in
+            guard let qosClass = QoSClass(priority) else { return }
+            entry.queue.waitBegan(for: entry, at: LevelCode(QoSLevel(qosClass)))
+        }
+    }
+
+    /// Submits an item and waits for its end, without blocking a thread.
+    ///
+    /// - Throws: ``WorkQueueError/itemAlreadySubmitted``.
+    public func run(_ item: WorkItem) async throws(WorkQueueError) {
+        try async(item)
+        await item.finished()
+    }
+}

@@ -1,0 +1,85 @@
+public import QoSCore
+
+extension WorkQueue {
+    /// Submits a closure and returns at once.
+    ///
+    /// It runs at the queue's level, that of the global queue it targets, `level`, or the level of the calling code, in this order
+    /// (rule B5); the flags may change that (rule B8).
+    ///
+    /// - Parameters:
+    ///   - level: the closure's own level.
+    ///   - flags: none by default, which inherits.
+    public func async(
+        level: QoSLevel? = nil, flags: WorkItemFlags = [], _ body: @escaping @Sendable () -> Void
+    ) {
+        core.add(
+            ClosureEntry(
+                queue: core, level: core.asynchronousLevel(level, flags), isBarrier: flags.contains(.barrier),
+                body: body)
+        )
+    }
+
+    /// Submits a closure that runs alone on a concurrent queue, after all before it and before all after it (rule B11).
+    public func barrier(
+        level: QoSLevel? = nil, flags: WorkItemFlags = [], _ body: @escaping @Sendable () -> Void
+    ) {
+        async(level: level, flags: flags.union(.barrier), body)
+    }
+
+    /// Submits an item and returns at once; its level is resolved as that of a closure, from its own level and flags.
+    ///
+    /// - Throws: ``WorkQueueError/itemAlreadySubmitted``.
+    public func async(_ item: WorkItem) throws(WorkQueueError) {
+        let entry = ItemEntry(
+            item, queue: core, level: core.asynchronousLevel(item.level, item.flags),
+            isBarrier: item.flags.contains(.barrier))
+        try item.submitted(as: entry)
+        core.add(entry)
+    }
+
+    /// Runs a closure in the queue's turn and returns what it returns, at the level of the calling thread or that of the
+    /// closure, whichever is higher (rule B7).
+    ///
+    /// Where the queue is idle it runs on the calling thread, without a change of threads. Else the thread waits, which raises
+    /// what stands before the closure (rule I1). A worker that waits runs that itself where nobody else does.
+    ///
+    /// - Parameters:
+    ///   - level: the closure's own level.
+    ///   - flags: none by default, which enforces `level`.
+    /// - Throws: what the closure throws; ``WorkQueueError/wouldDeadlock(_:)`` where the calling thread runs an item that the
+    ///   closure would have to wait for.
+    @discardableResult
+    public func sync<Success>(
+        level: QoSLevel? = nil, flags: WorkItemFlags = [], _ body: () throws -> Success
+    ) throws -> Success {
+        let submission = WorkSubmission(itemLevel: level, flags: flags, submitter: QoS.currentLevel)
+        var outcome: Result<Success, any Error>?
+        try core.sync(level: LevelCode(submission.synchronousLevel), isBarrier: flags.contains(.barrier)) {
+            outcome = Result { try body() }
+        }
+        guard let outcome else { preconditionFailure("a synchronous submission returned without having run") }
+        return try outcome.get()
+    }
+
+    /// Runs an item in the queue's turn and waits for its end, as the other form does for a closure. A cancelled item does not
+    /// run (rule B12).
+    ///
+    /// - Throws: ``WorkQueueError/itemAlreadySubmitted``, ``WorkQueueError/wouldDeadlock(_:)``.
+    public func sync(_ item: WorkItem) throws(WorkQueueError) {
+        try core.checkMayWait(isBarrier: item.flags.contains(.barrier))
+        let submission = WorkSubmission(itemLevel: item.level, flags: item.flags, submitter: QoS.currentLevel)
+        try item.submitted(as: nil)
+        try core.sync(
+            level: LevelCode(submission.synchronousLevel), isBarrier: item.flags.contains(.barrier), item.perform)
+    }
+}
+
+extension QueueCore {
+    /// The level of an asynchronous submission to this queue (rule B5).
+    func asynchronousLevel(_ level: QoSLevel?, _ flags: WorkItemFlags) -> LevelCode {
+        var submission = WorkSubmission(queueLevel: self.level, target: targetKind, itemLevel: level, flags: flags)
+        submission.itemLevel = WorkSubmission.captured(assigned: level, flags: flags, creator: QoS.currentLevel)
+        if submission.needsSubmitter { submission.submitter = QoS.currentLevel }
+        return LevelCode(submission.asynchronousLevel)
+    }
+}

@@ -1,0 +1,105 @@
+public import QoSCore
+import QoSKernel
+
+/// Runs closures in the pools of a scheduler, one at a time or many at once, at levels that are resolved by the rules B5 to B10.
+///
+/// A serial queue runs its items one at a time, in the order in which they came in. A concurrent one starts them in that order
+/// and runs as many at once as its pools have workers; a ``WorkItemFlags/barrier`` runs alone.
+///
+/// ```swift
+/// let index = scheduler.makeQueue("index", level: .utility)
+/// index.async { rebuild() }
+/// let count = try index.sync { entries.count }
+/// let hits = try await index.run { find("swift") }
+/// ```
+///
+/// A high item behind lower ones on a serial queue, and whoever waits for an item, raises what stands before it, waiting and
+/// running, as long as it does (rules I1, I3).
+///
+/// When the last reference to a queue goes, the work in it is finished all the same, also when it was suspended. A queue keeps
+/// its scheduler's threads, not the scheduler: after ``QoSScheduler/shutdown(within:)`` its items run on the process's default
+/// executor.
+///
+/// Threading: any thread.
+public final class WorkQueue: Sendable {
+    /// How the items of a queue stand to one another.
+    public enum Kind: Sendable, Hashable {
+        /// One at a time, first in, first out.
+        case serial
+        /// Many at once, started in the order in which they came in.
+        case concurrent
+    }
+
+    let core: QueueCore
+
+    init(core: QueueCore) {
+        self.core = core
+    }
+
+    deinit {
+        core.released()
+    }
+
+    /// The name that the queue was made with.
+    public var label: String { core.label }
+
+    /// Whether items run one at a time.
+    public var kind: Kind { core.kind == .serial ? .serial : .concurrent }
+
+    /// The queue's level (rule B1): the one it was made with, else that of the global queue it targets, else `nil`: unspecified.
+    public var level: QoSLevel? { WorkSubmission.readableLevel(of: core.level, target: core.targetKind) }
+
+    /// Makes the queue run on another one (rule B3): its items are items of that one as well, and run one at a time where either
+    /// queue is serial.
+    ///
+    /// Only before the first submission. Chains are allowed.
+    ///
+    /// - Throws: ``WorkQueueError/targetCycle(_:)``, ``WorkQueueError/queueHasWork(_:)``,
+    ///   ``WorkQueueError/otherScheduler(_:)``, ``WorkQueueError/globalQueue(_:)`` on a global queue.
+    public func setTarget(_ target: WorkQueue) throws(WorkQueueError) {
+        try core.setTarget(target.core)
+    }
+
+    /// Lets no further item begin until ``resume()``, as often as this was called. Items that run go on.
+    ///
+    /// - Throws: ``WorkQueueError/globalQueue(_:)``: the global queues are everybody's.
+    public func suspend() throws(WorkQueueError) {
+        try core.suspend()
+    }
+
+    /// Takes one ``suspend()`` back.
+    ///
+    /// - Throws: ``WorkQueueError/notSuspended(_:)``, ``WorkQueueError/globalQueue(_:)``.
+    public func resume() throws(WorkQueueError) {
+        try core.resume()
+    }
+}
+
+extension QoSScheduler {
+    /// Makes a work queue.
+    ///
+    /// - Parameters:
+    ///   - label: names it in errors and diagnostics; need not be unique.
+    ///   - kind: serial or concurrent.
+    ///   - level: fixed for the queue's life (rule B1); `nil` leaves it to target, item and submitter (rule B5).
+    public func makeQueue(_ label: String, _ kind: WorkQueue.Kind = .serial, level: QoSLevel? = nil) -> WorkQueue {
+        WorkQueue(
+            core: QueueCore(core: core, label: label, kind: kind == .serial ? .serial : .concurrent, level: level))
+    }
+
+    /// Makes a work queue that runs on another one (rule B3).
+    ///
+    /// - Throws: ``WorkQueueError/otherScheduler(_:)``.
+    public func makeQueue(
+        _ label: String, _ kind: WorkQueue.Kind = .serial, level: QoSLevel? = nil, target: WorkQueue
+    ) throws(WorkQueueError) -> WorkQueue {
+        let queue = makeQueue(label, kind, level: level)
+        try queue.setTarget(target)
+        return queue
+    }
+
+    /// The global concurrent queue of a class, one for each (rule B2): the class's pool, without an order.
+    public func globalQueue(for qosClass: QoSClass) -> WorkQueue {
+        globalQueues[qosClass.rank]
+    }
+}

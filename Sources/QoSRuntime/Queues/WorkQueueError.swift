@@ -1,0 +1,49 @@
+/// What a work queue, an item or a group refuses to do.
+public enum WorkQueueError: Error, Sendable, Hashable {
+    /// A target that leads back to the queue: the labels along the cycle, from the queue to itself (rule B3).
+    case targetCycle([String])
+    /// A target was to be set while the queue has work.
+    case queueHasWork(String)
+    /// Two queues of different schedulers were to be connected.
+    case otherScheduler(String)
+    /// A synchronous submission that could never begin, because the calling thread runs an item that it would have to wait for.
+    case wouldDeadlock(String)
+    /// A queue was resumed more often than suspended.
+    case notSuspended(String)
+    /// Something that a global queue does not do: being suspended, having a target.
+    case globalQueue(String)
+    /// An item was submitted a second time; it runs once (rule B4).
+    case itemAlreadySubmitted
+    /// A group was left more often than entered (rule B14).
+    case unbalancedLeave
+    /// A source could not be made; the text says what failed and what helps.
+    case sourceUnavailable(String)
+}
+
+extension WorkQueueError: CustomStringConvertible {
+    /// What is wrong and what to do about it.
+    public var description: String {
+        switch self {
+        case .targetCycle(let labels):
+            "the queues would target one another in a circle (\(labels.joined(separator: " → "))): "
+                + "end the chain at a queue that targets none of them"
+        case .queueHasWork(let label):
+            "the target of queue '\(label)' cannot be changed while it has work: set it before the first submission"
+        case .otherScheduler(let label):
+            "queue '\(label)' belongs to another scheduler than its target: make both from the same one"
+        case .wouldDeadlock(let label):
+            "a synchronous submission would wait for ever, since the calling thread runs an item of queue '\(label)': "
+                + "call the closure directly, or submit asynchronously"
+        case .notSuspended(let label):
+            "queue '\(label)' is not suspended: call resume() once for each suspend()"
+        case .globalQueue(let label):
+            "queue '\(label)' is a global one, which is shared: make a queue of your own that targets it"
+        case .itemAlreadySubmitted:
+            "the work item was submitted before and runs once: make a new item for each submission"
+        case .unbalancedLeave:
+            "the group was left more often than entered: call enter() before the work begins, leave() once when it has ended"
+        case .sourceUnavailable(let text):
+            "the event source could not be made: \(text)"
+        }
+    }
+}
