@@ -22,6 +22,7 @@ let package = Package(
     products: [
         .library(name: "QoSCore", targets: ["QoSCore"]),
         .library(name: "QoSRuntime", targets: ["QoSRuntime"]),
+        .library(name: "QoSOperations", targets: ["QoSOperations"]),
         .library(name: "QoSFoundation", targets: ["QoSFoundation"]),
         .executable(name: "qosctl", targets: ["qosctl"]),
     ],
@@ -50,6 +51,9 @@ let package = Package(
         .target(name: "QoSEventLoop", dependencies: ["CLibUV"]),
 
         .target(name: "QoSRuntime", dependencies: ["QoSCore", "QoSKernel", "QoSEventLoop", "CQoSShims"]),
+
+        // Operations and their queues.
+        .target(name: "QoSOperations", dependencies: ["QoSRuntime", "QoSCore", "QoSKernel"]),
 
         // Conversions for code that speaks Foundation's and Dispatch's words; apart, so that the core needs neither.
         .target(name: "QoSFoundation", dependencies: ["QoSCore"], path: "Sources/Integrations/QoSFoundation"),
@@ -89,6 +93,7 @@ let package = Package(
             name: "QoSRuntimeTests",
             dependencies: ["QoSRuntime", "QoSCore", "QoSKernel", "QoSKernelTestSupport", "QoSProcessTestDriver"]
         ),
+        .testTarget(name: "QoSOperationsTests", dependencies: ["QoSOperations", "QoSRuntime", "QoSCore", "QoSKernel"]),
     ],
     swiftLanguageModes: [.v6]
 )

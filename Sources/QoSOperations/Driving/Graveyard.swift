@@ -1,0 +1,35 @@
+import QoSKernel
+
+/// Releases what operations hold that never ran, without recursion.
+///
+/// A body may hold the operation whose result it uses, that one's body the next, and so on for a million of them; released in
+/// the ordinary way each would stand on the stack until the last one is gone.
+enum Graveyard {
+    private struct State {
+        var items: [any Sendable] = []
+        var isDigging = false
+    }
+
+    private static let state = Lock(State())
+
+    /// Releases an item, now or, when that happens in the course of releasing another, afterwards.
+    static func bury(_ item: consuming any Sendable) {
+        let item = item
+        let digs = state.withLock { state in
+            state.items.append(item)
+            defer { state.isDigging = true }
+            return !state.isDigging
+        }
+        guard digs else { return }
+        while release() {}
+    }
+
+    private static func release() -> Bool {
+        let item: (any Sendable)? = state.withLock { state in
+            if let last = state.items.popLast() { return last }
+            state.isDigging = false
+            return nil
+        }
+        return item != nil
+    }
+}
