@@ -26,6 +26,15 @@ extension Catalogue {
                 rules.ratio("start_p50_over_default", "start_p50_us", one, over: standard)
             }
             return Experiment(name, ours + [standard], rules.all)
-        }
+        } + [operationChain(scope)]
+    }
+
+    /// A chain of 1000 operations whose last one is raised, and with it all that it depends on.
+    private static func operationChain(_ scope: Benchmark.Scope) -> Experiment {
+        let ours = Series(
+            .oursByPreference, CaseName("operation-chain", ["operations": 1000]), seconds: scope.isQuick ? 0.5 : 2)
+        var rules = Rules()
+        rules.value("ns_per_promoted_operation", ours, "ns_per_op", .atMost(200))
+        return Experiment("operation-chain", [ours], rules.all)
     }
 }

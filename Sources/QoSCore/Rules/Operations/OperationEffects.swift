@@ -12,6 +12,14 @@ package struct OperationEffects: Sendable {
         package let new: QoSLevel
         /// Whether the operation runs, and its thread has to be raised (rule O8).
         package let isRunning: Bool
+
+        /// A level that rose.
+        package init(operation: OperationID, old: QoSLevel?, new: QoSLevel, isRunning: Bool) {
+            self.operation = operation
+            self.old = old
+            self.new = new
+            self.isRunning = isRunning
+        }
     }
 
     /// An operation that ended by the event, other than the one that the event reported.

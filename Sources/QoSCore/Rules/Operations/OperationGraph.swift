@@ -34,7 +34,8 @@ package struct OperationGraph: Sendable {
     ///   - assigned: the level that it was given; `nil` to infer it (rule O1).
     ///   - origin: where that happened.
     ///   - policy: what it does when a parent fails.
-    ///   - isBarrier: whether it runs alone in its queue, after all before it and before all after it.
+    ///   - isBarrier: whether it runs alone in its queue, after all before it and before all after it. It keeps the two
+    ///     apart also when it is cancelled.
     ///   - hasConditions: whether it has to be asked, when its parents have finished, whether it may run.
     package mutating func operationCreated(
         assigned: QoSLevel? = nil, origin: OperationOrigin = OperationOrigin(),
