@@ -45,6 +45,11 @@ public class AnyOperation: CurrentWork, @unchecked Sendable {
         preconditionFailure("only QoSOperation has a result")
     }
 
+    /// Throws what the operation ended with, if that is an error.
+    func checkResult() throws {
+        preconditionFailure("only QoSOperation has a result")
+    }
+
     /// Releases the body of an operation that did not run.
     func buryBody() {
         preconditionFailure("only QoSOperation has a body")

@@ -20,12 +20,23 @@ public final class QoSOperation<Value: Sendable>: AnyOperation, @unchecked Senda
     // touched under the domain's lock, by whoever ends it; after it the result does not change, and is read by those who
     // have seen the end under the lock.
 
-    private var body: (@Sendable (OperationContext) async throws -> Value)?
+    private enum Body {
+        case plain(@Sendable () async throws -> Value)
+        case told(@Sendable (OperationContext) async throws -> Value)
+    }
+
+    private var body: Body?
     private var stored: Result<Value, any Error>?
 
     /// Makes an operation of a closure that is told its context.
     public init(_ options: OperationOptions, body: @escaping @Sendable (OperationContext) async throws -> Value) {
-        self.body = body
+        self.body = .told(body)
+        super.init(options)
+    }
+
+    /// Makes an operation of a closure that need not know its context.
+    public init(_ options: OperationOptions, body: @escaping @Sendable () async throws -> Value) {
+        self.body = .plain(body)
         super.init(options)
     }
 
@@ -36,18 +47,18 @@ public final class QoSOperation<Value: Sendable>: AnyOperation, @unchecked Senda
     ///   - level: `nil` to infer it (rule O1).
     ///   - body: the work.
     public convenience init(
-        _ name: String? = nil, level: QoSLevel? = nil, body: @escaping @Sendable () async throws -> Value
+        name: String? = nil, level: QoSLevel? = nil, _ body: @escaping @Sendable () async throws -> Value
     ) {
-        self.init(OperationOptions(name: name, level: level)) { _ in try await body() }
+        self.init(OperationOptions(name: name, level: level), body: body)
     }
 
     /// Makes an operation of a value that knows the work.
     public convenience init(_ body: some OperationBody<Value>, options: OperationOptions? = nil) {
-        self.init(options ?? body.options) { context in try await body.run(context) }
+        self.init(options ?? body.options, body: { context in try await body.run(context) })
     }
 
     deinit {
-        buryBody()
+        if body != nil { buryBody() }
     }
 
     /// The result, once the operation has ended; waits for that, and raises the operation to the caller's level (rule O9).
@@ -71,11 +82,25 @@ public final class QoSOperation<Value: Sendable>: AnyOperation, @unchecked Senda
         stored ?? .failure(CancellationError())
     }
 
+    /// The value of an operation that is known to have ended, because the caller depends on it.
+    ///
+    /// - Throws: as ``value``, for a caller that runs although this one failed.
+    func finishedValue() throws -> Value {
+        try finishedResult.get()
+    }
+
+    override func checkResult() throws {
+        if case .failure(let error) = result { throw error }
+    }
+
     override func runBody() async -> (any Error)? {
         guard let body else { return nil }
         defer { self.body = nil }
         do {
-            stored = .success(try await body(OperationContext(operation: self)))
+            switch body {
+            case .plain(let body): stored = .success(try await body())
+            case .told(let body): stored = .success(try await body(OperationContext(operation: self)))
+            }
             return nil
         } catch {
             stored = .failure(error)
@@ -88,7 +113,10 @@ public final class QoSOperation<Value: Sendable>: AnyOperation, @unchecked Senda
     }
 
     override func buryBody() {
-        guard let body = body.take() else { return }
-        Graveyard.bury(body)
+        switch body.take() {
+        case .plain(let body): Graveyard.bury(body)
+        case .told(let body): Graveyard.bury(body)
+        case nil: break
+        }
     }
 }

@@ -12,6 +12,13 @@ public final class OperationProgress: Sendable {
         public var text: String?
         /// Whether the operation has ended; nothing follows.
         public var isFinished: Bool
+
+        /// Makes a state.
+        public init(fraction: Double, text: String? = nil, isFinished: Bool = false) {
+            self.fraction = fraction
+            self.text = text
+            self.isFinished = isFinished
+        }
     }
 
     private struct Storage {

@@ -8,6 +8,17 @@ public struct QueueProgress: Sendable, Hashable {
     /// 0…1; 1 for a queue that was given nothing.
     public var fraction: Double { added == 0 ? 1 : Double(finished) / Double(added) }
 
+    /// Makes a progress from numbers.
+    public init(added: Int, finished: Int) {
+        self.added = added
+        self.finished = finished
+    }
+
+    init(_ queue: DomainQueue?) {
+        added = queue?.added ?? 0
+        finished = queue?.finished ?? 0
+    }
+
     /// Something to tell a queue's observers, outside of the lock.
     struct Report: Sendable {
         private let progress: QueueProgress
@@ -15,7 +26,7 @@ public struct QueueProgress: Sendable, Hashable {
         private let isLast: Bool
 
         init(_ queue: DomainQueue, isLast: Bool = false) {
-            progress = QueueProgress(added: queue.added, finished: queue.finished)
+            progress = QueueProgress(queue)
             observers = Array(queue.observers.values)
             self.isLast = isLast
         }

@@ -71,9 +71,9 @@ public final class QoSOperationQueue: Sendable {
     /// Makes an operation of a closure and adds it.
     @discardableResult
     public func addOperation<Value: Sendable>(
-        _ name: String? = nil, level: QoSLevel? = nil, _ body: @escaping @Sendable () async throws -> Value
+        name: String? = nil, level: QoSLevel? = nil, _ body: @escaping @Sendable () async throws -> Value
     ) -> QoSOperation<Value> {
-        adding(QoSOperation(name, level: level, body: body))
+        adding(QoSOperation(name: name, level: level, body))
     }
 
     /// Makes an operation of a closure that is told its context, and adds it.
@@ -84,13 +84,20 @@ public final class QoSOperationQueue: Sendable {
         adding(QoSOperation(options, body: body))
     }
 
+    /// Makes an operation of a closure that need not know its context, and adds it.
+    @discardableResult
+    public func addOperation<Value: Sendable>(
+        _ options: OperationOptions, _ body: @escaping @Sendable () async throws -> Value
+    ) -> QoSOperation<Value> {
+        adding(QoSOperation(options, body: body))
+    }
+
     /// Adds an operation that runs alone: after everything that was added before it, before everything added after it.
     @discardableResult
     public func addBarrier<Value: Sendable>(
-        _ name: String? = nil, level: QoSLevel? = nil, _ body: @escaping @Sendable () async throws -> Value
+        name: String? = nil, level: QoSLevel? = nil, _ body: @escaping @Sendable () async throws -> Value
     ) -> QoSOperation<Value> {
-        let options = OperationOptions(name: name, level: level, isBarrier: true)
-        return adding(QoSOperation(options) { _ in try await body() })
+        adding(QoSOperation(OperationOptions(name: name, level: level, isBarrier: true), body: body))
     }
 
     private func adding<Value>(_ operation: QoSOperation<Value>) -> QoSOperation<Value> {
