@@ -8,6 +8,8 @@ struct DomainState: Sendable {
     /// The operations that are in queues and have not finished.
     private var operations: [AnyOperation?] = []
     private var queues: [DomainQueue?] = []
+    /// The names of operations that the graph knows and that have one, for errors.
+    private var names: [OperationID: String] = [:]
 
     // MARK: Tables
 
@@ -18,7 +20,17 @@ struct DomainState: Sendable {
             assigned: operation.record.requested, origin: operation.record.origin, policy: operation.policy,
             isBarrier: operation.isBarrier, hasConditions: !operation.conditions.isEmpty)
         operation.record.id = id
+        names[id] = operation.givenName
         return id
+    }
+
+    /// The name of an operation that the graph knows.
+    func name(of id: OperationID) -> String { names[id] ?? "\(id)" }
+
+    /// An operation that was never added is gone.
+    mutating func forget(_ id: OperationID) {
+        graph.forget(id, &effects)
+        if !names.isEmpty { names[id] = nil }
     }
 
     mutating func keep(_ operation: AnyOperation, _ id: OperationID) {
@@ -63,7 +75,7 @@ struct DomainState: Sendable {
     private mutating func conclude(
         _ operation: AnyOperation, _ id: OperationID, _ outcome: OperationOutcome, _ actions: inout DomainActions
     ) {
-        graph.forget(id, &effects)
+        forget(id)
         if Int(id.index) < operations.count { operations[Int(id.index)] = nil }
         operation.record.id = nil
         operation.record.phase = .finished(outcome)

@@ -12,11 +12,12 @@ enum Graveyard {
 
     private static let state = Lock(State())
 
-    /// Releases an item, now or, when that happens in the course of releasing another, afterwards.
-    static func bury(_ item: consuming any Sendable) {
-        let item = item
+    /// Takes what somebody holds and releases it, now or, when that happens in the course of releasing another, afterwards.
+    static func bury<Item: Sendable>(_ item: inout Item?) {
         let digs = state.withLock { state in
-            state.items.append(item)
+            // From here on the list alone holds it: it must not be released by this function's caller.
+            if let taken = item { state.items.append(taken) }
+            item = nil
             defer { state.isDigging = true }
             return !state.isDigging
         }

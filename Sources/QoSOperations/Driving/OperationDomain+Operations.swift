@@ -24,7 +24,7 @@ extension OperationDomain {
     /// told that it was cancelled.
     func operationReleased(_ record: borrowing DomainRecord) {
         guard let id = record.id else { return }
-        change { state, _ in state.graph.forget(id, &state.effects) }
+        change { state, _ in state.forget(id) }
     }
 
     /// Makes one operation depend on another.
@@ -39,7 +39,7 @@ extension OperationDomain {
                     try state.graph.dependencyAdded(of: id, on: state.id(of: parent), &state.effects)
                 }
             } catch {
-                throw state.operationError(error, child: child, parent: parent)
+                throw state.operationError(error, child: child)
             }
         }
     }
@@ -144,17 +144,9 @@ extension DomainState {
     }
 
     /// The graph's refusal in names.
-    func operationError(_ error: OperationGraphError, child: AnyOperation, parent: AnyOperation) -> OperationError {
+    func operationError(_ error: OperationGraphError, child: AnyOperation) -> OperationError {
         switch error {
-        case .cycle(let ids):
-            .dependencyCycle(
-                ids.map { id in
-                    switch id {
-                    case child.record.id: child.name
-                    case parent.record.id: parent.name
-                    default: operation(id)?.name ?? "\(id)"
-                    }
-                })
+        case .cycle(let ids): .dependencyCycle(ids.map(name(of:)))
         case .alreadyStarted: .dependencyAfterStart(child.name)
         case .alreadyInQueue: .addedTwice(child.name)
         case .notSuspended(let queue): .notSuspended("\(queue)")

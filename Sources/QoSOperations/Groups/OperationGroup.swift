@@ -41,18 +41,15 @@ public final class OperationGroup {
         adding(QoSOperation(options, body: { try await body(input.finishedValue()) }), after: [input])
     }
 
-    /// An operation on the results of several others.
+    /// An operation on the results of two others.
     @discardableResult
-    public func combine<each Input: Sendable, Value: Sendable>(
-        _ inputs: repeat QoSOperation<each Input>, options: OperationOptions = OperationOptions(),
-        _ body: @escaping @Sendable (repeat each Input) async throws -> Value
+    public func combine<First: Sendable, Second: Sendable, Value: Sendable>(
+        _ first: QoSOperation<First>, _ second: QoSOperation<Second>, _ options: OperationOptions = OperationOptions(),
+        _ body: @escaping @Sendable (First, Second) async throws -> Value
     ) -> QoSOperation<Value> {
-        var others: [AnyOperation] = []
-        for input in repeat each inputs { others.append(input) }
-        let operation = QoSOperation(options, body: {
-            try await body(repeat (each inputs).finishedValue())
-        })
-        return adding(operation, after: others)
+        adding(
+            QoSOperation(options, body: { try await body(first.finishedValue(), second.finishedValue()) }),
+            after: [first, second])
     }
 
     /// One operation for each element, independent of one another.

@@ -7,7 +7,7 @@ public import QoSRuntime
 public class AnyOperation: CurrentWork, @unchecked Sendable {
     // SAFETY: what `init` sets once never changes; `record` is read and written under the lock of the operations' domain.
 
-    private let givenName: String?
+    let givenName: String?
     /// What the operation works with (rule O12).
     public let kind: OperationKind
     let policy: FailedDependencyPolicy

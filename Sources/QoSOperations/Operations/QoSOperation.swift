@@ -20,7 +20,7 @@ public final class QoSOperation<Value: Sendable>: AnyOperation, @unchecked Senda
     // touched under the domain's lock, by whoever ends it; after it the result does not change, and is read by those who
     // have seen the end under the lock.
 
-    private enum Body {
+    private enum Body: Sendable {
         case plain(@Sendable () async throws -> Value)
         case told(@Sendable (OperationContext) async throws -> Value)
     }
@@ -113,10 +113,6 @@ public final class QoSOperation<Value: Sendable>: AnyOperation, @unchecked Senda
     }
 
     override func buryBody() {
-        switch body.take() {
-        case .plain(let body): Graveyard.bury(body)
-        case .told(let body): Graveyard.bury(body)
-        case nil: break
-        }
+        Graveyard.bury(&body)
     }
 }
