@@ -96,7 +96,9 @@ struct CancellationTests {
 
     @Test("O10 a cycle is refused by the names of its operations")
     func cycle() throws {
-        let (first, second, third) = (QoSOperation(name: "a") {}, QoSOperation(name: "b") {}, QoSOperation(name: "c") {})
+        let (first, second, third) = (
+            QoSOperation(name: "a") {}, QoSOperation(name: "b") {}, QoSOperation(name: "c") {}
+        )
         try second.depends(on: first)
         try third.depends(on: second)
         #expect(throws: OperationError.dependencyCycle(["a", "c", "b"])) { try first.depends(on: third) }

@@ -31,7 +31,7 @@ struct LevelTests {
                 async let detached = Task.detached(priority: .background) { QoSOperation {} }.value
                 let all = await [direct, child, detached]
                 defer { created.open() }
-                for operation in all { try other.add(operation) }
+                try other.add(all[2])
                 return all.map(\.effectiveLevel)
             }
             // Waiting for the operation itself would raise it (O9).
@@ -47,18 +47,18 @@ struct LevelTests {
             let (bare, levelled) = (
                 QoSOperationQueue(scheduler: scheduler), QoSOperationQueue(scheduler: scheduler, level: .background)
             )
-            await Task.detached(priority: .low) {
+            await Task.detached(priority: .high) {
                 let inTask = QoSOperation {}
-                let inActivity = OperationSurroundings.$current.withValue(.init(activityLevel: .userInitiated)) {
+                let inActivity = OperationSurroundings.$current.withValue(.init(activityLevel: .utility)) {
                     (QoSOperation {}, QoSOperation {})
                 }
-                #expect(inTask.effectiveLevel == .utility)
+                #expect(inTask.effectiveLevel == .userInitiated)
                 #expect(throws: Never.self) {
                     try bare.add([inTask, inActivity.0])
                     try levelled.add(inActivity.1)
                 }
-                #expect(inTask.effectiveLevel == .utility)
-                #expect(inActivity.0.effectiveLevel == .userInitiated)
+                #expect(inTask.effectiveLevel == .userInitiated)
+                #expect(inActivity.0.effectiveLevel == .utility)
                 #expect(inActivity.1.effectiveLevel == .background)
             }.value
         }
@@ -91,7 +91,8 @@ struct LevelTests {
             queue.addOperation(level: .userInitiated) {}
             #expect(running.effectiveLevel == .userInitiated && queue.effectiveLevel == .userInitiated)
             raised.open()
-            let (level, priority, created) = try await Task.detached(priority: .background) { try await running.value }.value
+            let (level, priority, created) = try await Task.detached(priority: .background) { try await running.value }
+                .value
             #expect(level == .userInitiated && created == .userInitiated)
             #expect(priority.rawValue >= TaskPriority.high.rawValue)
         }
@@ -145,7 +146,8 @@ struct LevelTests {
                 queue.addOperation(level: .background) {}, queue.addOperation(level: .background) {}
             )
             raised.level = .userInitiated
-            #expect([running, front, raised].map(\.effectiveLevel) == [.userInitiated, .userInitiated, .userInitiated])
+            #expect(
+                [running, front, raised].map(\.effectiveLevel) == [.userInitiated, .userInitiated, .userInitiated])
             raised.level = .utility
             #expect([front, raised].map(\.effectiveLevel) == [.userInitiated, .utility])
             #expect(raised.level == .utility)

@@ -25,7 +25,8 @@ struct PeerProgram {
     /// Runs one case once and waits for the end.
     func run(_ series: Series, benchmark: String, isUnprivileged: Bool) throws(PeerFailure) -> PeerRun {
         var arguments = [
-            series.peer == .foundation ? foundationPath : path, series.peer.rawValue, benchmark, series.caseName.description, "\(series.seconds)",
+            series.peer == .foundation ? foundationPath : path,
+            series.peer.rawValue, benchmark, series.caseName.description, "\(series.seconds)",
         ]
         if isUnprivileged { arguments.append("unprivileged") }
         let child = try ChildProcess(arguments: arguments, limit: series.seconds * 10 + 60)

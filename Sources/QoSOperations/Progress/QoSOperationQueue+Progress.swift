@@ -7,7 +7,8 @@ extension QoSOperationQueue {
     /// How far the queue is from now on, the present state first; states that nobody took in time are passed over. Ends when
     /// the queue has been released and all that was in it has ended.
     public var progressUpdates: AsyncStream<QueueProgress> {
-        let (stream, continuation) = AsyncStream.makeStream(of: QueueProgress.self, bufferingPolicy: .bufferingNewest(1))
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: QueueProgress.self, bufferingPolicy: .bufferingNewest(1))
         let id = self.id
         let (number, progress) = OperationDomain.shared.look { state in
             let number = (state[id]?.lastObserver ?? 0) + 1

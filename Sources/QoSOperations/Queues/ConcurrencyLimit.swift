@@ -3,10 +3,6 @@ public struct ConcurrencyLimit: Sendable, Hashable {
     /// The number.
     public let count: Int
 
-    init(count: Int) {
-        self.count = count
-    }
-
     /// 64: more than the processors, for operations that wait, and few enough that their tasks stay in the cache.
     public static let automatic = ConcurrencyLimit(count: 64)
     /// One: the queue is serial.

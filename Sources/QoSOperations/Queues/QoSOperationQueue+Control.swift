@@ -22,7 +22,10 @@ extension QoSOperationQueue {
     /// How many operations may run at the same time. Those that run when it is lowered go on.
     public var maxConcurrent: ConcurrencyLimit {
         get { ConcurrencyLimit(count: OperationDomain.shared.look { $0.graph.limit(of: id) }) }
-        set { OperationDomain.shared.change { state, _ in state.graph.limitSet(of: id, to: newValue.count, &state.effects) } }
+        set {
+            OperationDomain.shared.change { state, _ in state.graph.limitSet(of: id, to: newValue.count, &state.effects)
+            }
+        }
     }
 
     /// Starts nothing from now on; what runs goes on. Once is enough, however often it is called.

@@ -1,6 +1,7 @@
 extension Catalogue {
     /// Operations.
-    static let b13 = Benchmark(id: "B13", title: "operations: add to a suspended queue, resume, run, release") { scope in
+    static let b13 = Benchmark(id: "B13", title: "operations: add to a suspended queue, resume, run, release") {
+        scope in
         let seconds = scope.isQuick ? 0.6 : 3
         return [
             operations(CaseName("independent", ["operations": 100_000]), seconds, throughput: .atLeast(2.5)),
@@ -14,7 +15,8 @@ extension Catalogue {
         let ours = Series(.oursByPreference, name, seconds: seconds)
         let foundation = Series(.foundation, name, seconds: seconds)
         var rules = Rules()
-        rules.show([ours, foundation], ["ns_per_op", "add_ns_per_op", "run_ns_per_op", "release_ns_per_op", "bytes_per_op"])
+        rules.show(
+            [ours, foundation], ["ns_per_op", "add_ns_per_op", "run_ns_per_op", "release_ns_per_op", "bytes_per_op"])
         rules.show([ours], ["allocations_per_op"])
         rules.advantage("throughput_over_foundation", "ns_per_op", of: ours, over: foundation, throughput)
         rules.ratio("bytes_over_foundation", "bytes_per_op", ours, over: foundation, .atMost(0.6))

@@ -24,7 +24,8 @@ struct LevelIndex: Sendable, Hashable {
         guard rawValue > 0 else { return nil }
         let (rank, position) = (rawValue - 1).quotientAndRemainder(dividingBy: Self.perClass)
         return QoSClass(rank: Int(rank)).map {
-            QoSLevel($0, relativePriority: RelativePriority(clamping: Int(position) + RelativePriority.range.lowerBound))
+            QoSLevel(
+                $0, relativePriority: RelativePriority(clamping: Int(position) + RelativePriority.range.lowerBound))
         }
     }
 }

@@ -46,7 +46,8 @@ extension OperationGraph {
         }
     }
 
-    private mutating func parentEnded(of child: UInt32, _ outcome: OperationOutcome, _ effects: inout OperationEffects) {
+    private mutating func parentEnded(of child: UInt32, _ outcome: OperationOutcome, _ effects: inout OperationEffects)
+    {
         operations[Int(child)].unfinishedParents -= 1
         if outcome != .succeeded, operations[Int(child)].policy == .cancel {
             if operations[Int(child)].state == .created {

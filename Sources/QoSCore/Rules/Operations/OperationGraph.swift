@@ -94,7 +94,8 @@ package struct OperationGraph: Sendable {
     ///   - lifetime: how long a promotion lasts (rule Q5).
     ///   - isSuspended: whether it starts nothing for now.
     package mutating func queueCreated(
-        level: QoSLevel? = nil, limit: Int = .max, lifetime: QueuePromotionLifetime = .untilSet, isSuspended: Bool = false
+        level: QoSLevel? = nil, limit: Int = .max, lifetime: QueuePromotionLifetime = .untilSet,
+        isSuspended: Bool = false
     ) -> OperationQueueID {
         assert(limit > 0, "a queue with a limit of \(limit) would start nothing")
         let record = OperationQueueRecord(

@@ -56,7 +56,10 @@ struct GraphPair {
 
     mutating func step() throws {
         let weighted: [Event] =
-            [.create, .create, .create, .add, .add, .add, .depend, .depend, .depend, .depend, .finish, .finish, .finish]
+            [
+                .create, .create, .create, .add, .add, .add, .depend, .depend, .depend, .depend, .finish, .finish,
+                .finish,
+            ]
             + Event.allCases
         guard let event = weighted.randomElement(using: &random) else { return }
         effects.removeAll()
@@ -249,8 +252,9 @@ struct GraphPair {
         try #require(Set(effects.raised.map(\.operation)).count == effects.raised.count, note)
         for (index, queue) in oracle.queues.enumerated() {
             try #require(graph.level(of: queues[index]) == queue.level, note)
-            try #require(graph.members(of: queues[index]).compactMap { id in ids.firstIndex(of: id) }.sorted()
-                == oracle.members(of: index), note)
+            try #require(
+                graph.members(of: queues[index]).compactMap { id in ids.firstIndex(of: id) }.sorted()
+                    == oracle.members(of: index), note)
         }
     }
 }

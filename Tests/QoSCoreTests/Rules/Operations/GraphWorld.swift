@@ -6,7 +6,8 @@ struct GraphWorld {
     private(set) var effects = OperationEffects()
 
     mutating func queue(
-        _ level: QoSLevel? = nil, limit: Int = .max, promotion: QueuePromotionLifetime = .untilSet, suspended: Bool = true
+        _ level: QoSLevel? = nil, limit: Int = .max, promotion: QueuePromotionLifetime = .untilSet,
+        suspended: Bool = true
     ) -> OperationQueueID {
         graph.queueCreated(level: level, limit: limit, lifetime: promotion, isSuspended: suspended)
     }

@@ -66,7 +66,8 @@ struct LargeGraphTests {
         #expect(world.effects.started.count == count)
     }
 
-    @Test("A raise at the end of a long chain touches what it changes: raising it again by a little costs no second walk")
+    @Test(
+        "A raise at the end of a long chain touches what it changes: raising it again by a little costs no second walk")
     func touchesWhatChanges() throws {
         let count = 100_000
         var world = GraphWorld()

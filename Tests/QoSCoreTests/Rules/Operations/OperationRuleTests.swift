@@ -18,7 +18,8 @@ struct OperationRuleTests {
             (nil, nil, nil, .userInitiated, .userInitiated),
             (nil, nil, nil, nil, .default),
         ] as [(QoSLevel?, QoSLevel?, QoSLevel?, QoSLevel?, QoSLevel)])
-    func o1(operation: QoSLevel?, queue: QoSLevel?, activity: QoSLevel?, creator: QoSLevel?, expected: QoSLevel) throws {
+    func o1(operation: QoSLevel?, queue: QoSLevel?, activity: QoSLevel?, creator: QoSLevel?, expected: QoSLevel) throws
+    {
         var world = GraphWorld()
         let place = world.queue(queue)
         let id = world.operation(origin: Self.origin(operation: operation, activity: activity, creator: creator))

@@ -94,7 +94,9 @@ struct OracleGraph {
         raise(id, to: level)  // O6
         for child in operations.indices where operations[child].parents.contains(id) { raise(child, to: level) }
         if let queue = operations[id].queue {
-            for other in members(of: queue) where operations[other].turn < operations[id].turn { raise(other, to: level) }
+            for other in members(of: queue) where operations[other].turn < operations[id].turn {
+                raise(other, to: level)
+            }
         }
         settle()
     }

@@ -59,7 +59,9 @@ struct QueueRuleTests {
         #expect(world.raised == [low])
     }
 
-    @Test("Q4 lowering a queue's level leaves present operations; later ones infer it or keep a higher one", arguments: pairs)
+    @Test(
+        "Q4 lowering a queue's level leaves present operations; later ones infer it or keep a higher one",
+        arguments: pairs)
     func q4(low: QoSLevel, high: QoSLevel) throws {
         var world = GraphWorld()
         let queue = world.queue(high)

@@ -7,13 +7,17 @@ struct RandomGraphTests {
     static let smallSeeds: Range<UInt64> = 0..<400
     static let largeSeeds: Range<UInt64> = 1000..<1024
 
-    @Test("Q1 Q2 Q3 Q4 Q5 O1 O3 O4 O5 O6 O7 O9 O10 O11 small graphs agree with the oracle after every event", arguments: smallSeeds)
+    @Test(
+        "Q1 Q2 Q3 Q4 Q5 O1 O3 O4 O5 O6 O7 O9 O10 O11 small graphs agree with the oracle after every event",
+        arguments: smallSeeds)
     func small(seed: UInt64) throws {
         var pair = GraphPair(seed: seed, queues: 2)
         for _ in 0..<120 { try pair.step() }
     }
 
-    @Test("Q1 Q2 Q3 Q4 Q5 O1 O3 O4 O5 O6 O7 O9 O10 O11 larger graphs agree with the oracle after every event", arguments: largeSeeds)
+    @Test(
+        "Q1 Q2 Q3 Q4 Q5 O1 O3 O4 O5 O6 O7 O9 O10 O11 larger graphs agree with the oracle after every event",
+        arguments: largeSeeds)
     func large(seed: UInt64) throws {
         var pair = GraphPair(seed: seed, queues: 4)
         for _ in 0..<900 { try pair.step() }

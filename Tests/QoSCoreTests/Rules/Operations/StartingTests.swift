@@ -3,7 +3,8 @@ import Testing
 
 @Suite("What an operation graph starts, and when")
 struct StartingTests {
-    @Test("By level, relative priority included, then in the order of adding; a raised one keeps its place in the order")
+    @Test(
+        "By level, relative priority included, then in the order of adding; a raised one keeps its place in the order")
     func order() throws {
         var world = GraphWorld()
         let queue = world.queue(limit: 1)
