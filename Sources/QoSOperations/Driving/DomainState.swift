@@ -57,27 +57,48 @@ struct DomainState: Sendable {
         _modify { yield &queues[Int(queue.index)] }
     }
 
+    /// An operation was added to a queue.
+    ///
+    /// - Returns: the level at which somebody waits for the whole queue; `nil` without.
+    mutating func countAdded(to queue: OperationQueueID) -> QoSLevel? {
+        queues[Int(queue.index)]?.added += 1
+        return queues[Int(queue.index)]?.waitedAt
+    }
+
+    /// One of those who wait for a queue has this level now (rule O9).
+    mutating func raise(_ queue: OperationQueueID, to level: QoSLevel) {
+        // One that was raised after its wait was over changes nothing.
+        guard let record = queues[Int(queue.index)], !record.waiters.isEmpty else { return }
+        queues[Int(queue.index)]?.waitedAt = level.raised(to: record.waitedAt)
+        graph.queueWaitedFor(queue, at: level, &effects)
+    }
+
     // MARK: Endings
 
     /// An operation has ended; the graph is told, and forgets it.
     mutating func finish(_ operation: AnyOperation, _ outcome: OperationOutcome, _ actions: inout DomainActions) {
-        if let id = operation.record.id {
-            operation.record.finalLevel = graph.level(of: id)
-            graph.operationFinished(id, outcome, &effects)
-            conclude(operation, id, outcome, &actions)
-        } else {
-            operation.record.finalLevel = operation.record.requested ?? operation.record.origin.fallback
-            operation.record.phase = .finished(outcome)
-        }
+        operation.record.finalLevel = level(of: operation)
+        if let id = operation.record.id { graph.operationFinished(id, outcome, &effects) }
+        conclude(operation, outcome, &actions)
     }
 
-    /// What an ended operation leaves.
+    /// The level that an operation has or will have, as far as it is known.
+    func level(of operation: AnyOperation) -> QoSLevel? {
+        let record = operation.record
+        if let id = record.id { return graph.level(of: id) }
+        if case .finished = record.phase { return record.finalLevel }
+        return record.requested ?? record.origin.operation ?? record.origin.fallback
+    }
+
+    /// What an ended operation leaves, whether the graph knew it or not: it may have waiters and progress in either case.
     private mutating func conclude(
-        _ operation: AnyOperation, _ id: OperationID, _ outcome: OperationOutcome, _ actions: inout DomainActions
+        _ operation: AnyOperation, _ outcome: OperationOutcome, _ actions: inout DomainActions
     ) {
-        forget(id)
-        if Int(id.index) < operations.count { operations[Int(id.index)] = nil }
-        operation.record.id = nil
+        if let id = operation.record.id {
+            forget(id)
+            if Int(id.index) < operations.count { operations[Int(id.index)] = nil }
+            operation.record.id = nil
+        }
         operation.record.phase = .finished(outcome)
         operation.record.runner = nil
         if !operation.record.waiters.isEmpty {
@@ -136,9 +157,9 @@ struct DomainState: Sendable {
     private mutating func endUnrun(_ finish: OperationEffects.Finish, _ actions: inout DomainActions) {
         guard let operation = operation(finish.operation) else { return }
         operation.keep(OperationError.dependencyFailed(operation.name))
-        operation.record.finalLevel = graph.level(of: finish.operation)
+        operation.record.finalLevel = level(of: operation)
         if let runner = operation.record.runner { actions.requests.append(runner.cancelled()) }
-        conclude(operation, finish.operation, finish.outcome, &actions)
+        conclude(operation, finish.outcome, &actions)
         actions.buried.append(operation)
     }
 
@@ -146,6 +167,7 @@ struct DomainState: Sendable {
         if let waiters = self[queue]?.waiters, !waiters.isEmpty {
             actions.waiters.append(contentsOf: waiters)
             self[queue]?.waiters = []
+            self[queue]?.waitedAt = nil
         }
         if graph.queueIdle(queue) { remove(queue, &actions) }
     }

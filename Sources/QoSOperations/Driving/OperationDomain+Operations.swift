@@ -51,11 +51,7 @@ extension OperationDomain {
 
     /// The level that work runs at or will run at, as far as it is known.
     func level(of operation: AnyOperation) -> QoSLevel? {
-        look { state in
-            if let id = operation.record.id { return state.graph.level(of: id) }
-            if case .finished = operation.record.phase { return operation.record.finalLevel }
-            return operation.record.requested ?? operation.record.origin.operation ?? operation.record.origin.fallback
-        }
+        look { $0.level(of: operation) }
     }
 
     /// Sets an operation's level (rules O6, O7); without effect on one that has ended.
@@ -119,12 +115,13 @@ extension DomainState {
         operation.record.phase = .added
         operation.record.queue = queue
         keep(operation, id)
-        self[queue]?.added += 1
+        let waitedAt = countAdded(to: queue)
         do {
             try graph.operationAdded(id, to: queue, &effects)
         } catch {
             assertionFailure("\(error), though the record said that it was in no queue")
         }
+        if let waitedAt { graph.operationWaitedFor(id, at: waitedAt, &effects) }
     }
 
     mutating func raise(_ operation: AnyOperation, to level: QoSLevel) {

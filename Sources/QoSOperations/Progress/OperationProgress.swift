@@ -27,9 +27,14 @@ public final class OperationProgress: Sendable {
         var lastObserver: UInt64 = 0
     }
 
-    private let storage = Lock(Storage())
+    private let storage: Lock<Storage>
 
-    init() {}
+    /// Makes the progress of an operation that has not ended, or that has.
+    init(isFinished: Bool) {
+        var storage = Storage()
+        storage.state.isFinished = isFinished
+        self.storage = Lock(storage)
+    }
 
     /// What was reported last.
     public var current: State { storage.withLock { $0.state } }
@@ -87,7 +92,9 @@ extension AnyOperation {
     public var progress: OperationProgress {
         OperationDomain.shared.look { _ in
             if let progress = record.progress { return progress }
-            let progress = OperationProgress()
+            var isFinished = false
+            if case .finished = record.phase { isFinished = true }
+            let progress = OperationProgress(isFinished: isFinished)
             record.progress = progress
             return progress
         }

@@ -102,12 +102,12 @@ extension QoSOperationQueue {
         OperationDomain.shared.change { state, _ in
             guard state.graph.unfinishedCount(of: id) > 0 else { return false }
             state[id]?.waiters.append(waiter)
-            if let level { state.graph.queueWaitedFor(id, at: level, &state.effects) }
+            if let level { state.raise(id, to: level) }
             return true
         }
     }
 
     private func raise(to level: QoSLevel) {
-        OperationDomain.shared.change { state, _ in state.graph.queueWaitedFor(id, at: level, &state.effects) }
+        OperationDomain.shared.change { state, _ in state.raise(id, to: level) }
     }
 }

@@ -10,7 +10,7 @@ package struct OperationEffects: Sendable {
         package let old: QoSLevel?
         /// The level now.
         package let new: QoSLevel
-        /// Whether the operation runs, and its thread has to be raised (rule O8).
+        /// Whether its body or its conditions run, and their thread has to be raised (rule O8).
         package let isRunning: Bool
 
         /// A level that rose.

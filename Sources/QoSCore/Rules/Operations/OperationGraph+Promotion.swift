@@ -96,10 +96,11 @@ extension OperationGraph {
 
     mutating func note(promotionOf index: Int, to level: LevelIndex, _ effects: inout OperationEffects) {
         guard let new = level.level else { return }
+        let state = operations[index].state
         effects.raised.append(
             .init(
                 operation: OperationID(index: UInt32(index)), old: operations[index].level.level, new: new,
-                isRunning: operations[index].state == .running))
+                isRunning: state == .running || state == .evaluating))
     }
 
     // MARK: What entries mean
