@@ -22,6 +22,7 @@ let package = Package(
     products: [
         .library(name: "QoSCore", targets: ["QoSCore"]),
         .library(name: "QoSRuntime", targets: ["QoSRuntime"]),
+        .library(name: "QoSOperations", targets: ["QoSOperations"]),
         .library(name: "QoSFoundation", targets: ["QoSFoundation"]),
         .library(name: "QoSTesting", targets: ["QoSTesting"]),
         .executable(name: "qosctl", targets: ["qosctl"]),
@@ -61,6 +62,9 @@ let package = Package(
 
         // Virtual time, a deterministic executor and timelines, for tests of what runs on the runtime.
         .target(name: "QoSTesting", dependencies: ["QoSCore", "QoSKernel", "QoSRuntime"]),
+
+        // Operations and their queues.
+        .target(name: "QoSOperations", dependencies: ["QoSRuntime", "QoSCore", "QoSKernel"]),
 
         // Conversions for code that speaks Foundation's and Dispatch's words; apart, so that the core needs neither.
         .target(name: "QoSFoundation", dependencies: ["QoSCore"], path: "Sources/Integrations/QoSFoundation"),
@@ -106,6 +110,7 @@ let package = Package(
                 .product(name: "ServiceContextModule", package: "swift-service-context"),
             ]
         ),
+        .testTarget(name: "QoSOperationsTests", dependencies: ["QoSOperations", "QoSRuntime", "QoSCore", "QoSKernel"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -49,8 +49,12 @@ let package = Package(
                 "BenchCore", "CBenchShims", "CAllocationCounter",
                 .product(name: "QoSCore", package: "swift-qos"),
                 .product(name: "QoSRuntime", package: "swift-qos"),
+                .product(name: "QoSOperations", package: "swift-qos"),
             ]
         ),
+
+        // The same cases of operations on Foundation's OperationQueue.
+        .executableTarget(name: "qos-bench-foundation", dependencies: ["BenchCore", "CBenchShims"]),
 
         .testTarget(name: "BenchCoreTests", dependencies: ["BenchCore"]),
     ],

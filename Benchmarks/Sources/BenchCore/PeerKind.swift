@@ -10,4 +10,9 @@ public enum PeerKind: String, Sendable, Hashable, CaseIterable {
     case defaultExecutor = "default"
     /// What cannot be undercut: a single-threaded loop without synchronisation as the executor, or C without any.
     case floor
+    /// Foundation's OperationQueue, in a program of its own: no other process is to load Foundation.
+    case foundation
+
+    /// Those that run any task: Swift executors.
+    public static let executors: [PeerKind] = allCases.filter { $0 != .foundation }
 }

@@ -3,25 +3,30 @@ import CBenchShims
 import FoundationEssentials
 import Glibc
 
-/// The program of the measured processes.
+/// The programs of the measured processes.
 struct PeerProgram {
     let path: String
+    let foundationPath: String
 
-    /// The one that was built together with this program.
+    /// Those that were built together with this program.
     static func besideThisOne() throws -> PeerProgram {
         var buffer = [CChar](repeating: 0, count: 4096)
         let length = unsafe readlink("/proc/self/exe", &buffer, buffer.count)
         let own = String(decoding: buffer.prefix(max(length, 0)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
         let folder = own.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
         let path = folder + "/qos-bench-peer"
-        guard unsafe access(path, X_OK) == 0 else { throw PeerFailure.missing(path: path) }
-        return PeerProgram(path: path)
+        let foundationPath = folder + "/qos-bench-foundation"
+        for path in [path, foundationPath] {
+            guard unsafe access(path, X_OK) == 0 else { throw PeerFailure.missing(path: path) }
+        }
+        return PeerProgram(path: path, foundationPath: foundationPath)
     }
 
     /// Runs one case once and waits for the end.
     func run(_ series: Series, benchmark: String, isUnprivileged: Bool) throws(PeerFailure) -> PeerRun {
         var arguments = [
-            path, series.peer.rawValue, benchmark, series.caseName.description, "\(series.seconds)",
+            series.peer == .foundation ? foundationPath : path,
+            series.peer.rawValue, benchmark, series.caseName.description, "\(series.seconds)",
         ]
         if isUnprivileged { arguments.append("unprivileged") }
         let child = try ChildProcess(arguments: arguments, limit: series.seconds * 10 + 60)

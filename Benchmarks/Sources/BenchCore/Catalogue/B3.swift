@@ -24,7 +24,7 @@ extension Catalogue {
         _ name: String, _ seconds: Double, _ target: Target?, oneWorker: Target? = nil, hasFloor: Bool = true
     ) -> Experiment {
         func series(_ peer: PeerKind) -> Series { Series(peer, CaseName(name), seconds: seconds) }
-        let all = PeerKind.allCases.filter { hasFloor || $0 != .floor }.map(series)
+        let all = PeerKind.executors.filter { hasFloor || $0 != .floor }.map(series)
         var rules = Rules()
         rules.show(all, ["ns_per_op", "cpu_ns_per_op", "allocations_per_op", "switches_per_1000_ops"])
         if !hasFloor { rules.show(all, ["submit_cpu_ns_per_op"]) }

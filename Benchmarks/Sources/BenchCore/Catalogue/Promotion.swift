@@ -26,7 +26,7 @@ extension Catalogue {
                 rules.ratio("start_p50_over_default", "start_p50_us", one, over: standard)
             }
             return Experiment(name, ours + [standard], rules.all)
-        } + [serialQueue(scope.isQuick ? 1 : 3)]
+        } + [serialQueue(scope.isQuick ? 1 : 3), operationChain(scope)]
     }
 
     /// A high item behind a thousand on a serial queue.
@@ -38,5 +38,14 @@ extension Catalogue {
         rules.value("submission_us", ours, "submission_p50_us", .atMost(200))
         rules.value("median_start_us", ours, "start_p50_us", .atMost(100))
         return Experiment("serial-queue", [ours], rules.all)
+    }
+
+    /// A chain of 1000 operations whose last one is raised, and with it all that it depends on.
+    private static func operationChain(_ scope: Benchmark.Scope) -> Experiment {
+        let ours = Series(
+            .oursByPreference, CaseName("operation-chain", ["operations": 1000]), seconds: scope.isQuick ? 0.5 : 2)
+        var rules = Rules()
+        rules.value("ns_per_promoted_operation", ours, "ns_per_op", .atMost(200))
+        return Experiment("operation-chain", [ours], rules.all)
     }
 }

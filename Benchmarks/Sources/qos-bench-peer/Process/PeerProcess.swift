@@ -27,6 +27,8 @@ enum PeerProcess {
             let floor = FloorExecutor.installed()
             start(Stage(.processWide(nil), outside: outside), body)
             floor.runLoop()
+        case .foundation:
+            PeerMain.fail("Foundation's operations are measured by qos-bench-foundation", status: 64)
         }
     }
 

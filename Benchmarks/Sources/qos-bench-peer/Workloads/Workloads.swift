@@ -14,12 +14,14 @@ enum Workloads {
         case ("B5", "default-actor"): ActorPromotion(usesSerialExecutor: false)
         case ("B5", "serial-executor"): ActorPromotion(usesSerialExecutor: true)
         case ("B5", "serial-queue"): QueuePromotion()
+        case ("B5", "operation-chain"): OperationChainPromotion(length: Int(caseName["operations"]))
         case ("B6", "starvation"): Starvation(hasLow: caseName["low"] != 0)
         case ("B7", "undeclared"): UndeclaredBlocking(jobs: Int(caseName["jobs"]))
         case ("B8", "many"): QoSClass(rank: Int(caseName["rank"])).map { ManyTimers(qosClass: $0) }
         case ("B8", "under-load"): TimersUnderLoad()
         case ("B8", "asleep"): SleepingTasks(count: Int(caseName["tasks"]))
         case ("B12", "idle"): IdleProcess()
+        case ("B13", _): OperationShape(caseName).map(OperationCost.init(shape:))
         case ("B14", "lock"): HiddenLock(load: caseName["rho"])
         default: nil
         }

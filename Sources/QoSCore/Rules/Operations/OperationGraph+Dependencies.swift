@@ -1,0 +1,77 @@
+extension OperationGraph {
+    /// An operation became dependent on another one, which takes its level if that is higher (rule O5).
+    ///
+    /// If the parent has finished already nothing is to be waited for; its outcome counts as if it finished now.
+    ///
+    /// Complexity: O(1) as long as graphs grow at an end; in general twice the smaller of what the parent depends on and what
+    /// depends on the child.
+    ///
+    /// - Throws: ``OperationGraphError/alreadyStarted(_:)``; ``OperationGraphError/cycle(_:)`` (rule O10).
+    package mutating func dependencyAdded(
+        of child: OperationID, on parent: OperationID, _ effects: inout OperationEffects
+    ) throws(OperationGraphError) {
+        try checkTakesDependencies(child)
+        if let cycle = cycle(closedBy: child.index, dependingOn: parent.index) {
+            throw .cycle(cycle.map(OperationID.init(index:)))
+        }
+        leaveReady(child.index)
+        let edge = edges.insert(
+            .init(
+                parent: parent.index, child: child.index, nextOfChild: operations[Int(child.index)].firstParent,
+                previousOfChild: DependencyEdges.none, nextOfParent: operations[Int(parent.index)].firstDependent))
+        let first = operations[Int(child.index)].firstParent
+        if first != DependencyEdges.none { edges[first].previousOfChild = edge }
+        operations[Int(child.index)].firstParent = edge
+        operations[Int(child.index)].unfinishedParents += 1
+        operations[Int(parent.index)].firstDependent = edge
+
+        let level = operations[Int(child.index)].level
+        raise(parent.index, to: level, &effects)
+        raiseParents(to: level, &effects)
+    }
+
+    /// An operation became dependent on one that had finished and been forgotten, with this outcome.
+    ///
+    /// - Throws: ``OperationGraphError/alreadyStarted(_:)``.
+    package mutating func dependencyAdded(
+        of child: OperationID, onFinished outcome: OperationOutcome, _ effects: inout OperationEffects
+    ) throws(OperationGraphError) {
+        try checkTakesDependencies(child)
+        guard outcome != .succeeded, operations[Int(child.index)].policy == .cancel else { return }
+        if operations[Int(child.index)].state == .created {
+            operations[Int(child.index)].isDoomed = true
+        } else {
+            end(child.index, .dependencyFailed, &effects)
+            startReady(&effects)
+        }
+    }
+
+    private func checkTakesDependencies(_ child: OperationID) throws(OperationGraphError) {
+        switch operations[Int(child.index)].state {
+        case .created, .waiting, .held, .ready: return
+        case .free, .evaluating, .running, .finished: throw .alreadyStarted(child)
+        }
+    }
+
+    /// The operation is not ready any more, if it was.
+    private mutating func leaveReady(_ operation: UInt32) {
+        let record = operations[Int(operation)]
+        guard record.state == .ready || record.state == .held else { return }
+        operations[Int(operation)].state = .waiting
+        guard record.state == .ready else { return }
+        let (place, level) = (Int(record.queue), record.level)
+        let bucket = queues[place].bucket(level)
+        queues[place].buckets[bucket].ready.left { [operations] in Self.isReady($0, at: level, operations) }
+    }
+
+    /// Takes an edge out of its child's list; that of its parent is given up as a whole.
+    mutating func unlinkFromChild(_ edge: UInt32) {
+        let (next, previous, child) = (edges[edge].nextOfChild, edges[edge].previousOfChild, edges[edge].child)
+        if next != DependencyEdges.none { edges[next].previousOfChild = previous }
+        if previous != DependencyEdges.none {
+            edges[previous].nextOfChild = next
+        } else {
+            operations[Int(child)].firstParent = next
+        }
+    }
+}

@@ -1,0 +1,103 @@
+extension OperationGraph {
+    /// An operation was added to a queue: it gets its level (rules O1, O3), promotes the queue if it is higher (Q1, Q2) and
+    /// what it depends on (O5), and starts when nothing is missing.
+    ///
+    /// - Throws: ``OperationGraphError/alreadyInQueue(_:_:)`` when it is in a queue, or was.
+    package mutating func operationAdded(
+        _ id: OperationID, to queue: OperationQueueID, _ effects: inout OperationEffects
+    ) throws(OperationGraphError) {
+        let (index, place) = (Int(id.index), Int(queue.index))
+        guard operations[index].state == .created else {
+            throw .alreadyInQueue(id, OperationQueueID(index: operations[index].queue))
+        }
+        lastSequence += 1
+        operations[index].sequence = lastSequence
+        operations[index].queue = queue.index
+        operations[index].state = .waiting
+
+        let standing = queues[place].level
+        let own = ownLevel(of: operations[index], inQueueAt: standing)
+        operations[index].isResolved = true
+        // What it has inferred from the queue holds up nothing.
+        if standing != .none, operations[index].level > queues[place].assigned {
+            queues[place].promotionHolders += 1
+            operations[index].promotionEpoch = queues[place].promotionEpoch
+        }
+        let level = max(own, standing)
+        if level > operations[index].level {
+            if operations[index].level != .none { note(promotionOf: index, to: level, &effects) }
+            operations[index].level = level
+        }
+        let bucket = queues[place].bucket(level)
+        queues[place].buckets[bucket].members.enter(.init(sequence: lastSequence, operation: id.index))
+        queues[place].unfinished += 1
+        operations[index].segment = queues[place].segmentForNext(isBarrier: operations[index].isBarrier)
+        advanceSegments(place)
+
+        if operations[index].firstParent != DependencyEdges.none { raisedOperations.append(id.index) }
+        if own > standing, standing != .none {
+            queues[place].promoted = own
+            raiseMembers(of: place, to: own, before: .max, &effects)
+        }
+        raiseParents(to: level, &effects)
+
+        if operations[index].isDoomed {
+            end(id.index, .dependencyFailed, &effects)
+        } else if operations[index].unfinishedParents == 0 {
+            dependenciesMet(id.index, &effects)
+        }
+        startReady(&effects)
+    }
+
+    /// The level that the operation brings: what it has, or what it infers now (rule O1).
+    private func ownLevel(of record: OperationRecord, inQueueAt standing: LevelIndex) -> LevelIndex {
+        guard !record.isResolved else { return record.level }
+        return max(record.level, LevelIndex(record.origin.level(inQueueAt: standing.level)))
+    }
+
+    /// The queue's property was set (rules Q3, Q4); a promotion that was on ends (Q5).
+    package mutating func levelSet(of queue: OperationQueueID, to level: QoSLevel?, _ effects: inout OperationEffects) {
+        let place = Int(queue.index)
+        let (old, new) = (queues[place].level, LevelIndex(level))
+        queues[place].endPromotion()
+        queues[place].assigned = new
+        guard new > old else { return }
+        raiseMembers(of: place, to: new, before: .max, &effects)
+        raiseParents(to: new, &effects)
+        startReady(&effects)
+    }
+
+    /// Somebody began to wait until the whole queue is idle: its operations are raised to the waiter's level (rule O9), the
+    /// queue is not.
+    package mutating func queueWaitedFor(
+        _ queue: OperationQueueID, at level: QoSLevel, _ effects: inout OperationEffects
+    ) {
+        raiseMembers(of: Int(queue.index), to: LevelIndex(level), before: .max, &effects)
+        raiseParents(to: LevelIndex(level), &effects)
+    }
+
+    /// The number of operations that may run at the same time was set; positive.
+    package mutating func limitSet(of queue: OperationQueueID, to limit: Int, _ effects: inout OperationEffects) {
+        assert(limit > 0, "a queue with a limit of \(limit) would start nothing")
+        queues[Int(queue.index)].limit = limit
+        unrest(queue.index)
+        startReady(&effects)
+    }
+
+    /// The queue was suspended: it starts nothing; what runs goes on. Suspending it again changes nothing.
+    package mutating func queueSuspended(_ queue: OperationQueueID) {
+        queues[Int(queue.index)].isSuspended = true
+    }
+
+    /// The queue was resumed.
+    ///
+    /// - Throws: ``OperationGraphError/notSuspended(_:)`` when it was not suspended.
+    package mutating func queueResumed(
+        _ queue: OperationQueueID, _ effects: inout OperationEffects
+    ) throws(OperationGraphError) {
+        guard queues[Int(queue.index)].isSuspended else { throw .notSuspended(queue) }
+        queues[Int(queue.index)].isSuspended = false
+        unrest(queue.index)
+        startReady(&effects)
+    }
+}

@@ -1,0 +1,11 @@
+/// A request that an ``OperationGraph`` refuses; the graph is as before.
+package enum OperationGraphError: Error, Sendable, Hashable {
+    /// The dependency would close this cycle: each operation depends on the next, the last on the first (rule O10).
+    case cycle([OperationID])
+    /// The operation has started, or finished: it takes no more dependencies (rule O10).
+    case alreadyStarted(OperationID)
+    /// The operation has been added to a queue already.
+    case alreadyInQueue(OperationID, OperationQueueID)
+    /// The queue is not suspended.
+    case notSuspended(OperationQueueID)
+}

@@ -1,0 +1,7 @@
+/// How long an operation queue stays promoted by an operation of a higher level (rule Q5).
+public enum QueuePromotionLifetime: UInt8, Sendable, Hashable, CaseIterable {
+    /// Until the queue's level is set.
+    case untilSet
+    /// Until the last operation that was added with a level above the queue's own has finished, or the level is set.
+    case whilePresent
+}

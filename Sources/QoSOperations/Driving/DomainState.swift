@@ -1,0 +1,183 @@
+import QoSCore
+import QoSRuntime
+
+/// The graph of a domain and what its identifiers stand for. Everything in here happens under the domain's lock.
+struct DomainState: Sendable {
+    var graph = OperationGraph()
+    var effects = OperationEffects()
+    /// The operations that are in queues and have not finished.
+    private var operations: [AnyOperation?] = []
+    private var queues: [DomainQueue?] = []
+    /// The names of operations that the graph knows and that have one, for errors.
+    private var names: [OperationID: String] = [:]
+
+    // MARK: Tables
+
+    /// The operation's identity in the graph, which is made now if it is new to it.
+    mutating func id(of operation: AnyOperation) -> OperationID {
+        if let id = operation.record.id { return id }
+        let id = graph.operationCreated(
+            assigned: operation.record.requested, origin: operation.record.origin, policy: operation.policy,
+            isBarrier: operation.isBarrier, hasConditions: !operation.conditions.isEmpty)
+        operation.record.id = id
+        names[id] = operation.givenName
+        return id
+    }
+
+    /// The name of an operation that the graph knows.
+    func name(of id: OperationID) -> String { names[id] ?? "\(id)" }
+
+    /// An operation that was never added is gone.
+    mutating func forget(_ id: OperationID) {
+        graph.forget(id, &effects)
+        if !names.isEmpty { names[id] = nil }
+    }
+
+    mutating func keep(_ operation: AnyOperation, _ id: OperationID) {
+        let index = Int(id.index)
+        if index >= operations.count {
+            operations.append(contentsOf: repeatElement(nil, count: max(index + 1, 64) - operations.count))
+        }
+        operations[index] = operation
+    }
+
+    /// The operation of an identifier that an effect names: it is in a queue.
+    func operation(_ id: OperationID) -> AnyOperation? {
+        Int(id.index) < operations.count ? operations[Int(id.index)] : nil
+    }
+
+    mutating func add(_ queue: DomainQueue, as id: OperationQueueID) {
+        let index = Int(id.index)
+        if index >= queues.count { queues.append(contentsOf: repeatElement(nil, count: index + 1 - queues.count)) }
+        queues[index] = queue
+    }
+
+    subscript(queue: OperationQueueID) -> DomainQueue? {
+        get { queues[Int(queue.index)] }
+        _modify { yield &queues[Int(queue.index)] }
+    }
+
+    /// An operation was added to a queue.
+    ///
+    /// - Returns: the level at which somebody waits for the whole queue; `nil` without.
+    mutating func countAdded(to queue: OperationQueueID) -> QoSLevel? {
+        queues[Int(queue.index)]?.added += 1
+        return queues[Int(queue.index)]?.waitedAt
+    }
+
+    /// One of those who wait for a queue has this level now (rule O9).
+    mutating func raise(_ queue: OperationQueueID, to level: QoSLevel) {
+        // One that was raised after its wait was over changes nothing.
+        guard let record = queues[Int(queue.index)], !record.waiters.isEmpty else { return }
+        queues[Int(queue.index)]?.waitedAt = level.raised(to: record.waitedAt)
+        graph.queueWaitedFor(queue, at: level, &effects)
+    }
+
+    // MARK: Endings
+
+    /// An operation has ended; the graph is told, and forgets it.
+    mutating func finish(_ operation: AnyOperation, _ outcome: OperationOutcome, _ actions: inout DomainActions) {
+        operation.record.finalLevel = level(of: operation)
+        if let id = operation.record.id { graph.operationFinished(id, outcome, &effects) }
+        conclude(operation, outcome, &actions)
+    }
+
+    /// The level that an operation has or will have, as far as it is known.
+    func level(of operation: AnyOperation) -> QoSLevel? {
+        let record = operation.record
+        if let id = record.id { return graph.level(of: id) }
+        if case .finished = record.phase { return record.finalLevel }
+        return record.requested ?? record.origin.operation ?? record.origin.fallback
+    }
+
+    /// What an ended operation leaves, whether the graph knew it or not: it may have waiters and progress in either case.
+    private mutating func conclude(
+        _ operation: AnyOperation, _ outcome: OperationOutcome, _ actions: inout DomainActions
+    ) {
+        if let id = operation.record.id {
+            forget(id)
+            if Int(id.index) < operations.count { operations[Int(id.index)] = nil }
+            operation.record.id = nil
+        }
+        operation.record.phase = .finished(outcome)
+        operation.record.runner = nil
+        if !operation.record.waiters.isEmpty {
+            actions.waiters.append(contentsOf: operation.record.waiters)
+            operation.record.waiters = []
+        }
+        if let progress = operation.record.progress { actions.progress.append(progress) }
+        if let queue = operation.record.queue { count(endIn: queue, &actions) }
+    }
+
+    private mutating func count(endIn queue: OperationQueueID, _ actions: inout DomainActions) {
+        queues[Int(queue.index)]?.finished += 1
+        if let record = queues[Int(queue.index)], !record.observers.isEmpty { actions.observers.append(.init(record)) }
+    }
+
+    // MARK: Effects
+
+    /// Turns the graph's effects into actions on operations, tasks and waiters.
+    ///
+    /// - Parameter runner: whose operation has just ended: it goes on with an operation that it may run.
+    mutating func collect(_ actions: inout DomainActions, reusing runner: Runner? = nil) {
+        for id in effects.conditionsDue { start(id, asksConditions: true, nil, &actions) }
+        var runner = runner
+        for id in effects.started {
+            if start(id, asksConditions: false, runner, &actions) { runner = nil }
+        }
+        for promotion in effects.raised where promotion.isRunning {
+            if let request = operation(promotion.operation)?.record.runner?.raised(to: promotion.new.qosClass) {
+                actions.requests.append(request)
+            }
+        }
+        for finish in effects.finished { endUnrun(finish, &actions) }
+        for queue in effects.idle where graph.unfinishedCount(of: queue) == 0 { becameIdle(queue, &actions) }
+        effects.removeAll()
+    }
+
+    @discardableResult
+    private mutating func start(
+        _ id: OperationID, asksConditions: Bool, _ runner: Runner?, _ actions: inout DomainActions
+    ) -> Bool {
+        guard let operation = operation(id), let queue = operation.record.queue, let scheduler = self[queue]?.scheduler
+        else { return false }
+        let qosClass = graph.level(of: id)?.qosClass ?? .default
+        if let runner, runner.mayRun(qosClass, on: scheduler) {
+            operation.record.runner = runner
+            actions.next = operation
+            return true
+        }
+        let runner = Runner(scheduler: scheduler, qosClass: qosClass)
+        operation.record.runner = runner
+        actions.starts.append(.init(operation: operation, runner: runner, asksConditions: asksConditions))
+        return false
+    }
+
+    /// An operation ended because one that it depends on did (rule O11).
+    private mutating func endUnrun(_ finish: OperationEffects.Finish, _ actions: inout DomainActions) {
+        guard let operation = operation(finish.operation) else { return }
+        operation.keep(OperationError.dependencyFailed(operation.name))
+        operation.record.finalLevel = level(of: operation)
+        if let runner = operation.record.runner { actions.requests.append(runner.cancelled()) }
+        conclude(operation, finish.outcome, &actions)
+        actions.buried.append(operation)
+    }
+
+    private mutating func becameIdle(_ queue: OperationQueueID, _ actions: inout DomainActions) {
+        if let waiters = self[queue]?.waiters, !waiters.isEmpty {
+            actions.waiters.append(contentsOf: waiters)
+            self[queue]?.waiters = []
+            self[queue]?.waitedAt = nil
+        }
+        if graph.queueIdle(queue) { remove(queue, &actions) }
+    }
+
+    /// A released queue is empty.
+    mutating func remove(_ queue: OperationQueueID, _ actions: inout DomainActions) {
+        if let record = queues[Int(queue.index)] {
+            actions.released.append(record.scheduler)
+            actions.observers.append(.init(record, isLast: true))
+        }
+        queues[Int(queue.index)] = nil
+    }
+}

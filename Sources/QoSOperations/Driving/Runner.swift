@@ -1,0 +1,71 @@
+import QoSCore
+import QoSRuntime
+
+/// A task that runs operations, one after the other, all of one class of one scheduler.
+///
+/// It serves more than one operation only as long as its task is untouched: once the task was cancelled or raised it ends with
+/// the operation that this was meant for.
+final class Runner: @unchecked Sendable {
+    // SAFETY: the constants apart, everything is read and written under the lock of the operations' domain.
+
+    let scheduler: QoSScheduler
+    /// The class whose executor the task prefers.
+    let qosClass: QoSClass
+    /// The task, once it exists and until it has ended.
+    private(set) var task: Task<Void, Never>?
+    private(set) var isCancelled = false
+    private var raisedTo: QoSClass?
+    private var hasEnded = false
+
+    init(scheduler: QoSScheduler, qosClass: QoSClass) {
+        self.scheduler = scheduler
+        self.qosClass = qosClass
+    }
+
+    /// Whether it may go on with an operation of that class in a queue of that scheduler.
+    func mayRun(_ next: QoSClass, on other: QoSScheduler) -> Bool {
+        next == qosClass && other === scheduler && !isCancelled && raisedTo == nil
+    }
+
+    /// The task was made.
+    ///
+    /// - Returns: what was asked of it before.
+    func started(_ task: Task<Void, Never>) -> TaskRequest {
+        guard !hasEnded else { return TaskRequest(runner: self, task: nil) }
+        self.task = task
+        return TaskRequest(runner: self, task: task, cancels: isCancelled, raisesTo: raisedTo)
+    }
+
+    /// Its operation was cancelled.
+    func cancelled() -> TaskRequest {
+        isCancelled = true
+        return TaskRequest(runner: self, task: task, cancels: true)
+    }
+
+    /// Its operation was raised; `nil` when the class stays.
+    func raised(to other: QoSClass) -> TaskRequest? {
+        guard other > raisedTo ?? qosClass else { return nil }
+        raisedTo = other
+        return TaskRequest(runner: self, task: task, raisesTo: other)
+    }
+
+    /// It has nothing more to run.
+    func ended() {
+        hasEnded = true
+        task = nil
+    }
+}
+
+/// What is to be done to a runner's task, outside of the lock.
+struct TaskRequest: Sendable {
+    let runner: Runner
+    let task: Task<Void, Never>?
+    var cancels = false
+    var raisesTo: QoSClass?
+
+    func perform() {
+        guard let task else { return }
+        if let raisesTo { runner.scheduler.raise(task, to: raisesTo) }
+        if cancels { task.cancel() }
+    }
+}

@@ -1,0 +1,100 @@
+/// Builds a graph of operations whose results flow from one to the next, for ``QoSOperationQueue/run(_:)``.
+///
+/// ```swift
+/// let total = try await queue.run { group in
+///     let pages = group.fanOut(urls) { url in try await fetch(url) }
+///     let counts = pages.map { page in group.then(page) { text in words(in: text) } }
+///     return group.fanIn(counts) { $0.reduce(0, +) }
+/// }
+/// ```
+///
+/// What an operation of the group is given it depends on, so that no cycle can be built.
+///
+/// Threading: belongs to the body that builds; no other thread may use it.
+public final class OperationGroup {
+    private(set) var operations: [AnyOperation] = []
+
+    init() {}
+
+    /// Adds an operation that was made elsewhere.
+    @discardableResult
+    public func add<Operation: AnyOperation>(_ operation: Operation) -> Operation {
+        operations.append(operation)
+        return operation
+    }
+
+    /// An operation that depends on others, and does not use their results.
+    @discardableResult
+    public func add<Value: Sendable>(
+        _ options: OperationOptions = OperationOptions(), after others: [AnyOperation] = [],
+        _ body: @escaping @Sendable () async throws -> Value
+    ) -> QoSOperation<Value> {
+        adding(QoSOperation(options, body: body), after: others)
+    }
+
+    /// An operation on the result of another.
+    @discardableResult
+    public func then<Input: Sendable, Value: Sendable>(
+        _ input: QoSOperation<Input>, _ options: OperationOptions = OperationOptions(),
+        _ body: @escaping @Sendable (Input) async throws -> Value
+    ) -> QoSOperation<Value> {
+        adding(QoSOperation(options, body: { try await body(input.finishedValue()) }), after: [input])
+    }
+
+    /// An operation on the results of two others.
+    @discardableResult
+    public func combine<First: Sendable, Second: Sendable, Value: Sendable>(
+        _ first: QoSOperation<First>, _ second: QoSOperation<Second>, _ options: OperationOptions = OperationOptions(),
+        _ body: @escaping @Sendable (First, Second) async throws -> Value
+    ) -> QoSOperation<Value> {
+        adding(
+            QoSOperation(options, body: { try await body(first.finishedValue(), second.finishedValue()) }),
+            after: [first, second])
+    }
+
+    /// One operation for each element, independent of one another.
+    public func fanOut<Element: Sendable, Value: Sendable>(
+        _ elements: some Sequence<Element>, _ options: OperationOptions = OperationOptions(),
+        _ body: @escaping @Sendable (Element) async throws -> Value
+    ) -> [QoSOperation<Value>] {
+        elements.map { element in adding(QoSOperation(options, body: { try await body(element) }), after: []) }
+    }
+
+    /// An operation on the results of others of one kind, in their order.
+    @discardableResult
+    public func fanIn<Input: Sendable, Value: Sendable>(
+        _ inputs: [QoSOperation<Input>], _ options: OperationOptions = OperationOptions(),
+        _ body: @escaping @Sendable ([Input]) async throws -> Value
+    ) -> QoSOperation<Value> {
+        adding(QoSOperation(options, body: { try await body(inputs.map { try $0.finishedValue() }) }), after: inputs)
+    }
+
+    /// One operation for each element, each on the result of the one before.
+    ///
+    /// - Returns: the last of them, or an operation that returns the initial value when there are no elements.
+    @discardableResult
+    public func chain<Element: Sendable, Value: Sendable>(
+        _ initial: Value, _ elements: some Sequence<Element>, _ options: OperationOptions = OperationOptions(),
+        _ body: @escaping @Sendable (Value, Element) async throws -> Value
+    ) -> QoSOperation<Value> {
+        var last: QoSOperation<Value>?
+        for element in elements {
+            if let previous = last {
+                last = then(previous, options) { value in try await body(value, element) }
+            } else {
+                last = add(options) { try await body(initial, element) }
+            }
+        }
+        return last ?? add(options) { initial }
+    }
+
+    private func adding<Value>(_ operation: QoSOperation<Value>, after others: [AnyOperation]) -> QoSOperation<Value> {
+        operations.append(operation)
+        do {
+            try operation.depends(on: others)
+        } catch {
+            assertionFailure("\(error), though nothing depends on a new operation")
+        }
+        return operation
+    }
+}

@@ -1,0 +1,38 @@
+extension QoSOperationQueue {
+    /// Builds a graph, runs it in this queue and returns the result of the operation that the body returned, when all of the
+    /// graph has ended.
+    ///
+    /// Cancelling the calling task cancels every operation of the graph. The operations are raised to the caller's level
+    /// (rule O9).
+    ///
+    /// - Throws: what the body throws, which leaves the operations unrun; the error of the operation that it returned;
+    ///   ``OperationError/addedTwice(_:)``.
+    public func run<Value: Sendable>(
+        _ build: (OperationGroup) throws -> QoSOperation<Value>
+    ) async throws -> Value {
+        let group = OperationGroup()
+        let last = try build(group)
+        let operations = group.operations
+        return try await withTaskCancellationHandler {
+            try add(operations)
+            for operation in operations.reversed() { await operation.finished() }
+            return try await last.value
+        } onCancel: {
+            for operation in operations { operation.cancel() }
+        }
+    }
+
+    /// As ``run(_:)``, for a graph without a result of its own: its first failure, in the order of building, is thrown.
+    public func runAll(_ build: (OperationGroup) throws -> Void) async throws {
+        let group = OperationGroup()
+        try build(group)
+        let operations = group.operations
+        try await withTaskCancellationHandler {
+            try add(operations)
+            for operation in operations.reversed() { await operation.finished() }
+        } onCancel: {
+            for operation in operations { operation.cancel() }
+        }
+        for operation in operations { try operation.checkResult() }
+    }
+}

@@ -1,0 +1,57 @@
+public import QoSCore
+public import QoSRuntime
+
+/// What all operations have in common, whatever their results: see ``QoSOperation``.
+///
+/// Threading: any thread.
+public class AnyOperation: CurrentWork, @unchecked Sendable {
+    // SAFETY: what `init` sets once never changes; `record` is read and written under the lock of the operations' domain.
+
+    let givenName: String?
+    /// What the operation works with (rule O12).
+    public let kind: OperationKind
+    let policy: FailedDependencyPolicy
+    let isBarrier: Bool
+    let conditions: [OperationCondition]
+    var record: DomainRecord
+
+    init(_ options: OperationOptions) {
+        givenName = options.name
+        kind = options.kind
+        policy = options.onFailedDependency
+        isBarrier = options.isBarrier
+        conditions = options.conditions
+        record = DomainRecord(requested: options.level ?? options.kind.level, origin: .current())
+    }
+
+    deinit {
+        OperationDomain.shared.operationReleased(record)
+    }
+
+    /// The name for errors, logs and lists.
+    public var name: String { givenName ?? "operation" }
+
+    // MARK: What an operation with a result adds
+
+    /// Runs the body and keeps its result.
+    ///
+    /// - Returns: what it threw; `nil` when it returned.
+    func runBody() async -> (any Error)? {
+        preconditionFailure("only QoSOperation has a body")
+    }
+
+    /// Keeps an error as the result of an operation whose body did not run.
+    func keep(_ error: any Error) {
+        preconditionFailure("only QoSOperation has a result")
+    }
+
+    /// Throws what the operation ended with, if that is an error.
+    func checkResult() throws {
+        preconditionFailure("only QoSOperation has a result")
+    }
+
+    /// Releases the body of an operation that did not run.
+    func buryBody() {
+        preconditionFailure("only QoSOperation has a body")
+    }
+}

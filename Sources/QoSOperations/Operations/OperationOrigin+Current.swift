@@ -1,0 +1,13 @@
+import QoSCore
+import QoSRuntime
+
+extension OperationOrigin {
+    /// The origin of what the calling code creates (rules O1, O2).
+    static func current() -> OperationOrigin {
+        let surroundings = OperationSurroundings.current
+        let operation = WorkScope.current as? AnyOperation
+        return OperationOrigin(
+            operation: operation?.effectiveLevel, activity: surroundings.activityLevel, creator: QoS.currentLevel,
+            isInteractiveMain: surroundings.isInteractiveMain)
+    }
+}

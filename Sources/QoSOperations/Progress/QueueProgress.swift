@@ -1,0 +1,41 @@
+/// How far a queue is: of all operations that were added to it, how many have ended.
+public struct QueueProgress: Sendable, Hashable {
+    /// How many operations were added.
+    public let added: Int
+    /// How many of them have ended, in whatever way.
+    public let finished: Int
+
+    /// 0…1; 1 for a queue that was given nothing.
+    public var fraction: Double { added == 0 ? 1 : Double(finished) / Double(added) }
+
+    /// Makes a progress from numbers.
+    public init(added: Int, finished: Int) {
+        self.added = added
+        self.finished = finished
+    }
+
+    init(_ queue: DomainQueue?) {
+        added = queue?.added ?? 0
+        finished = queue?.finished ?? 0
+    }
+
+    /// Something to tell a queue's observers, outside of the lock.
+    struct Report: Sendable {
+        private let progress: QueueProgress
+        private let observers: [AsyncStream<QueueProgress>.Continuation]
+        private let isLast: Bool
+
+        init(_ queue: DomainQueue, isLast: Bool = false) {
+            progress = QueueProgress(queue)
+            observers = Array(queue.observers.values)
+            self.isLast = isLast
+        }
+
+        func send() {
+            for observer in observers {
+                observer.yield(progress)
+                if isLast { observer.finish() }
+            }
+        }
+    }
+}

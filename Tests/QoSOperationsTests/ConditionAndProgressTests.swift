@@ -1,0 +1,101 @@
+import QoSCore
+import QoSOperations
+import QoSRuntime
+import Testing
+
+@Suite("Conditions and progress")
+struct ConditionAndProgressTests {
+    struct Unreachable: Error, Equatable {}
+
+    @Test("An operation waits for its conditions, after its dependencies, and takes no place in the queue meanwhile")
+    func conditions() async throws {
+        try await withScheduler { scheduler in
+            let queue = QoSOperationQueue(scheduler: scheduler, maxConcurrent: .one)
+            let (asked, reachable) = (Gate(), Gate())
+            let condition = OperationCondition("reachable") {
+                asked.open()
+                await reachable.passed()
+            }
+            let operation = queue.addOperation(OperationOptions(conditions: [condition])) { 1 }
+            await asked.passed()
+            let value1 = try await queue.addOperation { 2 }.value
+            #expect(value1 == 2)
+            #expect(!operation.isFinished && !operation.isRunning)
+            reachable.open()
+            let value2 = try await operation.value
+            #expect(value2 == 1)
+        }
+    }
+
+    @Test("A condition that is not met ends the operation with its error")
+    func notMet() async throws {
+        try await withScheduler { scheduler in
+            let queue = QoSOperationQueue(scheduler: scheduler)
+            let condition = OperationCondition("reachable") { throw Unreachable() }
+            let operation = queue.addOperation(OperationOptions(conditions: [condition])) { 1 }
+            await #expect(throws: Unreachable()) { try await operation.value }
+            #expect(operation.outcome == .failed)
+        }
+    }
+
+    @Test("Cancelling an operation cancels the wait for its conditions")
+    func cancelled() async throws {
+        try await withScheduler { scheduler in
+            let queue = QoSOperationQueue(scheduler: scheduler)
+            let (asked, ended) = (Gate(), Gate())
+            let condition = OperationCondition("never") {
+                asked.open()
+                defer { ended.open() }
+                try await Task.sleep(for: .seconds(86_400))
+            }
+            let operation = queue.addOperation(OperationOptions(conditions: [condition])) { 1 }
+            await asked.passed()
+            operation.cancel()
+            await ended.passed()
+            #expect(operation.outcome == .cancelled)
+            await queue.waitUntilAllFinished()
+        }
+    }
+
+    @Test("Progress is reported by the body, watched from outside, and ends with the operation")
+    func progress() async throws {
+        try await withScheduler { scheduler in
+            let queue = QoSOperationQueue(scheduler: scheduler)
+            let (half, goOn) = (Gate(), Gate())
+            let operation = queue.addOperation(OperationOptions(name: "copy")) { context in
+                context.progress.report(0.5, "half")
+                context.progress.report(.nan)
+                half.open()
+                await goOn.passed()
+                context.progress.report(2)
+            }
+            await half.passed()
+            #expect(operation.progress.current == .init(fraction: 0.5, text: "half", isFinished: false))
+            let updates = operation.progress.updates
+            goOn.open()
+            var last: OperationProgress.State?
+            for await state in updates {
+                #expect(state.fraction >= last?.fraction ?? 0)
+                last = state
+            }
+            #expect(last == .init(fraction: 1, text: "half", isFinished: true))
+        }
+    }
+
+    @Test("A queue's progress counts what was added and what has ended, and ends with the queue")
+    func queueProgress() async throws {
+        try await withScheduler { scheduler in
+            var queue: QoSOperationQueue? = QoSOperationQueue(scheduler: scheduler, isSuspended: true)
+            #expect(queue?.progress.fraction == 1)
+            for _ in 0..<10 { queue?.addOperation {} }
+            #expect(queue?.progress == QueueProgress(added: 10, finished: 0))
+            let updates = try #require(queue?.progressUpdates)
+            try queue?.resume()
+            await queue?.waitUntilAllFinished()
+            queue = nil
+            var last: QueueProgress?
+            for await progress in updates { last = progress }
+            #expect(last == QueueProgress(added: 10, finished: 10))
+        }
+    }
+}

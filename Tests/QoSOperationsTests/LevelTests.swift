@@ -1,0 +1,230 @@
+import QoSCore
+import QoSOperations
+import QoSRuntime
+import Testing
+
+@Suite("Levels of operations that wait and run")
+struct LevelTests {
+    /// An operation that runs until the gate opens, and is running when this returns.
+    private func occupy(_ queue: QoSOperationQueue, _ level: QoSLevel?, until gate: Gate) async -> QoSOperation<Void> {
+        let started = Gate()
+        let operation = queue.addOperation(name: "running", level: level) {
+            started.open()
+            await gate.passed()
+        }
+        await started.passed()
+        return operation
+    }
+
+    @Test("O1 what is created in the execution of an operation has its level, whatever the queue's")
+    func o1() async throws {
+        try await withScheduler { scheduler in
+            let (queue, other) = (
+                QoSOperationQueue(scheduler: scheduler, level: .utility),
+                QoSOperationQueue(scheduler: scheduler, level: .background)
+            )
+            let created = Gate()
+            let creating = queue.addOperation {
+                let direct = QoSOperation {}
+                // A child task stands in the execution of the operation too, a detached one does not.
+                async let child = Task { QoSOperation {} }.value
+                async let detached = Task.detached(priority: .background) { QoSOperation {} }.value
+                let all = await [direct, child, detached]
+                defer { created.open() }
+                try other.add(all[2])
+                return all.map(\.effectiveLevel)
+            }
+            // Waiting for the operation itself would raise it (O9).
+            await created.passed()
+            let levels = try await creating.value
+            #expect(levels == [.utility, .utility, .background])
+        }
+    }
+
+    @Test("O1 the queue comes before the activity, the activity before the creating task")
+    func o1Order() async throws {
+        try await withScheduler { scheduler in
+            let (bare, levelled) = (
+                QoSOperationQueue(scheduler: scheduler), QoSOperationQueue(scheduler: scheduler, level: .background)
+            )
+            await Task.detached(priority: .high) {
+                let inTask = QoSOperation {}
+                let inActivity = OperationSurroundings.$current.withValue(.init(activityLevel: .utility)) {
+                    (QoSOperation {}, QoSOperation {})
+                }
+                #expect(inTask.effectiveLevel == .userInitiated)
+                #expect(throws: Never.self) {
+                    try bare.add([inTask, inActivity.0])
+                    try levelled.add(inActivity.1)
+                }
+                #expect(inTask.effectiveLevel == .userInitiated)
+                #expect(inActivity.0.effectiveLevel == .utility)
+                #expect(inActivity.1.effectiveLevel == .background)
+            }.value
+        }
+    }
+
+    @Test("O2 the main thread of an interactive process creates userInitiated operations")
+    func o2() async throws {
+        try await withScheduler { scheduler in
+            let queue = QoSOperationQueue(scheduler: scheduler)
+            let operation = OperationSurroundings.$current.withValue(.init(isInteractiveMain: true)) {
+                queue.addOperation { QoS.currentLevel }
+            }
+            let value1 = try await operation.value
+            #expect(value1 == .userInitiated)
+        }
+    }
+
+    @Test("Q2 O4 O8 a higher operation raises one that runs: its task, and what it starts from then on")
+    func runningIsRaised() async throws {
+        try await withScheduler { scheduler in
+            let queue = QoSOperationQueue(scheduler: scheduler, level: .background)
+            let (started, raised) = (Gate(), Gate())
+            let running = queue.addOperation {
+                started.open()
+                await raised.passed()
+                return (QoS.currentLevel, Task.currentPriority, QoSOperation {}.effectiveLevel)
+            }
+            await started.passed()
+            #expect(running.effectiveLevel == .background)
+            queue.addOperation(level: .userInitiated) {}
+            #expect(running.effectiveLevel == .userInitiated && queue.effectiveLevel == .userInitiated)
+            raised.open()
+            let (level, priority, created) = try await Task.detached(priority: .background) { try await running.value }
+                .value
+            #expect(level == .userInitiated && created == .userInitiated)
+            #expect(priority.rawValue >= TaskPriority.high.rawValue)
+        }
+    }
+
+    @Test("Q3 Q4 a queue's property promotes present operations when it rises, and none when it falls")
+    func property() async throws {
+        try await withScheduler { scheduler in
+            let queue = QoSOperationQueue(scheduler: scheduler, level: .utility, isSuspended: true)
+            let operation = queue.addOperation {}
+            queue.level = .userInitiated
+            #expect(operation.effectiveLevel == .userInitiated)
+            queue.level = .background
+            #expect(operation.effectiveLevel == .userInitiated)
+            #expect(queue.addOperation {}.effectiveLevel == .background)
+            queue.cancelAllOperations()
+        }
+    }
+
+    @Test("Q5 the lifetime of a promotion", arguments: QueuePromotionLifetime.allCases)
+    func q5(lifetime: QueuePromotionLifetime) async throws {
+        try await withScheduler { scheduler in
+            let queue = QoSOperationQueue(scheduler: scheduler, level: .utility, promotion: lifetime)
+            await queue.addOperation(level: .userInitiated) {}.finished()
+            #expect(queue.effectiveLevel == (lifetime == .untilSet ? .userInitiated : .utility))
+        }
+    }
+
+    @Test("O5 a dependency raises what runs, in another queue")
+    func o5() async throws {
+        try await withScheduler { scheduler in
+            let gate = Gate()
+            let low = QoSOperationQueue(scheduler: scheduler, level: .background)
+            let running = await occupy(low, nil, until: gate)
+            let high = QoSOperation(level: .userInitiated) {}
+            try high.depends(on: running)
+            #expect(running.effectiveLevel == .userInitiated)
+            gate.open()
+            try low.add(high)
+            await high.finished()
+        }
+    }
+
+    @Test("O6 O7 the level of a running operation can be raised, and lowered again")
+    func o6() async throws {
+        try await withScheduler { scheduler in
+            let gate = Gate()
+            let queue = QoSOperationQueue(scheduler: scheduler, maxConcurrent: .one)
+            let running = await occupy(queue, .background, until: gate)
+            let (front, raised) = (
+                queue.addOperation(level: .background) {}, queue.addOperation(level: .background) {}
+            )
+            raised.level = .userInitiated
+            #expect(
+                [running, front, raised].map(\.effectiveLevel) == [.userInitiated, .userInitiated, .userInitiated])
+            raised.level = .utility
+            #expect([front, raised].map(\.effectiveLevel) == [.userInitiated, .utility])
+            #expect(raised.level == .utility)
+            gate.open()
+            await queue.waitUntilAllFinished()
+            #expect(raised.effectiveLevel == QoS.currentLevel, "raised by the wait, and readable after the end")
+        }
+    }
+
+    @Test("O9 whoever awaits an operation raises it, also when the waiter is raised later")
+    func o9() async throws {
+        try await withScheduler { scheduler in
+            let gate = Gate()
+            let queue = QoSOperationQueue(scheduler: scheduler)
+            let running = await occupy(queue, .background, until: gate)
+            let waiter = Task(executorPreference: scheduler.executor(for: .utility), priority: .utility) {
+                await running.finished()
+            }
+            while running.effectiveLevel != .utility { await Task.yield() }
+            scheduler.raise(waiter, to: .userInitiated)
+            while running.effectiveLevel != .userInitiated { await Task.yield() }
+            gate.open()
+            await waiter.value
+        }
+    }
+
+    @Test("O9 whoever waits for a queue raises all of it; a blocked thread does so too")
+    func o9Queue() async throws {
+        try await withScheduler { scheduler in
+            let gate = Gate()
+            let queue = QoSOperationQueue(scheduler: scheduler, maxConcurrent: .one)
+            let operations = [await occupy(queue, .background, until: gate), queue.addOperation(level: .background) {}]
+            let blocked = Task(executorPreference: scheduler.executor(for: .default), priority: .medium) {
+                try Self.block(queue)
+            }
+            while operations.contains(where: { $0.effectiveLevel != .default }) { await Task.yield() }
+            let waiter = Task(executorPreference: scheduler.executor(for: .userInitiated), priority: .high) {
+                await queue.waitUntilAllFinished()
+            }
+            while operations.contains(where: { $0.effectiveLevel != .userInitiated }) { await Task.yield() }
+            gate.open()
+            await waiter.value
+            try await blocked.value
+        }
+    }
+
+    private static func block(_ queue: QoSOperationQueue) throws {
+        try queue.blockUntilAllFinished()
+    }
+
+    @Test("O9 a thread that blocks on an operation raises it")
+    func o9Blocking() async throws {
+        try await withScheduler { scheduler in
+            let gate = Gate()
+            let queue = QoSOperationQueue(scheduler: scheduler)
+            let running = await occupy(queue, .background, until: gate)
+            let blocked = Task(executorPreference: scheduler.executor(for: .default), priority: .medium) {
+                try Self.block(running)
+                return running.isFinished
+            }
+            while running.effectiveLevel != .default { await Task.yield() }
+            gate.open()
+            let isFinished = try await blocked.value
+            #expect(isFinished)
+        }
+    }
+
+    private static func block(_ operation: AnyOperation) throws {
+        try operation.waitUntilFinished()
+    }
+
+    @Test("O12 kinds give their levels to operations without an assigned one")
+    func o12() async throws {
+        let network = QoSOperation(OperationOptions(kind: .network), body: {})
+        let database = QoSOperation(OperationOptions(kind: .remoteDatabase), body: {})
+        let assigned = QoSOperation(OperationOptions(level: .background, kind: .remoteDatabase), body: {})
+        #expect(
+            [network, database, assigned].map(\.effectiveLevel) == [.utility, .userInitiated, .background])
+    }
+}
