@@ -63,7 +63,11 @@ extension WorkItem {
             return
         }
         if entry.queue.isGlobal, unsafe Worker.current != nil, entry.claim() { entry.run() }
-        entry.queue.helping(wait: thread) { isFinished } park: { thread.parker.park() }
+        entry.queue.helping(towards: entry, wait: thread) {
+            isFinished
+        } park: {
+            thread.parker.park()
+        }
     }
 
     /// Waits until the item has finished, without blocking a thread. When the waiting task is raised meanwhile, the item
