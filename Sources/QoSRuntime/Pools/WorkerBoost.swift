@@ -72,6 +72,8 @@ extension SchedulerCore {
         let thread = ThreadID(rawValue: unsafe worker.pointee.threadID.load(ordering: .relaxed))
         return unsafe worker.pointee.boost.withLock { boost in
             guard let current = boost, current.qosClass > needed else { return [] }
+            // A lock's holder keeps its raise until it unlocks; a blocked worker is counted nowhere, and the next look finds it.
+            if unsafe current.endsWithLock || worker.pointee.isBlocked { return [] }
             var admitted = QoSClassSet()
             switch current.means {
             case .effects:
@@ -121,7 +123,7 @@ extension SchedulerCore {
             var admitted = QoSClassSet()
             // A job that is raised a second time keeps its means.
             if case .fence(let fence)? = boost?.means, let fence { admitted = admission.fenceLifted(fence) }
-            let from = boost.map(\.qosClass) ?? own
+            let from = boost?.countedClass ?? own
             if giveEffects(of: wanted, to: thread) {
                 admitted.formUnion(admission.workerMoved(from: from, to: wanted))
                 boost = WorkerBoost(qosClass: wanted, means: .effects, endsWithLock: endsWithLock)

@@ -34,7 +34,9 @@ final class AwaitedEntry<Success: Sendable>: WorkEntry, @unchecked Sendable {
 
     /// The task is cancelled: the closure does not run unless it has begun.
     func cancel() {
-        take(leaving: .cancelled)?.resume(throwing: CancellationError())
+        guard let continuation = take(leaving: .cancelled) else { return }
+        queue.waitsEnded(for: self)
+        continuation.resume(throwing: CancellationError())
     }
 
     override func perform() {

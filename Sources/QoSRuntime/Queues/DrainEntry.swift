@@ -16,6 +16,10 @@ final class DrainEntry: WorkEntry, @unchecked Sendable {
         drained.drain(rank: nil)
     }
 
+    override func help(until isEnough: () -> Bool) {
+        if queue === drained { drained.drain(rank: nil, until: isEnough) } else { super.help(until: isEnough) }
+    }
+
     override func reached(_ worker: UnsafeMutablePointer<Worker>?) {
         // In another queue it is an entry like any other, whose turn has to be given back.
         guard drained === queue else {

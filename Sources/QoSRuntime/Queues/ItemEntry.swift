@@ -2,9 +2,10 @@ import QoSCore
 
 /// An item that was submitted to a queue.
 final class ItemEntry: WorkEntry, @unchecked Sendable {
-    // SAFETY: as the base class; the one further field never changes.
+    // SAFETY: as the base class; the one further field belongs to whoever runs the entry.
 
-    private let item: WorkItem
+    /// Until it has run: the two refer to each other.
+    private var item: WorkItem?
 
     init(_ item: WorkItem, queue: QueueCore, level: LevelCode, isBarrier: Bool) {
         self.item = item
@@ -12,6 +13,6 @@ final class ItemEntry: WorkEntry, @unchecked Sendable {
     }
 
     override func perform() {
-        item.runOnce()
+        item.take()?.runOnce()
     }
 }

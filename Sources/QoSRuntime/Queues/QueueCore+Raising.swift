@@ -84,6 +84,11 @@ extension QueueCore {
         }
     }
 
+    /// Nobody waits for an entry any more.
+    func waitsEnded(for entry: WorkEntry) {
+        changeWaits(of: entry) { $0 = [] }
+    }
+
     private func changeWaits(of entry: WorkEntry, _ change: (inout [LevelCode]) -> Void) {
         var effects = QueueEffects()
         state.withLock { state in

@@ -78,19 +78,20 @@ extension QueueCore {
     /// last of its pool that could.
     private func waitHelping(_ entry: SyncEntry) {
         guard let wait = entry.wait else { return }
-        helping(wait: wait) {
+        helping(towards: entry, wait: wait) {
             entry.isDone
         } park: {
             wait.parker.park()
         }
     }
 
-    /// Waits until something is done that this queue has to do.
+    /// Waits until an entry of this queue has ended.
     ///
     /// - Parameters:
-    ///   - wait: is unparked when it is done.
+    ///   - entry: what is waited for.
+    ///   - wait: is unparked when it has ended.
     ///   - park: sleeps until `wait` is unparked.
-    func helping(wait: ThreadWait, until isDone: () -> Bool, park: () -> Void) {
+    func helping(towards entry: WorkEntry, wait: ThreadWait, until isDone: () -> Bool, park: () -> Void) {
         guard unsafe Worker.current != nil else {
             while !isDone() { park() }
             return
@@ -98,7 +99,7 @@ extension QueueCore {
         let lowest = self.lowest
         lowest.state.withLock { $0.helpers.append(wait) }
         while !isDone() {
-            if !lowest.help(until: isDone) { park() }
+            if let next = standing(before: entry), next.claim() { next.help(until: isDone) } else { park() }
         }
         lowest.state.withLock { state in state.helpers.removeAll { $0 === wait } }
     }
@@ -110,18 +111,22 @@ extension QueueCore {
         return queue
     }
 
-    /// Runs something of this queue, which targets no other, that waits for a thread.
-    ///
-    /// - Returns: `false` when nothing does.
-    private func help(until isDone: () -> Bool) -> Bool {
-        if kind == .serial {
-            guard let drain = state.withLock({ $0.isDraining ? nil : $0.drain }), drain.claim() else { return false }
-            self.drain(rank: nil, until: isDone)
-            return true
+    /// What has to run before an entry of this queue can end, or the entry, if that waits for a thread; nothing else: other items may
+    /// want what the waiting thread holds.
+    private func standing(before entry: WorkEntry) -> WorkEntry? {
+        let (found, target) = state.withLock { state -> (WorkEntry?, QueueCore?) in
+            if kind == .serial { return (state.isDraining ? nil : state.drain, state.target) }
+            guard !state.order.isSuspended else { return (nil, nil) }
+            let first =
+                switch entry.place {
+                case .outside: nil as WorkEntry?
+                // All that have their turn came before it, or are the barrier that it stands behind.
+                case .held: state.active.first { !$0.isStarted }
+                case .active: entry.isStarted ? nil : entry
+                }
+            return (state.target == nil ? first : first?.carrier, state.target)
         }
-        let waiting = state.withLock { state in state.order.isSuspended ? nil : state.active.first { !$0.isStarted } }
-        guard let waiting, waiting.claim() else { return false }
-        run(active: waiting)
-        return true
+        guard let target else { return found }
+        return found.flatMap { target.standing(before: $0) }
     }
 }

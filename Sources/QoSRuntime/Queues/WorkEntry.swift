@@ -76,6 +76,13 @@ class WorkEntry: CurrentWork, @unchecked Sendable {
         queue.run(active: self)
     }
 
+    /// Runs it, once claimed, on a thread that waits for what stands behind it.
+    ///
+    /// - Parameter isEnough: whether the thread's wait is over.
+    func help(until isEnough: () -> Bool) {
+        queue.run(active: self)
+    }
+
     // MARK: Level
 
     /// What it runs at, promotions included; any thread.

@@ -63,7 +63,7 @@ extension WorkItem {
             return
         }
         if entry.queue.isGlobal, unsafe Worker.current != nil, entry.claim() { entry.run() }
-        entry.queue.helping(wait: thread) {
+        entry.queue.helping(towards: entry, wait: thread) {
             isFinished
         } park: {
             thread.parker.park()

@@ -16,6 +16,7 @@ extension SchedulerCore {
         } catch {
             shutdownRequests.withLock { $0.loopError = error }
         }
+        sources.close()
         shutdownRequests.withLock { $0.end() }.resume()
     }
 

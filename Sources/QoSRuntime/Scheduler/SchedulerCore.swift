@@ -27,6 +27,9 @@ final class SchedulerCore: @unchecked Sendable {
     let loop: EventLoop
     let timers = TimerService()
 
+    /// What is watched for work queues; ends with the loop.
+    let sources = SourceRegistry()
+
     /// Which class may have how many workers at work.
     let admission: Admission
 

@@ -2,7 +2,7 @@ import QoSCore
 import QoSRuntime
 import Testing
 
-@Suite("Blocked workers", .timeLimit(.minutes(2)))
+@Suite("Blocked workers", .timeLimit(.minutes(10)))
 struct BlockingTests {
     /// Starts jobs that block their threads until the gate opens, and comes back when all of them run.
     private func block(

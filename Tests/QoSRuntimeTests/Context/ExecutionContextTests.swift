@@ -4,7 +4,7 @@ import QoSRuntime
 import ServiceContextModule
 import Testing
 
-@Suite("Execution context", .timeLimit(.minutes(1)))
+@Suite("Execution context", .timeLimit(.minutes(10)))
 struct ExecutionContextTests {
     /// Level, request and activity of the calling code.
     private struct Seen: Equatable, Sendable {

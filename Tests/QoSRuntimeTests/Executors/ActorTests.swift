@@ -2,7 +2,7 @@ import QoSCore
 import QoSRuntime
 import Testing
 
-@Suite("Actors on the pools", .timeLimit(.minutes(2)))
+@Suite("Actors on the pools", .timeLimit(.minutes(10)))
 struct ActorTests {
     private actor Counter {
         private(set) var count = 0

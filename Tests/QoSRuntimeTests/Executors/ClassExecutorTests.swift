@@ -2,7 +2,7 @@ import QoSCore
 import QoSRuntime
 import Testing
 
-@Suite("Executors by preference", .timeLimit(.minutes(2)))
+@Suite("Executors by preference", .timeLimit(.minutes(10)))
 struct ClassExecutorTests {
     @Test("the tasks of a class run on the threads of its pool", arguments: QoSClass.allCases)
     func threads(_ qosClass: QoSClass) async throws {

@@ -2,7 +2,7 @@ import QoSCore
 import QoSRuntime
 import Testing
 
-@Suite("Escalation", .timeLimit(.minutes(2)))
+@Suite("Escalation", .timeLimit(.minutes(10)))
 struct EscalationTests {
     /// A low task that waits until it is escalated, and says where it ran before and after.
     private func lowTask(on executor: any TaskExecutor, waits: Gate) -> Task<[QoSClass?], Never> {

@@ -2,7 +2,7 @@ import QoSCore
 import QoSRuntime
 import Testing
 
-@Suite("A serial executor", .timeLimit(.minutes(2)))
+@Suite("A serial executor", .timeLimit(.minutes(10)))
 struct SerialExecutorTests {
     /// Counts without an atomic: two threads at once would lose some.
     private actor Counter {

@@ -3,7 +3,7 @@ import QoSRuntime
 import Testing
 
 /// What the language promises of tasks, on executors of ours.
-@Suite("Tasks on the pools", .timeLimit(.minutes(2)))
+@Suite("Tasks on the pools", .timeLimit(.minutes(10)))
 struct TaskSemanticsTests {
     @TaskLocal private static var label = "none"
 

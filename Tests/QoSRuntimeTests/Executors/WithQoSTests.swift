@@ -2,7 +2,7 @@ import QoSCore
 import QoSRuntime
 import Testing
 
-@Suite("withQoS", .timeLimit(.minutes(2)))
+@Suite("withQoS", .timeLimit(.minutes(10)))
 struct WithQoSTests {
     private struct Refused: Error, Equatable {
         let code: Int

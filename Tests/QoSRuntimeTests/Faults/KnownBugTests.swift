@@ -6,7 +6,7 @@ import Testing
 @testable import QoSRuntime
 
 /// Bugs that other schedulers had, on real threads. Those that need none are in the tests of QoSTesting.
-@Suite("Bugs of other schedulers, on real pools", .timeLimit(.minutes(2)))
+@Suite("Bugs of other schedulers, on real pools", .timeLimit(.minutes(10)))
 struct KnownBugTests {
     @Test(
         "the timer of an idle class fires although another class keeps its workers busy (glommio 484)",
@@ -73,7 +73,7 @@ struct KnownBugTests {
         arguments: [SimulatedSchedulingCalls.Rights.all, .limit(20), .none])
     func bornNiced(_ rights: SimulatedSchedulingCalls.Rights) async throws {
         let calls = SimulatedSchedulingCalls(rights: rights)
-        var configuration = QoSScheduler.Configuration(processors: 2)
+        var configuration = QoSScheduler.Configuration(processors: 2, detectsBlocking: false)
         configuration.schedulingCalls = calls
         try await withScheduler(configuration) { scheduler in
             // Each class's first worker is asked for by a worker of the class below.
@@ -94,7 +94,7 @@ struct KnownBugTests {
         "a running background task can be raised, with privilege and without (Chromium)",
         arguments: [SimulatedSchedulingCalls.Rights.all, .none])
     func runningBackground(_ rights: SimulatedSchedulingCalls.Rights) async throws {
-        var configuration = QoSScheduler.Configuration(processors: 1)
+        var configuration = QoSScheduler.Configuration(processors: 1, detectsBlocking: false)
         configuration.schedulingCalls = SimulatedSchedulingCalls(rights: rights)
         try await withScheduler(configuration) { scheduler in
             let (begun, isOver) = (Gate(), Gate())
@@ -112,7 +112,8 @@ struct KnownBugTests {
     }
 
     @Test(
-        "a sleeper is woken although every thread of the process's default executor is blocked", .timeLimit(.minutes(5))
+        "a sleeper is woken although every thread of the process's default executor is blocked",
+        .timeLimit(.minutes(10))
     )
     func sleeperNeedsNoDefaultExecutor() async throws {
         let driver = try DriverProcess("sleeps-beside-blocked-default")

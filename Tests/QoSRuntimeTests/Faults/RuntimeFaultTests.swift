@@ -6,13 +6,14 @@ import Testing
 
 @testable import QoSRuntime
 
-@Suite("Faults of what runs on the pools", .timeLimit(.minutes(3)))
+@Suite("Faults of what runs on the pools", .timeLimit(.minutes(10)))
 struct RuntimeFaultTests {
     @Test(
         "a job that never ends takes one worker of its class: the others go on, and shutdown names it",
         arguments: QoSClass.allCases)
     func neverEnding(_ qosClass: QoSClass) async throws {
-        let scheduler = try QoSScheduler(configuration: .init(processors: 4, appliesKernelEffects: false))
+        let scheduler = try QoSScheduler(
+            configuration: .init(processors: 4, appliesKernelEffects: false, detectsBlocking: false))
         let (begun, release) = (Gate(), Gate())
         let name = Collected<String>()
         let stuck = Task(executorPreference: scheduler.executor(for: qosClass)) {
@@ -44,7 +45,7 @@ struct RuntimeFaultTests {
         .tags(.slow))
     func neverEndingEverywhere() async throws {
         let scheduler = try QoSScheduler(
-            configuration: .init(processors: 6, appliesKernelEffects: false))
+            configuration: .init(processors: 6, appliesKernelEffects: false, detectsBlocking: false))
         let release = Gate()
         let names = Collected<String>()
         let stuck = QoSClass.allCases.map { qosClass in
@@ -68,9 +69,11 @@ struct RuntimeFaultTests {
 
     @Test(
         "a million jobs queued behind one that holds its worker are all run", .tags(.slow, .stress),
-        .timeLimit(.minutes(4)))
+        .timeLimit(.minutes(10)))
     func millionQueued() async throws {
-        try await withScheduler(.init(processors: 1, workers: [.utility: 1], appliesKernelEffects: false)) {
+        try await withScheduler(
+            .init(processors: 1, workers: [.utility: 1], appliesKernelEffects: false, detectsBlocking: false)
+        ) {
             scheduler in
             let (begun, release, done) = (Gate(), Gate(), Gate())
             let executor = scheduler.executor(for: .utility)
@@ -100,7 +103,8 @@ struct RuntimeFaultTests {
         "what threads enqueue during shutdown is run, each job once", .tags(.stress),
         arguments: 1...5 as ClosedRange<UInt64>)
     func enqueueDuringShutdown(_ seed: UInt64) async throws {
-        let scheduler = try QoSScheduler(configuration: .init(processors: 2, appliesKernelEffects: false))
+        let scheduler = try QoSScheduler(
+            configuration: .init(processors: 2, appliesKernelEffects: false, detectsBlocking: false))
         let each = 5_000
         let ran = (0..<3).map { _ in Tally() }
         let halfway = Gate()
@@ -128,7 +132,8 @@ struct RuntimeFaultTests {
     func nested(_ innerEndsFirst: Bool) async throws {
         func descend(_ depth: Int) async throws -> [QoSClass?] {
             guard depth > 0 else { return [] }
-            let scheduler = try QoSScheduler(configuration: .init(processors: 2, appliesKernelEffects: false))
+            let scheduler = try QoSScheduler(
+                configuration: .init(processors: 2, appliesKernelEffects: false, detectsBlocking: false))
             let qosClass = QoSClass.allCases[depth % 5]
             let classes = try await Task(executorPreference: scheduler.executor(for: qosClass)) {
                 let inner = try await descend(depth - 1)

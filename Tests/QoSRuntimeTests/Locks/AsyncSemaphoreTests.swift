@@ -2,7 +2,7 @@ import QoSCore
 import QoSRuntime
 import Testing
 
-@Suite("A semaphore for tasks", .timeLimit(.minutes(1)))
+@Suite("A semaphore for tasks", .timeLimit(.minutes(10)))
 struct AsyncSemaphoreTests {
     @Test("as many tasks pass as there are permits")
     func permits() async throws {

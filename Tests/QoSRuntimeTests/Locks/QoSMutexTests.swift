@@ -1,8 +1,8 @@
 import QoSCore
 import QoSKernel
 import QoSKernelTestSupport
-import Synchronization
 import QoSTesting
+import Synchronization
 import Testing
 
 @testable import QoSRuntime

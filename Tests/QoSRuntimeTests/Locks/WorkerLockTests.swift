@@ -10,7 +10,8 @@ extension ThreadsAndLocks {
     @Suite("Mutexes and the workers of pools")
     struct WorkerLockTests {
         private func makeScheduler(_ calls: SimulatedSchedulingCalls) throws -> QoSScheduler {
-            var configuration = QoSScheduler.Configuration(processors: 1, appliesKernelEffects: true)
+            var configuration = QoSScheduler.Configuration(
+                processors: 1, appliesKernelEffects: true, detectsBlocking: false)
             configuration.schedulingCalls = calls
             // A holder that sleeps for the test's sake is to stand for one that runs.
             configuration.detectsBlocking = false

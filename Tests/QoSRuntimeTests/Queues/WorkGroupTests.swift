@@ -3,7 +3,7 @@ import QoSKernel
 import QoSRuntime
 import Testing
 
-@Suite("Groups, parallel loops and once", .timeLimit(.minutes(2)))
+@Suite("Groups, parallel loops and once", .timeLimit(.minutes(10)))
 struct WorkGroupTests {
     @Test("B14 a group tells when all have ended: to threads, to tasks, to queues")
     func groups() async throws {

@@ -3,7 +3,7 @@ import QoSKernel
 import QoSRuntime
 import Testing
 
-@Suite("A work item", .timeLimit(.minutes(2)))
+@Suite("A work item", .timeLimit(.minutes(10)))
 struct WorkItemTests {
     @Test("B4 it runs once: a second submission is refused")
     func once() async throws {

@@ -3,7 +3,7 @@ import QoSKernel
 import QoSRuntime
 import Testing
 
-@Suite("Submission after a delay", .timeLimit(.minutes(2)))
+@Suite("Submission after a delay", .timeLimit(.minutes(10)))
 struct WorkQueueAfterTests {
     @Test("B10 S6 it is never early", arguments: [Duration.milliseconds(3), .microseconds(1), .milliseconds(12)])
     func neverEarly(_ delay: Duration) async throws {

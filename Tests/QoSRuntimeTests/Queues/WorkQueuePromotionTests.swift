@@ -6,10 +6,11 @@ import Testing
 
 @testable import QoSRuntime
 
-@Suite("Promotion on work queues", .timeLimit(.minutes(2)))
+@Suite("Promotion on work queues", .timeLimit(.minutes(10)))
 struct WorkQueuePromotionTests {
     /// One worker for each class, so that what is to run before others has to be raised.
-    private static let narrow = QoSScheduler.Configuration(processors: 1, appliesKernelEffects: false)
+    private static let narrow = QoSScheduler.Configuration(
+        processors: 1, appliesKernelEffects: false, detectsBlocking: false)
 
     /// An item that keeps its worker and tells its own level.
     private final class Blocker: Sendable {
@@ -218,7 +219,7 @@ struct WorkQueuePromotionTests {
         "I3 B15 the thread that runs a low item is raised for a high one behind it, with privileges and without",
         arguments: [SimulatedSchedulingCalls.Rights.all, .none])
     func raisesThread(rights: SimulatedSchedulingCalls.Rights) async throws {
-        var configuration = QoSScheduler.Configuration(processors: 1)
+        var configuration = QoSScheduler.Configuration(processors: 1, detectsBlocking: false)
         configuration.schedulingCalls = SimulatedSchedulingCalls(rights: rights)
         try await withScheduler(configuration) { scheduler in
             let queue = scheduler.makeQueue("queue")
@@ -241,7 +242,7 @@ struct WorkQueuePromotionTests {
         "B13 the thread is lowered again when the wait is over, while the item still runs",
         arguments: [SimulatedSchedulingCalls.Rights.all, .none])
     func lowersThread(rights: SimulatedSchedulingCalls.Rights) async throws {
-        var configuration = QoSScheduler.Configuration(processors: 1)
+        var configuration = QoSScheduler.Configuration(processors: 1, detectsBlocking: false)
         configuration.schedulingCalls = SimulatedSchedulingCalls(rights: rights)
         try await withScheduler(configuration) { scheduler in
             let running = Blocker(level: .background)
@@ -263,7 +264,7 @@ struct WorkQueuePromotionTests {
 
     @Test("B7 a thread that runs a higher item synchronously is raised for as long as it does")
     func syncRaisesThread() async throws {
-        var configuration = QoSScheduler.Configuration(processors: 1)
+        var configuration = QoSScheduler.Configuration(processors: 1, detectsBlocking: false)
         configuration.schedulingCalls = SimulatedSchedulingCalls(rights: .all)
         try await withScheduler(configuration) { scheduler in
             let queue = scheduler.makeQueue("queue")

@@ -4,7 +4,7 @@ import QoSRuntime
 import QoSTesting
 import Testing
 
-@Suite("Work queues under stress", .tags(.stress), .timeLimit(.minutes(5)))
+@Suite("Work queues under stress", .tags(.stress), .timeLimit(.minutes(10)))
 struct WorkQueueStressTests {
     /// What must hold whatever happens to a world of queues.
     private final class World: Sendable {

@@ -3,7 +3,7 @@ import QoSKernel
 import QoSRuntime
 import Testing
 
-@Suite("Synchronous submission", .timeLimit(.minutes(2)))
+@Suite("Synchronous submission", .timeLimit(.minutes(10)))
 struct WorkQueueSyncTests {
     private struct Failure: Error {}
 

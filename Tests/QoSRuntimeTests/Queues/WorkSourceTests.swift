@@ -4,7 +4,7 @@ import QoSKernel
 import QoSRuntime
 import Testing
 
-@Suite("Event sources", .timeLimit(.minutes(2)))
+@Suite("Event sources", .timeLimit(.minutes(10)))
 struct WorkSourceTests {
     @Test("B10 S6 a timer fires at its deadlines, never early, detached")
     func timer() async throws {

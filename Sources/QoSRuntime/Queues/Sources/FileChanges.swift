@@ -2,6 +2,9 @@ import QoSEventLoop
 
 /// What has happened to a watched file or directory since the last call: a hint, to be followed by a look.
 public struct FileChanges: Sendable, Hashable {
+    /// How many different names are kept at most.
+    public static let maximumNames = 256
+
     /// A name came, went or was given to another file.
     public internal(set) var renamed = false
 
@@ -11,9 +14,26 @@ public struct FileChanges: Sendable, Hashable {
     /// The last components of the paths that it happened to, as far as the kernel says.
     public internal(set) var names: Set<String> = []
 
+    /// Whether it happened to more than ``names`` holds: look at everything.
+    public internal(set) var hasMoreNames = false
+
     /// The watch broke, with this message; no more events come.
     public internal(set) var failure: String?
 
+    func merged(with later: FileChanges) -> FileChanges {
+        var merged = self
+        merged.renamed = renamed || later.renamed
+        merged.changed = changed || later.changed
+        merged.hasMoreNames = hasMoreNames || later.hasMoreNames
+        for name in later.names where !merged.names.contains(name) {
+            if merged.names.count < Self.maximumNames { merged.names.insert(name) } else { merged.hasMoreNames = true }
+        }
+        merged.failure = later.failure ?? failure
+        return merged
+    }
+}
+
+extension FileChanges {
     init(_ outcome: FileWatch.Outcome) {
         switch outcome {
         case .failure(let error): failure = error.description
@@ -22,14 +42,5 @@ public struct FileChanges: Sendable, Hashable {
             changed = event.kinds.contains(.change)
             if let name = event.name { names = [name] }
         }
-    }
-
-    func merged(with later: FileChanges) -> FileChanges {
-        var merged = self
-        merged.renamed = renamed || later.renamed
-        merged.changed = changed || later.changed
-        merged.names.formUnion(later.names)
-        merged.failure = later.failure ?? failure
-        return merged
     }
 }

@@ -4,12 +4,14 @@ import QoSKernel
 /// Brings events to a handler on a queue, one call at a time; what happens before the handler has run is merged into one call.
 ///
 /// Handlers are detached (rule B10). Threading: any thread.
-final class SourceCore<Event: Sendable>: Sendable {
+final class SourceCore<Event: Sendable>: CancellableSource {
     private struct State {
         var pending: Event?
-        var isSubmitted = false
+
+        /// From the submission of a call of the handler to the call's end.
+        var isHandling = false
         var isCancelled = false
-        var onCancel: (@Sendable () -> Void)?
+        var onCancel: [@Sendable () -> Void] = []
     }
 
     private let queue: QueueCore
@@ -43,35 +45,43 @@ final class SourceCore<Event: Sendable>: Sendable {
         let submits = state.withLock { state in
             guard !state.isCancelled else { return false }
             state.pending = state.pending.map { merge($0, event) } ?? event
-            defer { state.isSubmitted = true }
-            return !state.isSubmitted
+            defer { state.isHandling = true }
+            return !state.isHandling
         }
-        if submits { queue.add(ClosureEntry(queue: queue, level: level, isBarrier: false) { self.handle() }) }
+        if submits { submit() }
+    }
+
+    private func submit() {
+        queue.add(ClosureEntry(queue: queue, level: level, isBarrier: false) { self.handle() })
     }
 
     private func handle() {
-        let event = state.withLock { state in
-            state.isSubmitted = false
-            return state.isCancelled ? nil : state.pending.take()
+        if let event = state.withLock({ $0.pending.take() }) {
+            handler(event)
+            handled()
         }
-        guard let event else { return }
-        handler(event)
-        handled()
+        // Not before the handler has returned: on a concurrent queue the next call would run beside it.
+        let isNext = state.withLock { state in
+            state.isHandling = state.pending != nil
+            return state.isHandling
+        }
+        if isNext { submit() }
     }
 
-    /// No call of the handler begins from now on.
     func cancel() {
-        let onCancel = state.withLock { state in
+        let bodies = state.withLock { state in
             state.isCancelled = true
-            return state.onCancel.take()
+            state.pending = nil
+            defer { state.onCancel = [] }
+            return state.onCancel
         }
-        onCancel?()
+        queue.core.sources.remove(self)
+        for body in bodies { body() }
     }
 
-    /// Sets what ``cancel()`` does; at once if it was called already.
     func onCancel(_ body: @escaping @Sendable () -> Void) {
         let isCancelled = state.withLock { state in
-            if !state.isCancelled { state.onCancel = body }
+            if !state.isCancelled { state.onCancel.append(body) }
             return state.isCancelled
         }
         if isCancelled { body() }

@@ -16,10 +16,11 @@ struct TimerSource: Sendable {
     func arm(deadline: UInt64, now: UInt64) {
         let delay = deadline > now ? deadline - now : 0
         let window = tolerance ?? TimerLeeway.tolerance(of: source.qosClass, delay: delay)
-        // The timer does not keep the scheduler: it is the scheduler that keeps the timer.
+        // The timer keeps neither the scheduler, which keeps the timer, nor a source that has been cancelled.
         core.addTimer(
             deadline: deadline, tolerance: window,
-            .body { [source, interval, tolerance, unowned core] in
+            .body { [weak source, interval, tolerance, unowned core] in
+                guard let source else { return }
                 TimerSource(source: source, core: core, interval: interval, tolerance: tolerance).fired(
                     deadline: deadline)
             })

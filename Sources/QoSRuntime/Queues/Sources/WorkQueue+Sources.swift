@@ -23,7 +23,7 @@ extension WorkQueue {
             try loop.watchSignal(signal) { source.happened(1) }
         }
         source.onCancel { watch.close() }
-        return WorkSource { source.cancel() }
+        return WorkSource(source, of: core.core)
     }
 
     /// Watches a descriptor; the handler runs on the queue, detached (rule B10).
@@ -50,18 +50,20 @@ extension WorkQueue {
                 try? loop.submit { try? watched.watch?.update(events.watched) }
             })
         let watch = try await watching { () throws(EventLoopError) in
-            try loop.watchDescriptor(descriptor, for: events.watched) { outcome in
+            let watch = try loop.watchDescriptor(descriptor, for: events.watched) { outcome in
                 // Paused until the handler has run, which would else be told of the same readiness over and over.
                 try? watched.watch?.update([])
                 source.happened(DescriptorReadiness(outcome))
             }
+            // Here, so that the first event finds it.
+            watched.set(watch)
+            return watch
         }
-        watched.set(watch)
         source.onCancel {
             watched.set(nil)
             watch.close()
         }
-        return WorkSource { source.cancel() }
+        return WorkSource(source, of: core.core)
     }
 
     /// Watches a file, or a directory and the files in it; the handler runs on the queue, detached (rule B10).
@@ -83,7 +85,7 @@ extension WorkQueue {
             try loop.watchFile(path) { source.happened(FileChanges($0)) }
         }
         source.onCancel { watch.close() }
-        return WorkSource { source.cancel() }
+        return WorkSource(source, of: core.core)
     }
 
     private func watching<Watch: Sendable>(

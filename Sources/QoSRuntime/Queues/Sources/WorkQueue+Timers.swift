@@ -23,7 +23,7 @@ extension WorkQueue {
             source: source, core: core.core, interval: interval.map { max(1_000, $0.clampedNanoseconds) },
             tolerance: tolerance?.clampedNanoseconds)
         timer.arm(deadline: now.addingSaturating(delay.clampedNanoseconds), now: now)
-        return WorkSource { source.cancel() }
+        return WorkSource(source, of: core.core)
     }
 
     /// The firings of a timer, as ``makeTimer(after:repeating:tolerance:level:handler:)`` makes it, to be awaited.
@@ -37,6 +37,7 @@ extension WorkQueue {
                 continuation.yield(count)
                 if interval == nil { continuation.finish() }
             }
+            source.onCancel { continuation.finish() }
             continuation.onTermination = { _ in source.cancel() }
         }
     }

@@ -6,18 +6,25 @@
 ///
 /// Threading: any thread.
 public final class WorkSource: Sendable {
-    private let cancelCore: @Sendable () -> Void
+    private let core: any CancellableSource
 
-    init(cancel: @escaping @Sendable () -> Void) {
-        cancelCore = cancel
+    /// - Parameter core: begins to be kept by its scheduler.
+    init(_ core: some CancellableSource, of scheduler: SchedulerCore) {
+        self.core = core
+        scheduler.sources.add(core)
     }
 
     deinit {
-        cancelCore()
+        core.cancel()
     }
 
     /// Ends the source: no call of the handler begins after this returned; one that has begun goes on.
     public func cancel() {
-        cancelCore()
+        core.cancel()
+    }
+
+    /// Does something at the source's end, also at that of its scheduler.
+    func onCancel(_ body: @escaping @Sendable () -> Void) {
+        core.onCancel(body)
     }
 }
