@@ -73,7 +73,7 @@ final class OperationDomain: Sendable {
         var streak = 0
         while true {
             let failure = await WorkScope.$task.withValue(operation) { [operation] in
-                await operation.runBody()
+                await operation.runBodyInContext()
             }
             guard let next = bodyEnded(operation, failure, runner) else { return }
             operation = next

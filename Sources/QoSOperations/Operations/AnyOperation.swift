@@ -15,12 +15,16 @@ public class AnyOperation: CurrentWork, @unchecked Sendable {
     let conditions: [OperationCondition]
     var record: DomainRecord
 
+    /// The service context and the activity of the code that made the operation: its body has them (rules X1, X2).
+    let context: CarriedContext?
+
     init(_ options: OperationOptions) {
         givenName = options.name
         kind = options.kind
         policy = options.onFailedDependency
         isBarrier = options.isBarrier
         conditions = options.conditions
+        context = .captured()
         record = DomainRecord(requested: options.level ?? options.kind.level, origin: .current())
     }
 
@@ -32,6 +36,12 @@ public class AnyOperation: CurrentWork, @unchecked Sendable {
     public var name: String { givenName ?? "operation" }
 
     // MARK: What an operation with a result adds
+
+    /// Runs the body in the context of the code that made the operation.
+    func runBodyInContext() async -> (any Error)? {
+        guard let context else { return await runBody() }
+        return await context.run { await runBody() }
+    }
 
     /// Runs the body and keeps its result.
     ///

@@ -7,7 +7,8 @@ extension OperationOrigin {
         let surroundings = OperationSurroundings.current
         let operation = WorkScope.current as? AnyOperation
         return OperationOrigin(
-            operation: operation?.effectiveLevel, activity: surroundings.activityLevel, creator: QoS.currentLevel,
-            isInteractiveMain: surroundings.isInteractiveMain)
+            operation: operation?.effectiveLevel, activity: surroundings.activityLevel ?? QoS.activity?.level,
+            creator: QoS.currentLevel, isInteractiveMain: surroundings.isInteractiveMain || QoSProcess.isInteractiveMain
+        )
     }
 }

@@ -23,3 +23,10 @@ enum MainThread {
         cqos_own_id() == UInt32(bitPattern: getpid()) ? kind.mainLevel : nil
     }
 }
+
+extension QoSProcess {
+    /// Whether the calling thread is the main thread of an interactive process (rule O2).
+    package static var isInteractiveMain: Bool {
+        MainThread.kind == .interactive && MainThread.levelIfCurrent != nil
+    }
+}

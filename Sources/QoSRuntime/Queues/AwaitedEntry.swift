@@ -12,13 +12,15 @@ final class AwaitedEntry<Success: Sendable>: WorkEntry, @unchecked Sendable {
     }
 
     private let body: @Sendable () throws -> Success
+    private let context: CarriedContext?
     private let progress = Lock(Progress.waiting(nil))
 
     init(
-        queue: QueueCore, level: LevelCode, isBarrier: Bool, waiter: LevelCode,
+        queue: QueueCore, level: LevelCode, isBarrier: Bool, waiter: LevelCode, context: CarriedContext?,
         body: @escaping @Sendable () throws -> Success
     ) {
         self.body = body
+        self.context = context
         super.init(queue: queue, level: level, isBarrier: isBarrier)
         if waiter != .none { waits = [waiter] }
     }
@@ -41,7 +43,9 @@ final class AwaitedEntry<Success: Sendable>: WorkEntry, @unchecked Sendable {
 
     override func perform() {
         guard let continuation = take(leaving: .begun) else { return }
-        continuation.resume(with: Result { try body() })
+        var result: Result<Success, any Error>?
+        CarriedContext.run(context) { result = Result { try body() } }
+        if let result { continuation.resume(with: result) }
     }
 
     private func take(leaving next: Progress) -> CheckedContinuation<Success, any Error>? {

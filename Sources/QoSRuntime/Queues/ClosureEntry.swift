@@ -2,16 +2,21 @@ import QoSCore
 
 /// A closure that was submitted to a queue.
 final class ClosureEntry: WorkEntry, @unchecked Sendable {
-    // SAFETY: as the base class; the one further field is a sendable closure that never changes.
+    // SAFETY: as the base class; the further fields are sendable and never change.
 
     private let body: @Sendable () -> Void
+    private let context: CarriedContext?
 
-    init(queue: QueueCore, level: LevelCode, isBarrier: Bool, body: @escaping @Sendable () -> Void) {
+    init(
+        queue: QueueCore, level: LevelCode, isBarrier: Bool, context: CarriedContext? = nil,
+        body: @escaping @Sendable () -> Void
+    ) {
         self.body = body
+        self.context = context
         super.init(queue: queue, level: level, isBarrier: isBarrier)
     }
 
     override func perform() {
-        body()
+        CarriedContext.run(context, body)
     }
 }

@@ -2,17 +2,20 @@ import QoSCore
 
 /// An item that was submitted to a queue.
 final class ItemEntry: WorkEntry, @unchecked Sendable {
-    // SAFETY: as the base class; the one further field belongs to whoever runs the entry.
+    // SAFETY: as the base class; `item` belongs to whoever runs the entry, `context` never changes.
 
     /// Until it has run: the two refer to each other.
     private var item: WorkItem?
+    private let context: CarriedContext?
 
-    init(_ item: WorkItem, queue: QueueCore, level: LevelCode, isBarrier: Bool) {
+    init(_ item: WorkItem, queue: QueueCore, level: LevelCode, isBarrier: Bool, context: CarriedContext?) {
         self.item = item
+        self.context = context
         super.init(queue: queue, level: level, isBarrier: isBarrier)
     }
 
     override func perform() {
-        item.take()?.runOnce()
+        guard let item = item.take() else { return }
+        CarriedContext.run(context, item.runOnce)
     }
 }

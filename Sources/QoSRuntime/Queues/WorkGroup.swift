@@ -52,7 +52,7 @@ public final class WorkGroup: Sendable {
     ) {
         let entry = ClosureEntry(
             queue: queue.core, level: queue.core.asynchronousLevel(level, flags), isBarrier: flags.contains(.barrier),
-            body: body)
+            context: .captured(flags), body: body)
         let isOver = state.withLock { state in
             if state.count > 0 { state.notifications.append(entry) }
             return state.count == 0

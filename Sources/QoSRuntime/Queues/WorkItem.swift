@@ -21,6 +21,9 @@ public final class WorkItem: Sendable {
     public let flags: WorkItemFlags
 
     private let body: @Sendable () -> Void
+
+    /// With ``WorkItemFlags/assignCurrent``: the context of the code that made the item (rules B9, X2).
+    let contextAtCreation: CarriedContext?
     let state = Lock(WorkItemState())
 
     /// Makes an item.
@@ -28,6 +31,7 @@ public final class WorkItem: Sendable {
         self.level = WorkSubmission.captured(assigned: level, flags: flags, creator: QoS.currentLevel)
         self.flags = flags
         self.body = body
+        contextAtCreation = flags.contains(.assignCurrent) ? .captured(flags) : nil
     }
 
     /// Lets the item not begin any more; one that runs goes on, and may look at ``isCancelled`` (rule B12).
@@ -53,7 +57,18 @@ public final class WorkItem: Sendable {
     /// Code in it runs with the item's level or the thread's, whichever is higher (rule B7).
     public func perform() {
         let submission = WorkSubmission(itemLevel: level, flags: flags, submitter: QoS.currentLevel)
-        WorkScope.with(PerformedWork(effectiveLevel: submission.synchronousLevel)) { runOnce() }
+        WorkScope.with(PerformedWork(effectiveLevel: submission.synchronousLevel)) {
+            if flags.isDisjoint(with: [.assignCurrent, .detached]) {
+                runOnce()
+            } else {
+                CarriedContext.run(contextAtCreation, runOnce)
+            }
+        }
+    }
+
+    /// The context of a submission by the calling code.
+    var contextAtSubmission: CarriedContext? {
+        flags.contains(.assignCurrent) ? contextAtCreation : .captured(flags)
     }
 
     /// Runs the closure unless it has begun or was cancelled, and tells those who wait.
@@ -83,7 +98,7 @@ public final class WorkItem: Sendable {
     ) {
         let entry = ClosureEntry(
             queue: queue.core, level: queue.core.asynchronousLevel(level, flags), isBarrier: flags.contains(.barrier),
-            body: body)
+            context: .captured(flags), body: body)
         let isFinished = state.withLock { $0.notificationAdded(entry) }
         if isFinished { queue.core.add(entry) }
     }

@@ -37,7 +37,7 @@ extension WorkQueue {
     public func async(after delay: Duration, tolerance: Duration? = nil, _ item: WorkItem) throws(WorkQueueError) {
         let entry = ItemEntry(
             item, queue: core, level: core.detachedLevel(item.level, item.flags),
-            isBarrier: item.flags.contains(.barrier))
+            isBarrier: item.flags.contains(.barrier), context: item.contextAtCreation)
         try item.submitted(as: entry)
         core.add(entry, after: delay, tolerance: tolerance)
     }

@@ -20,7 +20,10 @@ extension WorkQueue {
             let width = unsafe core.core.pools[level.rank].width
             // Those that come when the loop has ended find nothing to do.
             for _ in 0..<(core.isSerialThroughout ? 0 : min(count, width) - 1) {
-                core.add(ClosureEntry(queue: core, level: level, isBarrier: false) { work.takePart() })
+                core.add(
+                    ClosureEntry(queue: core, level: level, isBarrier: false, context: .captured([])) {
+                        work.takePart()
+                    })
             }
             defer { work.finish() }
             try core.sync(level: level, isBarrier: false) { work.takePart() }

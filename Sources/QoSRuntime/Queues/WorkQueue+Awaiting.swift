@@ -16,7 +16,7 @@ extension WorkQueue {
     ) async throws -> Success {
         let entry = AwaitedEntry(
             queue: core, level: core.asynchronousLevel(level, flags), isBarrier: flags.contains(.barrier),
-            waiter: LevelCode(QoS.currentLevel), body: body)
+            waiter: LevelCode(QoS.currentLevel), context: .captured(flags), body: body)
         return try await withTaskPriorityEscalationHandler {
             try await withTaskCancellationHandler {
                 try await withCheckedThrowingContinuation { continuation in

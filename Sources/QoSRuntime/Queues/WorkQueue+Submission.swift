@@ -15,7 +15,7 @@ extension WorkQueue {
         core.add(
             ClosureEntry(
                 queue: core, level: core.asynchronousLevel(level, flags), isBarrier: flags.contains(.barrier),
-                body: body)
+                context: .captured(flags), body: body)
         )
     }
 
@@ -32,7 +32,7 @@ extension WorkQueue {
     public func async(_ item: WorkItem) throws(WorkQueueError) {
         let entry = ItemEntry(
             item, queue: core, level: core.asynchronousLevel(item.level, item.flags),
-            isBarrier: item.flags.contains(.barrier))
+            isBarrier: item.flags.contains(.barrier), context: item.contextAtSubmission)
         try item.submitted(as: entry)
         core.add(entry)
     }

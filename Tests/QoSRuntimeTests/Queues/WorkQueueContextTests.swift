@@ -1,0 +1,71 @@
+import QoSCore
+import QoSRuntime
+import ServiceContextModule
+import Testing
+
+private enum NameKey: ServiceContextKey {
+    typealias Value = String
+}
+
+@Suite("Context that goes with items", .timeLimit(.minutes(10)))
+struct WorkQueueContextTests {
+    private func withName<Success>(_ name: String, _ body: () throws -> Success) rethrows -> Success {
+        var context = ServiceContext.topLevel
+        context[NameKey.self] = name
+        return try ServiceContext.withValue(context, operation: body)
+    }
+
+    private static var name: String? { ServiceContext.current?[NameKey.self] }
+
+    @Test("X1 X2 the service context goes with a submission, as it is then; detached and delayed items have none")
+    func submissions() async throws {
+        try await withScheduler { scheduler in
+            let queue = scheduler.makeQueue("context")
+            let seen = Collected<String?>()
+            let done = Gate()
+            try withName("submitter") {
+                let item = WorkItem { seen.append(Self.name) }
+                try withName("inner") { try queue.async(item) }
+                queue.async { seen.append(Self.name) }
+                queue.async(flags: .detached) { seen.append(Self.name) }
+            }
+            withName("delayed") {
+                queue.async(after: .milliseconds(1)) {
+                    seen.append(Self.name)
+                    done.open()
+                }
+            }
+            await done.passed()
+            #expect(seen.all == ["inner", "submitter", nil, nil])
+        }
+    }
+
+    @Test("B9 X2 assignCurrent takes the context of the code that made the item")
+    func creation() async throws {
+        try await withScheduler { scheduler in
+            let queue = scheduler.makeQueue("context")
+            let seen = Collected<String?>()
+            let item = withName("maker") { WorkItem(flags: .assignCurrent) { seen.append(Self.name) } }
+            try withName("submitter") { try queue.async(item) }
+            await item.finished()
+            #expect(seen.all == ["maker"])
+        }
+    }
+
+    @Test("X1 the activity goes along, and ends with the item")
+    func activity() async throws {
+        try await withScheduler { scheduler in
+            let queue = scheduler.makeQueue("context")
+            let reason = await QoS.performActivity(.background, reason: "a backup") {
+                let seen = Collected<String?>()
+                let item = WorkItem { seen.append(QoS.activity?.reason) }
+                try? queue.async(item)
+                await item.finished()
+                return seen.all.first ?? nil
+            }
+            #expect(reason == "a backup")
+            let after = try await queue.run { QoS.activity?.reason }
+            #expect(after == nil)
+        }
+    }
+}
