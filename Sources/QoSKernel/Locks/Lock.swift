@@ -36,7 +36,7 @@ package struct Lock<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
     }
 
     /// Runs a body with the value, when nobody else has it; waits for that.
-    @inlinable @inline(__always)
+    @inlinable @_transparent
     package borrowing func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
@@ -46,7 +46,7 @@ package struct Lock<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
     }
 
     /// Runs a body with the value if nobody else has it at this moment; `nil` otherwise.
-    @inlinable @inline(__always)
+    @inlinable @_transparent
     package borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result? {

@@ -9,8 +9,14 @@ import Synchronization
 /// pool of that class (rule I4).
 ///
 /// Threading: any thread. A submission takes no lock and allocates nothing.
-final class PoolExecutor: TaskExecutor {
+@safe
+final class PoolExecutor: TaskExecutor, @unchecked Sendable {
+    // SAFETY: nothing in it changes; the pools are made for use by any thread.
+
     let core: SchedulerCore
+
+    /// The scheduler's pools, which live as long as `core`; without a way round by it, which would be counted at each job.
+    private let pools: UnsafeMutablePointer<ClassPool>
 
     /// The place in the scheduler's table, by which a worker knows as whose a job is run.
     let index: Int
@@ -20,6 +26,7 @@ final class PoolExecutor: TaskExecutor {
 
     init(core: SchedulerCore, qosClass: QoSClass?) {
         self.core = core
+        unsafe pools = core.pools
         self.qosClass = qosClass
         index = qosClass?.rank ?? SchedulerCore.byPriorityIndex
     }
@@ -27,7 +34,7 @@ final class PoolExecutor: TaskExecutor {
     func enqueue(_ job: UnownedJob) {
         let node = JobNode(job)
         node.prepare(.job(executor: index))
-        unsafe core.pools[targetClass(of: job).rank].submit(node)
+        unsafe pools[targetClass(of: job).rank].submit(node)
     }
 
     @inline(__always)

@@ -60,6 +60,10 @@ struct ClassPool: ~Copyable {
         unsafe workers.deallocate()
     }
 
+    /// Whether the scheduler is closed; without counting a reference to it, since this is asked for each job.
+    @inline(__always)
+    private var isClosed: Bool { unsafe Unmanaged.passUnretained(core)._withUnsafeGuaranteedRef { $0.isClosed } }
+
     /// How many workers may stand in for blocked ones of the class.
     static let mostCompensating = 32
 
@@ -81,7 +85,7 @@ struct ClassPool: ~Copyable {
             // Orders the queue's count before the load of the word: a worker that parks does it the other way round.
             atomicMemoryFence(ordering: .sequentiallyConsistent)
             wakeOne()
-            if unsafe core.isClosed { unsafe core.forward(worker.pointee.takeAll()) }
+            if isClosed { unsafe core.forward(worker.pointee.takeAll()) }
         } else {
             injection.push(node)
             wakeOne()

@@ -182,17 +182,23 @@ extension SchedulerCore {
 
     /// The job that was raised has ended: everything is as before. The worker's thread.
     func endBoost(of worker: UnsafeMutablePointer<Worker>, qosClass own: QoSClass) {
-        let ended = unsafe worker.pointee.boost.withLock { boost in
+        let end: (boost: WorkerBoost, admitted: QoSClassSet)? = unsafe worker.pointee.boost.withLock { boost in
             unsafe worker.pointee.isBoosted.store(false, ordering: .releasing)
-            return boost.take()
+            guard let ended = boost.take() else { return nil }
+            switch ended.means {
+            case .effects:
+                guard unsafe worker.pointee.isBlocked else {
+                    return (ended, admission.workerMoved(from: ended.qosClass, to: own))
+                }
+                // It is counted nowhere; when it runs again, in its own class.
+                unsafe worker.pointee.blockedAs.store(UInt8(own.rank + 1), ordering: .sequentiallyConsistent)
+                return (ended, [])
+            case .fence(let fence):
+                return (ended, fence.map { admission.fenceLifted($0) } ?? [])
+            }
         }
-        guard let ended else { return }
-        switch ended.means {
-        case .effects:
-            _ = profile?.applier.apply(own)
-            wake(admission.workerMoved(from: ended.qosClass, to: own))
-        case .fence(let fence):
-            if let fence { wake(admission.fenceLifted(fence)) }
-        }
+        guard let end else { return }
+        if end.boost.countedClass != nil { _ = profile?.applier.apply(own) }
+        wake(end.admitted)
     }
 }
