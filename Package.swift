@@ -103,6 +103,12 @@ let package = Package(
             dependencies: ["QoSRuntime", "QoSCore", "QoSKernel"],
             path: "Tests/Support/QoSProcessTestDriver"
         ),
+        // The same scenarios on Foundation and Dispatch, and on ours: a table for `Docs/ComingFromDispatchAndFoundation.md`.
+        .executableTarget(
+            name: "QoSPlatformFacts",
+            dependencies: ["QoSOperations", "QoSRuntime", "QoSCore", "QoSKernel"],
+            path: "Tests/Support/QoSPlatformFacts"
+        ),
         .testTarget(
             name: "QoSRuntimeTests",
             dependencies: [
