@@ -18,6 +18,20 @@ struct SchedulingValueTests {
         #expect(constants.workers(cores: 1) == 1)
     }
 
+    @Test(
+        "C3 what a class waits at worst is less than its work is expected to take, and grows as the expectation does",
+        arguments: [
+            (QoSClass.userInteractive, Duration.milliseconds(16)), (.userInitiated, .seconds(1)),
+            (.utility, .seconds(2)), (.background, .seconds(60)),
+        ])
+    func intent(_ qosClass: QoSClass, _ shortestExpected: Duration) {
+        let parameters = SchedulingParameters()
+        #expect(parameters[qosClass].worstCaseWait < shortestExpected)
+        for lower in QoSClass.allCases where lower < qosClass {
+            #expect(parameters[qosClass].worstCaseWait < parameters[lower].worstCaseWait)
+        }
+    }
+
     @Test("A constant that the scheduler cannot work with is refused with the reason")
     func refused() {
         #expect(throws: SchedulingParameterError.negative("warp", .milliseconds(-1))) {

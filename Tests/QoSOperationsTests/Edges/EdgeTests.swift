@@ -27,7 +27,7 @@ struct EdgeTests {
         #expect(throws: OperationError.dependencyCycle(["a"])) { try operations[0].depends(on: operations[0]) }
     }
 
-    @Test("O11, O9 a thread without a level that waits for an operation in no queue goes on when that is cancelled")
+    @Test("O11 O9 a thread without a level that waits for an operation in no queue goes on when that is cancelled")
     func cancelledUnadded() throws {
         let operation = QoSOperation(name: "never added") {}
         let hasEnded = Atomic(false)
@@ -103,7 +103,7 @@ struct EdgeTests {
         }
     }
 
-    @Test("O6, O8 conditions that are being asked are raised with their operation")
+    @Test("O6 O8 conditions that are being asked are raised with their operation")
     func raisedDuringConditions() async throws {
         try await withQueue { queue in
             let seen = Collected<TaskPriority>()

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Submission after a delay", .timeLimit(.minutes(10)))
 struct WorkQueueAfterTests {
-    @Test("B10 S6 it is never early", arguments: [Duration.milliseconds(3), .microseconds(1), .milliseconds(12)])
+    @Test("B10 B14 S6 it is never early", arguments: [Duration.milliseconds(3), .microseconds(1), .milliseconds(12)])
     func neverEarly(_ delay: Duration) async throws {
         try await withScheduler { scheduler in
             let queue = scheduler.makeQueue("queue", level: .userInteractive)
@@ -17,7 +17,7 @@ struct WorkQueueAfterTests {
         }
     }
 
-    @Test("a deadline in the past submits at once, in the order of submission")
+    @Test("B14 a deadline in the past submits at once, in the order of submission")
     func past() async throws {
         try await withScheduler { scheduler in
             let queue = scheduler.makeQueue("queue")
@@ -55,7 +55,7 @@ struct WorkQueueAfterTests {
         }
     }
 
-    @Test("an item submitted after a delay can be cancelled before")
+    @Test("B12 an item submitted after a delay can be cancelled before")
     func cancelled() async throws {
         try await withScheduler { scheduler in
             let queue = scheduler.makeQueue("queue")

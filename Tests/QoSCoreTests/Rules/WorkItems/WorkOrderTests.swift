@@ -79,7 +79,7 @@ struct WorkOrderTests {
         #expect(order.raise == Self.high)
     }
 
-    @Test("a synchronous submission enters at once only where nothing stands in its way")
+    @Test("B7 a synchronous submission enters at once only where nothing stands in its way")
     func entering() {
         let serial = OrderUnderTest(isSerial: true)
         #expect(serial.entered(isBarrier: false))
