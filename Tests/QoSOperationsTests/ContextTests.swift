@@ -1,3 +1,4 @@
+import QoSCore
 import QoSOperations
 import QoSRuntime
 import Testing
