@@ -93,7 +93,9 @@ let package = Package(
 
         .testTarget(
             name: "QoSKernelTests",
-            dependencies: ["QoSKernel", "QoSKernelTestSupport", "QoSCore", "QoSTesting", "CQoSShims", "CQoSTestSupport"]
+            dependencies: [
+                "QoSKernel", "QoSKernelTestSupport", "QoSCore", "QoSTesting", "CQoSShims", "CQoSTestSupport",
+            ]
         ),
         .testTarget(name: "QoSEventLoopTests", dependencies: ["QoSEventLoop"]),
         .testTarget(name: "QoSFoundationTests", dependencies: ["QoSFoundation", "QoSCore"]),

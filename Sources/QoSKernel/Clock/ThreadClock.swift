@@ -1,3 +1,4 @@
+internal import CQoSShims
 internal import Glibc
 
 /// What a thread has used of the processors.
@@ -11,6 +12,14 @@ package enum ThreadClock {
         var time = timespec()
         guard unsafe clock_gettime(clock, &time) == 0 else { return nil }
         return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+    }
+
+    /// Whether a thread of this process waits in futex(2), as for a lock or a semaphore (proc(5), `syscall`); `false` where the kernel
+    /// does not say. Some 5 µs.
+    package static func waitsForLock(_ thread: ThreadID, root: FileRoot = .real) -> Bool {
+        let path = root.appending("/proc/self/task/\(thread.rawValue)/syscall")
+        guard let text = try? KernelFile.read(path) else { return false }
+        return text.prefix { $0 != " " } == "\(cqos_futex_number())"
     }
 
     /// Whether a thread of this process sleeps in the kernel, interruptibly or not (proc(5), state S or D in `stat`); `nil` when it has

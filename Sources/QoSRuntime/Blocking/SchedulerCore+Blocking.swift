@@ -94,9 +94,19 @@ extension SchedulerCore {
             if unsafe !finding.stoodStill && !worker.pointee.hasDeclaredBlocking.load(ordering: .relaxed) {
                 unsafe workerUnblocked(worker)
             }
-        } else if finding.beganToStandStill, configuration.detectsBlocking, ThreadClock.isAsleep(thread) == true {
+        } else if configuration.detectsBlocking, isBlocked(finding, thread, rank: rank) {
             _ = unsafe workerBlocked(worker, .detected, step: step)
         }
+    }
+
+    /// Whether a worker that stands still is blocked, and its processor to be given to others.
+    ///
+    /// One of the two high classes that waits for a lock is not, at first: the lock may be held by work of a low class, which would
+    /// wait the longer, the more workers of the classes between are admitted in its place.
+    private func isBlocked(_ finding: WorkerLook.Finding, _ thread: ThreadID, rank: Int) -> Bool {
+        if finding.stoodStillForLong { return ThreadClock.isAsleep(thread) == true }
+        guard finding.beganToStandStill, ThreadClock.isAsleep(thread) == true else { return false }
+        return rank < QoSClass.userInitiated.rank || !ThreadClock.waitsForLock(thread)
     }
 
     /// How long a job of a class may take before it is counted as stalled. Nanoseconds.

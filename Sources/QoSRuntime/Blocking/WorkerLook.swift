@@ -10,7 +10,11 @@ struct WorkerLook: Equatable {
     private var used: UInt64 = 0
 
     private var isReported = false
-    private var stoodStill = false
+    private var stillSince: UInt64?
+    private var isLongTold = false
+
+    /// Longer than a lock is waited for, as a rule. Nanoseconds.
+    static let longStandstill: UInt64 = 20_000_000
 
     /// What a look tells.
     struct Finding: Equatable {
@@ -19,6 +23,8 @@ struct WorkerLook: Equatable {
         /// The same, and it had run before that look: it is blocked if it sleeps now. If it does not, it waits for a processor,
         /// and cannot fall asleep before it has run.
         var beganToStandStill = false
+        /// It has stood still for ``longStandstill`` now; told once for each standstill.
+        var stoodStillForLong = false
         /// For how long the worker has been in its job at least; only once for each job, when it is over the limit. Nanoseconds.
         var stalledFor: UInt64?
     }
@@ -38,8 +44,15 @@ struct WorkerLook: Equatable {
         var finding = Finding()
         if let latest = used() {
             finding.stoodStill = latest == self.used
-            finding.beganToStandStill = finding.stoodStill && !stoodStill
-            stoodStill = finding.stoodStill
+            if finding.stoodStill {
+                finding.beganToStandStill = stillSince == nil
+                let began = stillSince ?? now
+                stillSince = began
+                finding.stoodStillForLong = !isLongTold && now &- began >= Self.longStandstill
+                isLongTold = isLongTold || finding.stoodStillForLong
+            } else {
+                (stillSince, isLongTold) = (nil, false)
+            }
             self.used = latest
         }
         if !isReported, now &- since >= limit {

@@ -19,6 +19,20 @@ struct WorkerLookTests {
                 == .init(stoodStill: true, beganToStandStill: true))
     }
 
+    @Test("a long standstill is told once, and again after the thread has run")
+    func long() {
+        var look = WorkerLook()
+        let long = WorkerLook.longStandstill
+        _ = look.looked(step: 1, used: { 5 }, now: 0, limit: .max)
+        #expect(look.looked(step: 1, used: { 5 }, now: 10, limit: .max).beganToStandStill)
+        #expect(!look.looked(step: 1, used: { 5 }, now: long, limit: .max).stoodStillForLong)
+        #expect(look.looked(step: 1, used: { 5 }, now: long + 10, limit: .max).stoodStillForLong)
+        #expect(!look.looked(step: 1, used: { 5 }, now: long + 20, limit: .max).stoodStillForLong)
+        _ = look.looked(step: 1, used: { 6 }, now: long + 30, limit: .max)
+        #expect(!look.looked(step: 1, used: { 6 }, now: long + 40, limit: .max).stoodStillForLong)
+        #expect(look.looked(step: 1, used: { 6 }, now: 2 * long + 40, limit: .max).stoodStillForLong)
+    }
+
     @Test("the next job begins afresh")
     func nextJob() {
         var look = WorkerLook()

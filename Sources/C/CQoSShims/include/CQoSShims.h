@@ -120,6 +120,9 @@ static inline int cqos_get_affinity(pid_t thread, uint64_t *mask, size_t words) 
     return result < 0 ? -errno : (int)result;
 }
 
+// The number of futex(2), as /proc shows it.
+static inline long cqos_futex_number(void) { return SYS_futex; }
+
 // The processor on which the calling thread runs (getcpu(2)).
 static inline int cqos_current_processor(void) {
     unsigned processor = 0;
