@@ -94,7 +94,7 @@ extension SchedulerCore {
             if unsafe !finding.stoodStill && !worker.pointee.hasDeclaredBlocking.load(ordering: .relaxed) {
                 unsafe workerUnblocked(worker)
             }
-        } else if configuration.detectsBlocking, isBlocked(finding, thread, rank: rank) {
+        } else if configuration.detectsBlocking, isTakenForBlocked(finding, thread, rank: rank) {
             _ = unsafe workerBlocked(worker, .detected, step: step)
         }
     }
@@ -103,7 +103,7 @@ extension SchedulerCore {
     ///
     /// One of the two high classes that waits for a lock is not, at first: the lock may be held by work of a low class, which would
     /// wait the longer, the more workers of the classes between are admitted in its place.
-    private func isBlocked(_ finding: WorkerLook.Finding, _ thread: ThreadID, rank: Int) -> Bool {
+    private func isTakenForBlocked(_ finding: WorkerLook.Finding, _ thread: ThreadID, rank: Int) -> Bool {
         if finding.stoodStillForLong { return ThreadClock.isAsleep(thread) == true }
         guard finding.beganToStandStill, ThreadClock.isAsleep(thread) == true else { return false }
         return rank < QoSClass.userInitiated.rank || !ThreadClock.waitsForLock(thread)
