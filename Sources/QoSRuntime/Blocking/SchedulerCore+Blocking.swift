@@ -153,17 +153,20 @@ extension SchedulerCore {
         var kept: [Int] = []
         for index in parked.sorted(by: >) {
             let worker = unsafe pool.pointee.workers + index
-            let isEmpty =
-                unsafe worker.pointee.queued.load(ordering: .sequentiallyConsistent) == 0
-                && !worker.pointee.isParkedInJob.load(ordering: .sequentiallyConsistent)
             let limit = unsafe pool.pointee.limit
-            let retired: Void? =
-                isEmpty
-                ? unsafe pool.pointee.update { word in word.retired(index, limit: limit).map { ($0, ()) } } : nil
+            guard unsafe !worker.pointee.isParkedInJob.load(ordering: .sequentiallyConsistent),
+                unsafe worker.pointee.beginRetirement()
+            else {
+                kept.append(index)
+                continue
+            }
+            let retired: Void? = unsafe pool.pointee.update { word in
+                word.retired(index, limit: limit).map { ($0, ()) }
+            }
             if retired == nil {
+                unsafe worker.pointee.isToRetire.store(false, ordering: .relaxed)
                 kept.append(index)
             } else {
-                unsafe worker.pointee.isToRetire.store(true, ordering: .relaxed)
                 unsafe worker.pointee.parker.unpark()
             }
         }

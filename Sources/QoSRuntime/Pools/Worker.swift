@@ -175,12 +175,24 @@ struct Worker: ~Copyable {
     /// Puts nodes into this worker's queue from another thread; gives them back when the lock is held.
     func offer(_ nodes: consuming NodeList) -> NodeList {
         let offered = nodes
-        let accepted: Void? = queue.withLockIfAvailable { queue in
+        let accepted = queue.withLockIfAvailable { queue in
+            // Nobody would look there any more.
+            if retires { return false }
             offered.settle(at: place)
             queue.pushLast(contentsOf: offered)
             queued.store(queue.count, ordering: .relaxed)
+            return true
         }
-        return accepted == nil ? offered : NodeList()
+        return accepted == true ? NodeList() : offered
+    }
+
+    /// The thread of the parked worker is to end, and its queue takes nothing any more; `false` when something is queued.
+    func beginRetirement() -> Bool {
+        queue.withLock { queue in
+            guard queue.count == 0 else { return false }
+            isToRetire.store(true, ordering: .relaxed)
+            return true
+        }
     }
 
     /// Everything that is queued, for shutdown.
