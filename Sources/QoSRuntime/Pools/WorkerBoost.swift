@@ -167,6 +167,12 @@ extension SchedulerCore {
         wake(admitted)
     }
 
+    /// Raises a worker that is to come to its end, where the kernel allows it, for good.
+    func hurry(_ worker: UnsafeMutablePointer<Worker>) {
+        let thread = unsafe worker.pointee.threadID.load(ordering: .relaxed)
+        if thread != 0 { _ = giveEffects(of: .userInitiated, to: ThreadID(rawValue: thread)) }
+    }
+
     private func giveEffects(of qosClass: QoSClass, to thread: ThreadID) -> Bool {
         guard let profile, profile.capabilities.mode == .privileged || profile.capabilities.mode == .reversible else {
             return false

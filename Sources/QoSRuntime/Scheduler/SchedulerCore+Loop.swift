@@ -147,6 +147,8 @@ extension SchedulerCore {
             for index in 0..<started {
                 // A worker whose job does not end would keep what it has queued.
                 unsafe forward(pools[rank].workers[index].takeAll())
+                // Somebody waits for it now, and at the bottom it may not get a processor in time.
+                unsafe hurry(pools[rank].workers + index)
                 unsafe pools[rank].workers[index].parker.unpark()
             }
         }
