@@ -25,7 +25,8 @@ extension SchedulerCore {
             let counted = unsafe boost.flatMap(\.countedClass) ?? pool.pointee.qosClass
             unsafe worker.pointee.blockedAs.store(UInt8(counted.rank + 1), ordering: .sequentiallyConsistent)
             // A worker that has ended its job before it could see this will not take it back.
-            if let step, unsafe worker.pointee.jobSteps.load(ordering: .sequentiallyConsistent) != step {
+            unsafe worker.pointee.running.synchronize()
+            if let step, unsafe worker.pointee.jobSteps.load(ordering: .relaxed) != step {
                 unsafe worker.pointee.blockedAs.store(0, ordering: .sequentiallyConsistent)
                 return nil
             }

@@ -78,11 +78,13 @@ package enum ConcurrencyRuntime {
     /// result, and retaining has no effect on it.
     @inline(__always)
     static func isRetainableTask(_ job: UnownedJob) -> Bool {
-        isTask(job) && flags(of: job) & asyncLetFlag == 0
+        flags(of: job) & (kindMask | asyncLetFlag) == UInt32(ExecutorJob.Kind.task.rawValue)
     }
 
     /// The bit of an `async let`'s child task in a job's flags (`JobFlags` in the library's `MetadataValues.h`).
     private static let asyncLetFlag: UInt32 = 1 << 28
+
+    private static let kindMask: UInt32 = 0xFF
 
     /// The flags of a job: kind in the first byte, priority in the second, what kind of task above.
     @inline(__always)

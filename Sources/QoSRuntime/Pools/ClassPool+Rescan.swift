@@ -13,7 +13,7 @@ extension ClassPool {
     func rescan(limit: Int, move: (JobNode, QoSClass) -> Void) {
         let started = self.started
         for index in 0..<started {
-            var raised = unsafe workers[index].extract(limit: limit) { self.raisedClass(of: $0) != nil }
+            var raised = unsafe workers[index].queue.extract(limit: limit) { self.raisedClass(of: $0) != nil }
             while let node = raised.popFirst() { move(node, raisedClass(of: node) ?? qosClass) }
             if unsafe workers[index].isParked.load(ordering: .sequentiallyConsistent) { relieve(index) }
         }
@@ -32,12 +32,12 @@ extension ClassPool {
     ///
     /// Threading: the worker itself or the loop's thread.
     func relieve(_ index: Int) {
-        guard unsafe workers[index].queued.load(ordering: .sequentiallyConsistent) > 0 else { return }
+        guard unsafe !workers[index].queue.isEmpty else { return }
         for other in 0..<started
         where unsafe other != index && !workers[other].isParked.load(ordering: .sequentiallyConsistent) {
-            let rest = unsafe workers[other].offer(workers[index].takeAll())
+            let rest = unsafe workers[other].offer(workers[index].queue.takeAll())
             if rest.isEmpty { return }
-            unsafe workers[index].push(contentsOf: rest)
+            unsafe workers[index].queue.giveBack(rest)
         }
     }
 

@@ -60,9 +60,18 @@ struct ClassPool: ~Copyable {
         unsafe workers.deallocate()
     }
 
-    /// Whether the scheduler is closed; without counting a reference to it, since this is asked for each job.
+    /// Whether the scheduler is closed.
+    ///
+    /// Whoever submits looks at this after it has pushed, whoever closes takes everything after it has set it; so one of the two
+    /// finds the work.
     @inline(__always)
-    private var isClosed: Bool { unsafe Unmanaged.passUnretained(core)._withUnsafeGuaranteedRef { $0.isClosed } }
+    private var isClosed: Bool { withCore { $0.closedFlag.load(ordering: .sequentiallyConsistent) } }
+
+    /// Without counting a reference to it, which all processors would do for each job.
+    @inline(__always)
+    private func withCore<Result>(_ body: (SchedulerCore) -> Result) -> Result {
+        unsafe Unmanaged.passUnretained(core)._withUnsafeGuaranteedRef(body)
+    }
 
     /// How many workers may stand in for blocked ones of the class.
     static let mostCompensating = 32
@@ -82,14 +91,13 @@ struct ClassPool: ~Copyable {
     func submit(_ node: JobNode) {
         if let worker = unsafe Worker.current, unsafe worker.pointee.pool.pointee.isSame(as: self) {
             unsafe worker.pointee.push(node)
-            // Orders the queue's count before the load of the word: a worker that parks does it the other way round.
-            atomicMemoryFence(ordering: .sequentiallyConsistent)
+            // The queue's count is published before the word is looked at; a worker that parks does it the other way round.
             wakeOne()
-            if isClosed { unsafe core.forward(worker.pointee.takeAll()) }
+            if isClosed { unsafe core.forward(worker.pointee.queue.takeAll()) }
         } else {
             injection.push(node)
             wakeOne()
-            unsafe core.forwardIfClosed(self)
+            if isClosed { unsafe core.forward(injection.takeAll()) }
         }
     }
 
@@ -104,10 +112,10 @@ struct ClassPool: ~Copyable {
         let seen = PoolWord(rawValue: word.load(ordering: .sequentiallyConsistent))
         if seen.searching > 0 { return }
         if seen.parkedTop == nil && seen.started >= limit {
-            unsafe core.noteBacklog()
+            withCore { $0.noteBacklog() }
             return
         }
-        unsafe core.workArrived(rank: qosClass.rank)
+        withCore { $0.workArrived(rank: qosClass.rank) }
     }
 
     /// A worker of the pool has been admitted: wakes a parked one or has one started.
@@ -145,7 +153,7 @@ struct ClassPool: ~Copyable {
     func hasWork() -> Bool {
         if !injection.isEmpty { return true }
         for index in 0..<started
-        where unsafe workers[index].queued.load(ordering: .sequentiallyConsistent) > 0 {
+        where unsafe !workers[index].queue.isEmpty {
             return true
         }
         return false

@@ -20,12 +20,20 @@ struct RunningTask: ~Copyable {
         self.address.store(address, ordering: .releasing)
     }
 
-    /// The worker has come back from it.
+    /// The worker has come back from what it ran, published or not. What it wrote before is seen by whoever sees this, and whoever
+    /// does not has written before ``synchronize()`` what the worker reads after this.
     @inline(__always)
     func retract() {
-        let address = self.address.exchange(0, ordering: .sequentiallyConsistent)
+        let address = self.address.load(ordering: .relaxed)
+        self.address.store(0, ordering: .sequentiallyConsistent)
+        guard address != 0 else { return }
         while isInspected.load(ordering: .sequentiallyConsistent) { cqos_spin_hint() }
-        if address != 0 { unsafe Self.object(at: address).release() }
+        unsafe Self.object(at: address).release()
+    }
+
+    /// Takes the place of this look among the worker's retractions: see ``retract()``.
+    func synchronize() {
+        _ = address.load(ordering: .sequentiallyConsistent)
     }
 
     /// Looks at the task, if there is one. Short: the worker may wait for it.

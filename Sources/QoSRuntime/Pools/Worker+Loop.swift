@@ -66,16 +66,14 @@ extension Worker {
             let job = node.job
             if rank < QoSClass.userInteractive.rank, ConcurrencyRuntime.isRetainableTask(job) {
                 unsafe worker.pointee.running.publish(job)
-                unsafe job.runSynchronously(on: executors[tag.executor])
-                unsafe worker.pointee.running.retract()
-            } else {
-                unsafe job.runSynchronously(on: executors[tag.executor])
             }
+            unsafe job.runSynchronously(on: executors[tag.executor])
         }
         unsafe worker.pointee.current = nil
-        // Before the look at `isBlocked`: whoever takes the worker for blocked looks afterwards whether the job has ended.
         unsafe worker.pointee.jobSteps.store(
-            worker.pointee.jobSteps.load(ordering: .relaxed) &+ 1, ordering: .sequentiallyConsistent)
+            worker.pointee.jobSteps.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+        // Also what says that the job has ended, before the look at `isBlocked`: whoever takes the worker for blocked looks afterwards.
+        unsafe worker.pointee.running.retract()
         if unsafe worker.pointee.isBlocked { unsafe worker.pointee.pool.pointee.core.workerUnblocked(worker) }
         if unsafe worker.pointee.isBoosted.load(ordering: .relaxed) {
             unsafe worker.pointee.pool.pointee.core.endBoost(of: worker, qosClass: worker.pointee.pool.pointee.qosClass)
@@ -89,7 +87,7 @@ extension Worker {
     @inline(__always)
     private static func nextNode(_ worker: UnsafeMutablePointer<Worker>) -> JobNode? {
         unsafe takeInjected(worker)
-        return unsafe worker.pointee.pop()
+        return unsafe worker.pointee.queue.pop()
     }
 
     /// Moves what others have submitted into the own queue, where the other workers can take from it.
@@ -102,7 +100,7 @@ extension Worker {
     /// For a moment the nodes were in no queue, and a worker that was woken for them and parked again may have seen none.
     private static func share(_ batch: consuming NodeList, from worker: UnsafeMutablePointer<Worker>) {
         let isMoreThanOwn = batch.count > 1
-        unsafe worker.pointee.push(contentsOf: batch)
+        unsafe worker.pointee.queue.push(contentsOf: batch)
         guard isMoreThanOwn else { return }
         atomicMemoryFence(ordering: .sequentiallyConsistent)
         unsafe worker.pointee.pool.pointee.wakeOne()
@@ -142,11 +140,11 @@ extension Worker {
         let started = unsafe pool.pointee.started
         let own = unsafe worker.pointee.index
         for offset in 1..<max(started, 1) {
-            var taken = unsafe pool.pointee.workers[(own + offset) % started].steal(includingLast: includingLast)
+            var taken = unsafe pool.pointee.workers[(own + offset) % started].queue.steal(includingLast: includingLast)
             guard !taken.isEmpty, let first = taken.popFirst() else { continue }
             unsafe worker.pointee.nodesStolen.store(
                 worker.pointee.nodesStolen.load(ordering: .relaxed) &+ UInt64(taken.count + 1), ordering: .relaxed)
-            if !taken.isEmpty { unsafe worker.pointee.push(contentsOf: taken) }
+            if !taken.isEmpty { unsafe worker.pointee.queue.push(contentsOf: taken) }
             return first
         }
         return nil

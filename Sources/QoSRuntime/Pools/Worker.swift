@@ -14,10 +14,7 @@ struct Worker: ~Copyable {
     /// The pool. It outlives its workers.
     let pool: UnsafeMutablePointer<ClassPool>
 
-    let queue = Lock(LocalQueue())
-
-    /// How many nodes are in `queue`, for those who do not hold its lock. Written under the lock.
-    let queued = Atomic<Int>(0)
+    let queue: WorkerQueue
 
     let parker = Parker()
 
@@ -69,12 +66,12 @@ struct Worker: ~Copyable {
     let nodesStolen = Atomic<UInt64>(0)
     let timesParked = Atomic<UInt64>(0)
 
-    /// How its queue is named in the nodes that are in it.
-    let place: JobNode.Place
+    /// Keeps what the next worker's thread writes off the cache lines of this one, which are fetched in pairs.
+    private let padding = InlineArray<16, UInt64>(repeating: 0)
 
     init(index: Int, place: JobNode.Place, pool: UnsafeMutablePointer<ClassPool>) {
         self.index = index
-        self.place = place
+        queue = WorkerQueue(place: place)
         unsafe self.pool = pool
     }
 
@@ -104,104 +101,18 @@ struct Worker: ~Copyable {
 
     /// Queues a node that the worker's own job submitted. Owner only.
     @inline(__always)
-    mutating func push(_ node: JobNode) {
-        let isYield = node == current
-        queue.withLock { queue in
-            node.place = place
-            if isYield { queue.pushLast(node) } else { queue.pushNext(node) }
-            queued.store(queue.count, ordering: .relaxed)
-        }
+    func push(_ node: JobNode) {
+        queue.push(node, isYield: node == current)
     }
 
-    /// Queues a batch from the injection queue. Owner only.
-    func push(contentsOf batch: consuming NodeList) {
-        let batch = batch
-        queue.withLock { queue in
-            batch.settle(at: place)
-            queue.pushLast(contentsOf: batch)
-            queued.store(queue.count, ordering: .relaxed)
-        }
-    }
-
-    /// The next node of the own queue. Owner only.
-    @inline(__always)
-    func pop() -> JobNode? {
-        guard queued.load(ordering: .relaxed) > 0 else { return nil }
-        return queue.withLock { queue in
-            let node = queue.pop()
-            node?.place = .none
-            queued.store(queue.count, ordering: .relaxed)
-            return node
-        }
-    }
-
-    /// Takes out a node if it is in this worker's queue: whether it was. O(1). Waits for the lock.
-    func remove(_ node: JobNode) -> Bool {
-        queue.withLock { queue in
-            // Whoever takes a node out changes its place, under this lock.
-            guard node.place == place else { return false }
-            queue.remove(node)
-            node.place = .none
-            queued.store(queue.count, ordering: .relaxed)
-            return true
-        }
-    }
-
-    /// Takes nodes from this worker, for a thief. Gives nothing when the lock is held: the thief looks elsewhere.
-    ///
-    /// - Parameter includingLast: whether the last node may be taken. A worker that gets on will run it in a moment, and
-    ///   two tasks that wake one another in turn are not torn apart.
-    func steal(includingLast: Bool) -> NodeList {
-        guard queued.load(ordering: .relaxed) > (includingLast ? 0 : 1) else { return NodeList() }
-        return queue.withLockIfAvailable { queue in
-            let taken = queue.steal(includingSlot: includingLast)
-            taken.settle(at: .none)
-            queued.store(queue.count, ordering: .relaxed)
-            return taken
-        } ?? NodeList()
-    }
-
-    /// Takes out nodes that belong into another pool; gives nothing when the lock is held.
-    func extract(limit: Int, where belongsElsewhere: (JobNode) -> Bool) -> NodeList {
-        guard queued.load(ordering: .relaxed) > 0 else { return NodeList() }
-        return queue.withLockIfAvailable { queue in
-            let taken = queue.extract(limit: limit, where: belongsElsewhere)
-            taken.settle(at: .none)
-            queued.store(queue.count, ordering: .relaxed)
-            return taken
-        } ?? NodeList()
-    }
-
-    /// Puts nodes into this worker's queue from another thread; gives them back when the lock is held.
+    /// Puts nodes into this worker's queue from another thread; gives them back when it is in use, or takes nothing any more.
     func offer(_ nodes: consuming NodeList) -> NodeList {
-        let offered = nodes
-        let accepted = queue.withLockIfAvailable { queue in
-            // Nobody would look there any more.
-            if retires { return false }
-            offered.settle(at: place)
-            queue.pushLast(contentsOf: offered)
-            queued.store(queue.count, ordering: .relaxed)
-            return true
-        }
-        return accepted == true ? NodeList() : offered
+        // Nobody would look there any more.
+        queue.offer(nodes, unless: { retires })
     }
 
     /// The thread of the parked worker is to end, and its queue takes nothing any more; `false` when something is queued.
     func beginRetirement() -> Bool {
-        queue.withLock { queue in
-            guard queue.count == 0 else { return false }
-            isToRetire.store(true, ordering: .relaxed)
-            return true
-        }
-    }
-
-    /// Everything that is queued, for shutdown.
-    func takeAll() -> NodeList {
-        queue.withLock { queue in
-            queued.store(0, ordering: .relaxed)
-            let all = queue.takeAll()
-            all.settle(at: .none)
-            return all
-        }
+        queue.ifEmpty { isToRetire.store(true, ordering: .relaxed) }
     }
 }

@@ -101,7 +101,7 @@ extension ClassPool {
         for index in 0..<started {
             let thread = unsafe workers[index].threadID.load(ordering: .relaxed)
             if thread != 0 { used &+= ThreadClock.nanoseconds(of: ThreadID(rawValue: thread)) ?? 0 }
-            queued += unsafe workers[index].queued.load(ordering: .relaxed)
+            queued += unsafe workers[index].queue.count
             run &+= unsafe workers[index].jobSteps.load(ordering: .relaxed) / 2
             stolen &+= unsafe workers[index].nodesStolen.load(ordering: .relaxed)
             parked &+= unsafe workers[index].timesParked.load(ordering: .relaxed)

@@ -97,7 +97,7 @@ extension SchedulerCore {
         observe(.threadStartFailed(QoSClass(atRank: rank)))
         unsafe pools[rank].update { word -> (PoolWord, Void)? in (word.startFailed(), ()) }
         // A look through the queues may have put something into that of the worker that was on its way; nobody looks there.
-        var stranded = unsafe pools[rank].workers[index].takeAll()
+        var stranded = unsafe pools[rank].workers[index].queue.takeAll()
         while let node = stranded.popFirst() { unsafe pools[rank].injection.push(node) }
         awake.wrappingSubtract(1, ordering: .sequentiallyConsistent)
         workerWentIdle(rank: rank)
@@ -146,7 +146,7 @@ extension SchedulerCore {
             let started = unsafe PoolWord(rawValue: pools[rank].word.load(ordering: .sequentiallyConsistent)).started
             for index in 0..<started {
                 // A worker whose job does not end would keep what it has queued.
-                unsafe forward(pools[rank].workers[index].takeAll())
+                unsafe forward(pools[rank].workers[index].queue.takeAll())
                 // Somebody waits for it now, and at the bottom it may not get a processor in time.
                 unsafe hurry(pools[rank].workers + index)
                 unsafe pools[rank].workers[index].parker.unpark()

@@ -153,7 +153,7 @@ final class SchedulerCore: @unchecked Sendable {
 
     /// A worker's last act: what it still held goes where new submissions go.
     func workerExits(_ worker: UnsafeMutablePointer<Worker>) {
-        unsafe forward(worker.pointee.takeAll())
+        unsafe forward(worker.pointee.queue.takeAll())
         unsafe forward(worker.pointee.pool.pointee.injection.takeAll())
         unsafe worker.pointee.hasLeft.store(true, ordering: .releasing)
         awake.wrappingSubtract(1, ordering: .sequentiallyConsistent)
@@ -165,15 +165,6 @@ final class SchedulerCore: @unchecked Sendable {
 
     /// Work that was submitted to a pool of a closed scheduler is run by the process's default executor: a task must
     /// go on even where its executor has been shut down.
-    ///
-    /// Whoever submits looks at the flag after it has pushed, whoever closes takes everything after it has set the
-    /// flag; so one of the two finds the work.
-    @inline(__always)
-    func forwardIfClosed(_ pool: borrowing ClassPool) {
-        guard closedFlag.load(ordering: .sequentiallyConsistent) else { return }
-        forward(pool.injection.takeAll())
-    }
-
     func forward(_ nodes: consuming NodeList) {
         while let node = nodes.popFirst() {
             if node.tag.isJob {
