@@ -4,6 +4,7 @@
 // process, being asked for sleeps, and reading a queued task's live priority cannot be had otherwise. Users of this
 // package need no SPI: they call public functions of ours.
 
+import CQoSShims
 import QoSCore
 import QoSEventLoop
 import QoSKernel
@@ -128,6 +129,16 @@ package enum ConcurrencyRuntime {
         // SAFETY: the value that names the current task is the task object's address, and the task is retained.
         unsafe unsafeBitCast(task.rawValue, to: UnsafeCurrentTask.self).escalatePriority(to: qosClass.taskPriority)
         unsafe Unmanaged<AnyObject>.fromOpaque(task.pointer).release()
+    }
+
+    /// Ends the counting of references to an object that lives as long as the process.
+    ///
+    /// The concurrency library retains and releases the executor for each job that it enqueues; on one counter, which the processors
+    /// then take from one another. What the compiler does for constants with this call, `swift_initStaticObject` of the standard
+    /// library, takes the object out of it. Nothing may refer to the object weakly before.
+    static func makeImmortal(_ object: AnyObject) {
+        // SAFETY: it is retained for good.
+        unsafe cqos_make_immortal(Unmanaged.passRetained(object).toOpaque())
     }
 
     @_silgen_name("swift_task_currentPriority")

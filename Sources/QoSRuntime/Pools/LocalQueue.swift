@@ -1,12 +1,16 @@
 /// What one worker has queued for itself: a slot for the task that was just made runnable, and a queue.
 ///
 /// The slot runs first, because what the last job made runnable is what is in the cache and what somebody waits for;
-/// it is passed over after ``maximumSlotRuns`` in a row, so that two tasks that wake one another starve nobody.
+/// it is passed over after ``maximumSlotRuns`` in a row, so that two tasks that wake one another starve nobody, and not used
+/// while more than ``maximumOvertaken`` wait: a task that gathers the results of many is then woken once for many, not for each.
 ///
 /// Threading: a plain value behind the worker's lock. The worker pushes and pops, others of its pool steal.
 struct LocalQueue {
     /// How many jobs in a row may come from the slot.
     static let maximumSlotRuns = 3
+
+    /// How many queued nodes the slot may go before.
+    static let maximumOvertaken = 8
 
     /// How many nodes a thief takes at most, which bounds the time that the victim's lock is held.
     static let maximumSteal = 64
@@ -21,9 +25,10 @@ struct LocalQueue {
     /// How many nodes are queued.
     var count: Int { list.count + (slot == nil ? 0 : 1) }
 
-    /// The last job made something runnable: it runs next. What was in the slot goes to the end of the queue.
+    /// The last job made something runnable: it runs next, unless many wait. What was in the slot goes to the end of the queue.
     @inline(__always)
     mutating func pushNext(_ node: JobNode) {
+        if list.count > Self.maximumOvertaken { return list.append(node) }
         if let displaced = slot { list.append(displaced) }
         slot = node
     }

@@ -52,6 +52,7 @@ public final class QoSScheduler: Sendable {
         self.isProcessWide = isProcessWide
         classExecutors = QoSClass.allCases.map { PoolExecutor(core: core, qosClass: $0) }
         priorityExecutor = PoolExecutor(core: core, qosClass: nil)
+        if isProcessWide { (classExecutors + [priorityExecutor]).forEach(ConcurrencyRuntime.makeImmortal) }
         globalQueues = QoSClass.allCases.map { WorkQueue(core: QueueCore(global: $0, of: core)) }
         for executor in classExecutors + [priorityExecutor] { core.register(executor) }
         do {

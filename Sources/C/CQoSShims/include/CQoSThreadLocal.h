@@ -40,6 +40,13 @@ static inline uint32_t cqos_own_id(void) {
 static inline void *_Nullable cqos_current_item(void) { return cqos_tls_item; }
 static inline void cqos_set_current_item(void *_Nullable item) { cqos_tls_item = item; }
 
+// What the compiler calls for the constants that it lays out as objects: from then on the object, which begins with its metadata,
+// is not counted and never freed (HeapObject.cpp of the Swift runtime).
+extern void *_Nonnull swift_initStaticObject(const void *_Nonnull metadata, void *_Nonnull object);
+static inline void cqos_make_immortal(void *_Nonnull object) {
+    swift_initStaticObject(*(const void *_Nonnull const *)object, object);
+}
+
 /// Tells the processor that this is a spin loop (x86 `pause`, arm `yield`).
 static inline void cqos_spin_hint(void) {
 #if defined(__x86_64__) || defined(__i386__)

@@ -1,0 +1,236 @@
+import CQoSShims
+import QoSKernel
+import Synchronization
+
+/// What a worker has queued, behind a lock that costs the worker one atomic exchange to take and a store to give back.
+///
+/// The worker takes it for each job; others look in now and then and, but for shutdown, go elsewhere when it is taken. So nobody
+/// but the worker ever sleeps for it in the kernel, and the worker that gives it back has nobody to wake. The word is 0 when free,
+/// 1 when held, 2 when another one holds it and the worker may sleep. Lock, count and queue have memory of their own, apart from what
+/// other processors write: two cache lines, which are fetched as a pair.
+///
+/// Threading: the methods under "The worker" for the worker's thread only, the rest for any thread.
+@safe
+struct WorkerQueue: ~Copyable {
+    // SAFETY: the memory is allocated in `init`, freed in `deinit`, and never replaced; the queue in it is touched by the one that
+    // has changed the word from 0 only.
+    private let memory: UnsafeMutableRawPointer
+
+    /// How its nodes name it.
+    private let place: JobNode.Place
+
+    /// How often a taken lock is looked at before the thread sleeps, or goes elsewhere.
+    private static let spins = 100
+
+    private static let (lineSize, countOffset, queueOffset) = (128, 8, 16)
+
+    init(place: JobNode.Place) {
+        self.place = place
+        unsafe memory = .allocate(
+            byteCount: max(Self.lineSize, Self.queueOffset + MemoryLayout<LocalQueue>.size), alignment: Self.lineSize)
+        unsafe memory.initializeMemory(as: Atomic<UInt32>.self, to: Atomic(0))
+        unsafe (memory + Self.countOffset).initializeMemory(as: Atomic<Int>.self, to: Atomic(0))
+        unsafe (memory + Self.queueOffset).initializeMemory(as: LocalQueue.self, to: LocalQueue())
+    }
+
+    deinit {
+        unsafe queue.deinitialize(count: 1)
+        unsafe counted.deinitialize(count: 1)
+        unsafe word.deinitialize(count: 1)
+        unsafe memory.deallocate()
+    }
+
+    @inline(__always)
+    private var word: UnsafeMutablePointer<Atomic<UInt32>> {
+        unsafe memory.assumingMemoryBound(to: Atomic<UInt32>.self)
+    }
+
+    @inline(__always)
+    private var counted: UnsafeMutablePointer<Atomic<Int>> {
+        unsafe (memory + Self.countOffset).assumingMemoryBound(to: Atomic<Int>.self)
+    }
+
+    @inline(__always)
+    private var queue: UnsafeMutablePointer<LocalQueue> {
+        unsafe (memory + Self.queueOffset).assumingMemoryBound(to: LocalQueue.self)
+    }
+
+    /// How many nodes are queued, for those who do not hold the lock.
+    @inline(__always)
+    var count: Int { unsafe counted.pointee.load(ordering: .relaxed) }
+
+    /// Whether nothing is queued. Sequentially consistent with ``push(_:isYield:)``, as the parking protocol needs it.
+    @inline(__always)
+    var isEmpty: Bool { unsafe counted.pointee.load(ordering: .sequentiallyConsistent) == 0 }
+
+    // MARK: The worker
+
+    /// Queues a node that the worker's own job submitted.
+    ///
+    /// The count is stored so that a look at who sleeps that follows sees everybody who has not seen it.
+    @inline(__always)
+    func push(_ node: JobNode, isYield: Bool) {
+        lock()
+        node.place = place
+        if isYield { unsafe queue.pointee.pushLast(node) } else { unsafe queue.pointee.pushNext(node) }
+        unsafe counted.pointee.store(queue.pointee.count, ordering: .sequentiallyConsistent)
+        unlock()
+    }
+
+    /// Queues a batch from elsewhere.
+    func push(contentsOf batch: consuming NodeList) {
+        let batch = batch
+        lock()
+        batch.settle(at: place)
+        unsafe queue.pointee.pushLast(contentsOf: batch)
+        unsafe counted.pointee.store(queue.pointee.count, ordering: .sequentiallyConsistent)
+        unlock()
+    }
+
+    /// The next node.
+    @inline(__always)
+    func pop() -> JobNode? {
+        guard count > 0 else { return nil }
+        lock()
+        let node = unsafe queue.pointee.pop()
+        node?.place = .none
+        unsafe counted.pointee.store(queue.pointee.count, ordering: .relaxed)
+        unlock()
+        return node
+    }
+
+    @inline(__always)
+    private func lock() {
+        if !tryLock() { lockContended() }
+    }
+
+    @inline(__always)
+    private func unlock() {
+        // Only the worker itself says that it sleeps, and it does not.
+        unsafe word.pointee.store(0, ordering: .releasing)
+    }
+
+    @inline(never)
+    private func lockContended() {
+        for _ in 0..<Self.spins {
+            cqos_spin_hint()
+            if tryLock() { return }
+        }
+        while !tryLock() {
+            let (isTold, seen) = unsafe word.pointee.compareExchange(expected: 1, desired: 2, ordering: .relaxed)
+            if isTold || seen == 2 { unsafe cqos_futex_wait(futex, 2) }
+        }
+    }
+
+    // MARK: Others
+
+    @inline(__always)
+    private func tryLock() -> Bool {
+        unsafe word.pointee.compareExchange(expected: 0, desired: 1, ordering: .acquiring).exchanged
+    }
+
+    /// Runs a body with the queue if nobody has it at this moment; `nil` otherwise.
+    private func tryWithQueue<Result>(_ body: (inout LocalQueue) -> Result) -> Result? {
+        guard tryLock() else { return nil }
+        let result = unsafe body(&queue.pointee)
+        unsafe counted.pointee.store(queue.pointee.count, ordering: .sequentiallyConsistent)
+        if unsafe word.pointee.exchange(0, ordering: .releasing) == 2 { unsafe cqos_futex_wake(futex, 1) }
+        return result
+    }
+
+    /// The same with some patience: for a moment, then `nil`.
+    private func patientlyWithQueue<Result>(_ body: (inout LocalQueue) -> Result) -> Result? {
+        for _ in 0..<Self.spins {
+            if let result = tryWithQueue(body) { return result }
+            cqos_spin_hint()
+        }
+        return nil
+    }
+
+    private var futex: UnsafeMutablePointer<UInt32> {
+        unsafe memory.assumingMemoryBound(to: UInt32.self)
+    }
+
+    /// Takes out a node if it is in this queue: whether it was. O(1). Also `false` when the lock is held all the time.
+    func remove(_ node: JobNode) -> Bool {
+        patientlyWithQueue { queue in
+            // Whoever takes a node out changes its place, under this lock.
+            guard node.place == place else { return false }
+            queue.remove(node)
+            node.place = .none
+            return true
+        } ?? false
+    }
+
+    /// Takes nodes, for a thief. Gives nothing when the lock is held: the thief looks elsewhere.
+    ///
+    /// - Parameter includingLast: whether the last node may be taken. A worker that gets on will run it in a moment, and
+    ///   two tasks that wake one another in turn are not torn apart.
+    func steal(includingLast: Bool) -> NodeList {
+        guard count > (includingLast ? 0 : 1) else { return NodeList() }
+        return tryWithQueue { queue in
+            let taken = queue.steal(includingSlot: includingLast)
+            taken.settle(at: .none)
+            return taken
+        } ?? NodeList()
+    }
+
+    /// Takes out nodes that belong into another pool; gives nothing when the lock is held.
+    func extract(limit: Int, where belongsElsewhere: (JobNode) -> Bool) -> NodeList {
+        guard count > 0 else { return NodeList() }
+        return tryWithQueue { queue in
+            let taken = queue.extract(limit: limit, where: belongsElsewhere)
+            taken.settle(at: .none)
+            return taken
+        } ?? NodeList()
+    }
+
+    /// Puts nodes in from another thread; gives them back when the lock is held.
+    ///
+    /// - Parameter isRefused: is asked with the lock held whether the queue takes nothing any more.
+    func offer(_ nodes: consuming NodeList, unless isRefused: () -> Bool) -> NodeList {
+        let offered = nodes
+        let isAccepted = tryWithQueue { queue in
+            if isRefused() { return false }
+            offered.settle(at: place)
+            queue.pushLast(contentsOf: offered)
+            return true
+        }
+        return isAccepted == true ? NodeList() : offered
+    }
+
+    /// Puts back what was taken. Waits for whoever has the lock.
+    func giveBack(_ nodes: consuming NodeList) {
+        let nodes = nodes
+        insist { queue in
+            nodes.settle(at: place)
+            queue.pushLast(contentsOf: nodes)
+        }
+    }
+
+    /// Runs a body with the lock held if nothing is queued: whether it was run.
+    func ifEmpty(_ body: () -> Void) -> Bool {
+        tryWithQueue { queue in
+            guard queue.count == 0 else { return false }
+            body()
+            return true
+        } ?? false
+    }
+
+    /// Everything that is queued. Waits for whoever has the lock.
+    func takeAll() -> NodeList {
+        insist { queue in
+            let all = queue.takeAll()
+            all.settle(at: .none)
+            return all
+        }
+    }
+
+    private func insist<Result>(_ body: (inout LocalQueue) -> Result) -> Result {
+        while true {
+            if let result = patientlyWithQueue(body) { return result }
+            // The holder has lost its processor in the midst of it, and tells nobody when it is through. Nanoseconds.
+            unsafe cqos_futex_wait_until(futex, 1, MonotonicClock.nanoseconds() &+ 50_000)
+        }
+    }
+}
