@@ -22,7 +22,10 @@ struct WorkerQueue: ~Copyable {
     /// How often a taken lock is looked at before the thread sleeps, or goes elsewhere.
     private static let spins = 100
 
-    private static let (lineSize, countOffset, queueOffset) = (128, 8, 16)
+    // Literals, since a stored constant of this form is looked up behind a check whether it has been made.
+    private static var lineSize: Int { 128 }
+    private static var countOffset: Int { 8 }
+    private static var queueOffset: Int { 16 }
 
     init(place: JobNode.Place) {
         self.place = place
