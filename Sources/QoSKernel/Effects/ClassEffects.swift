@@ -4,16 +4,17 @@ package import QoSCore
 ///
 /// | | userInteractive | userInitiated | default | utility | background |
 /// |---|---|---|---|---|---|
-/// | policy | OTHER | OTHER | OTHER | BATCH | IDLE; polite: BATCH |
+/// | policy | OTHER | OTHER | OTHER | BATCH | IDLE; unprivileged: BATCH |
 /// | nice, privileged | −12 | −8 | 0 | 10 | – |
-/// | nice, unprivileged, own group | 0 | 0 | 10 | 15 | – |
+/// | nice, unprivileged, own group | 0 | 0 | 17 | 18 | 19 |
 /// | nice, unprivileged, polite | 0 | 0 | 3 | 10 | 19 |
 /// | slice | 0.1 ms | 0.5 ms | kernel's | kernel's | kernel's |
 /// | I/O priority | BE 0 | BE 2 | BE 4 | BE 6 | IDLE |
 /// | timer slack | 1 µs | 50 µs | 50 µs | 5 ms | 75 ms |
 ///
-/// Polite background work is BATCH at nice 19 and not IDLE, because an IDLE thread may stand still behind any busy
-/// neighbour in the group.
+/// Unprivileged background work is BATCH at nice 19 and not IDLE: an IDLE thread may stand still behind any busy neighbour in the
+/// group, and nobody may take it out of IDLE again. In a group of its own the lower classes stand far below the high ones and close
+/// to one another: the kernel keeps the high ones fast, admission orders the low ones (`Docs/Decisions/0007-nice-values.md`).
 package struct ClassEffects: Sendable, Hashable {
     /// How the kernel chooses the thread to run.
     package let policy: SchedulingPolicy
@@ -65,9 +66,9 @@ package struct ClassEffects: Sendable, Hashable {
         case (_, .own):
             switch qosClass {
             case .userInteractive, .userInitiated: 0
-            case .default: 10
-            case .utility: 15
-            case .background: nil
+            case .default: 17
+            case .utility: 18
+            case .background: 19
             }
         case (_, .polite):
             switch qosClass {

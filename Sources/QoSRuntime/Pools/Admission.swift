@@ -33,6 +33,12 @@ final class Admission: Sendable {
     /// For when the loop's timer is armed; `UInt64.max` when it is not.
     private let armed = Atomic<UInt64>(.max)
 
+    /// All five classes in ``mustAskBits``.
+    private static let everybody: UInt8 = 0b1_1111
+
+    /// When the loop tries again to get the lock. Nanoseconds.
+    private static let nextTry: Int64 = 250_000
+
     /// The classes that do not wait for the lock.
     private static let lowestHurried = QoSClass.userInitiated.rank
 
@@ -146,8 +152,21 @@ final class Admission: Sendable {
     }
 
     /// Time has passed, as ``nextLook`` wanted. The loop's thread.
+    ///
+    /// It does not wait for the lock either: the holder may be a preempted thread of a low class, and as long as the high classes
+    /// saturate, the kernel may leave it so. Everybody has to ask then: those that run come for the lock at their next boundary,
+    /// sleep for it, and leave the processor to its holder. What it publishes takes that back.
     func ticked() -> QoSClassSet {
-        event { machine, now in machine.ticked(at: now) }
+        for _ in 0..<64 {
+            let admit = machine.withLockIfAvailable { machine in
+                handle(&machine) { machine, now in machine.ticked(at: now) }
+            }
+            if let admit { return admit.union(takeNotesLeft()) }
+            cqos_spin_hint()
+        }
+        mustAskBits.store(Self.everybody, ordering: .relaxed)
+        lookAgain.store(Self.now.advanced(byNanoseconds: Self.nextTry).nanoseconds, ordering: .relaxed)
+        return []
     }
 
     // MARK: The lock and the notes
