@@ -114,7 +114,8 @@ let package = Package(
         .testTarget(
             name: "QoSRuntimeTests",
             dependencies: [
-                "QoSRuntime", "QoSCore", "QoSKernel", "QoSTesting", "QoSKernelTestSupport", "QoSProcessTestDriver",
+                "QoSRuntime", "QoSCore", "QoSKernel", "QoSEventLoop", "QoSTesting", "QoSKernelTestSupport",
+                "QoSProcessTestDriver",
                 .product(name: "ServiceContextModule", package: "swift-service-context"),
             ]
         ),

@@ -27,8 +27,19 @@ package struct AdmissionTable: Sendable {
         applyCores()
     }
 
+    /// What classes have for a width of their own that does not follow from the cores; 0 for the others.
+    private var setWidths = InlineArray<5, Int>(repeating: 0)
+
+    mutating func setOwnWidth(rank: Int, to width: Int?) {
+        setWidths[rank] = max(0, width ?? 0)
+        applyCores()
+    }
+
     private mutating func applyCores() {
-        for rank in 0..<5 { records[rank].ownWidth = max(1, cores / timings[rank].coresPerWorker) }
+        for rank in 0..<5 {
+            records[rank].ownWidth =
+                setWidths[rank] > 0 ? setWidths[rank] : max(1, cores / timings[rank].coresPerWorker)
+        }
     }
 
     /// The record of a class.

@@ -27,6 +27,9 @@ package struct ClassAdmission: Sendable, Hashable {
     /// the starvation window of the class.
     package var claims = QoSClassSet()
 
+    /// How often such a window was opened so far.
+    package var windows: UInt64 = 0
+
     /// How the class stands to the cores since the last event.
     package var standing = Standing.idle
 

@@ -15,6 +15,20 @@ extension PickMachine {
         return settle()
     }
 
+    /// A class was given a width of its own, in the place of the one that follows from the cores.
+    ///
+    /// - Parameters:
+    ///   - qosClass: The class.
+    ///   - width: At least 1; `nil`, or less, goes back to the one that follows from the cores.
+    ///   - time: The time.
+    package mutating func ownWidthChanged(
+        of qosClass: QoSClass, to width: Int?, at time: SchedulerInstant
+    ) -> AdmissionActions {
+        passTime(to: time)
+        table.setOwnWidth(rank: qosClass.rank, to: width)
+        return settle()
+    }
+
     /// The affinity or the quota of the process changed.
     ///
     /// - Parameters:

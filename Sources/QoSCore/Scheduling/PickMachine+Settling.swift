@@ -59,7 +59,10 @@ extension PickMachine {
         for higher in rank + 1..<5 where table.claimTime(of: rank, against: higher, at: now) <= now {
             table.records[rank].claims.insert(QoSClassSet(rank: higher))
         }
-        if before.isEmpty, !table.records[rank].claims.isEmpty { counters.windows &+= 1 }
+        if before.isEmpty, !table.records[rank].claims.isEmpty {
+            counters.windows &+= 1
+            table.records[rank].windows &+= 1
+        }
     }
 
     private mutating func admitWaiting() -> QoSClassSet {

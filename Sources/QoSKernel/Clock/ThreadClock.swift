@@ -14,6 +14,16 @@ package enum ThreadClock {
         return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
     }
 
+    /// For how long a thread of this process has run, and for how long it was ready and did not, in nanoseconds (the kernel's
+    /// `Documentation/scheduler/sched-stats`, `schedstat` of a task); `nil` when it has ended or the kernel does not count. Some 5 µs.
+    package static func ranAndWaited(_ thread: ThreadID, root: FileRoot = .real) -> (ran: UInt64, waited: UInt64)? {
+        let path = root.appending("/proc/self/task/\(thread.rawValue)/schedstat")
+        guard let fields = try? KernelFile.read(path).split(whereSeparator: \.isWhitespace), fields.count >= 2,
+            let ran = UInt64(fields[0]), let waited = UInt64(fields[1])
+        else { return nil }
+        return (ran, waited)
+    }
+
     /// Whether a thread of this process waits in futex(2), as for a lock or a semaphore (proc(5), `syscall`); `false` where the kernel
     /// does not say. Some 5 µs.
     package static func waitsForLock(_ thread: ThreadID, root: FileRoot = .real) -> Bool {

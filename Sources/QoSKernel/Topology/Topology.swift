@@ -1,4 +1,5 @@
 internal import CQoSShims
+internal import Glibc
 
 /// The processors this process may use: which, and how many of them at a time.
 ///
@@ -48,6 +49,9 @@ package struct Topology: Sendable, Hashable {
         let quota = CPUQuota.tightest(root: root, problems: &problems)
         return Topology(processors: processors, quota: quota, problems: problems)
     }
+
+    /// How many processors the machine has, whether the process may use them or not; at least 1 (sysconf(3)).
+    package static let installedProcessors = max(1, Int(clamping: sysconf(Int32(_SC_NPROCESSORS_CONF))))
 
     /// The processor on which the calling thread runs at this moment (getcpu(2)); `nil` where the system does not say.
     package static func currentProcessor() -> Int? {

@@ -85,10 +85,12 @@ extension SchedulerCore {
         let step = unsafe worker.pointee.jobSteps.load(ordering: .sequentiallyConsistent)
         guard step & 1 == 1 else { return }
         let finding = unsafe worker.pointee.lastLook.looked(
-            step: step, used: { ThreadClock.nanoseconds(of: thread) }, now: now, limit: Self.stallLimit(rank: rank))
+            step: step, used: { ThreadClock.nanoseconds(of: thread) }, now: now, limit: stallLimits[rank])
         if let stalled = finding.stalledFor {
             stalls.wrappingAdd(1, ordering: .relaxed)
-            unsafe observe(.jobStalled(worker: worker.pointee.identity, nanoseconds: stalled))
+            unsafe pools[rank].counters.stalls.wrappingAdd(1, ordering: .relaxed)
+            unsafe observe(
+                .jobStalled(worker: worker.pointee.identity, nanoseconds: stalled, label: worker.pointee.jobLabel))
         }
         if isBlocked {
             // One that declared it says itself when it is over; for one that does not, running is the proof.
@@ -108,17 +110,6 @@ extension SchedulerCore {
         if finding.stoodStillForLong { return ThreadClock.isAsleep(thread) == true }
         guard finding.beganToStandStill, ThreadClock.isAsleep(thread) == true else { return false }
         return rank < QoSClass.userInitiated.rank || !ThreadClock.waitsForLock(thread)
-    }
-
-    /// How long a job of a class may take before it is counted as stalled. Nanoseconds.
-    private static func stallLimit(rank: Int) -> UInt64 {
-        switch QoSClass(atRank: rank) {
-        case .userInteractive: 250_000_000
-        case .userInitiated: 1_000_000_000
-        case .default: 2_000_000_000
-        case .utility: 5_000_000_000
-        case .background: 10_000_000_000
-        }
     }
 
     // MARK: Back to the width
@@ -185,6 +176,8 @@ extension SchedulerCore {
 
     /// A worker's thread that stood in for another ends. The worker's thread.
     func workerRetires(_ worker: UnsafeMutablePointer<Worker>) {
+        let used = ThreadClock.nanoseconds(of: .current) ?? 0
+        unsafe worker.pointee.pool.pointee.counters.endedProcessorTime.wrappingAdd(used, ordering: .relaxed)
         unsafe worker.pointee.hasLeft.store(true, ordering: .releasing)
         workersLeft.wrappingSubtract(1, ordering: .sequentiallyConsistent)
         loop.wake()

@@ -141,6 +141,13 @@ package enum ConcurrencyRuntime {
         unsafe cqos_make_immortal(Unmanaged.passRetained(object).toOpaque())
     }
 
+    /// Cancels the task of a job that is about to run; nothing for a job that is no task.
+    static func cancel(_ job: UnownedJob) {
+        guard isTask(job) else { return }
+        // SAFETY: a job of kind `task` is the task object itself, and alive, since it has not run.
+        unsafe unsafeBitCast(JobNode(job).address, to: UnsafeCurrentTask.self).cancel()
+    }
+
     @_silgen_name("swift_task_currentPriority")
     private static func currentPriority(_ task: UnsafeRawPointer) -> UInt8
 

@@ -24,17 +24,47 @@ final class PoolExecutor: TaskExecutor, @unchecked Sendable {
     /// The class of an executor for one class; `nil` for the one that goes by priority.
     let qosClass: QoSClass?
 
-    init(core: SchedulerCore, qosClass: QoSClass?) {
+    /// What its jobs declare for the scheduler's shutdown.
+    let behavior: ShutdownBehavior?
+
+    /// How many executors there are for each behavior, and for none: one for each class, one that goes by priority.
+    static let perBehavior = QoSClass.allCases.count + 1
+
+    /// How many executors a scheduler has.
+    static let count = (ShutdownBehavior.allCases.count + 1) * perBehavior
+
+    init(core: SchedulerCore, qosClass: QoSClass?, behavior: ShutdownBehavior? = nil) {
         self.core = core
         unsafe pools = core.pools
         self.qosClass = qosClass
-        index = qosClass?.rank ?? SchedulerCore.byPriorityIndex
+        self.behavior = behavior
+        index = Self.index(of: qosClass, behavior)
+    }
+
+    /// The place in a scheduler's table.
+    static func index(of qosClass: QoSClass?, _ behavior: ShutdownBehavior?) -> Int {
+        Int(behavior?.rawValue ?? 0) * perBehavior + (qosClass?.rank ?? QoSClass.allCases.count)
     }
 
     func enqueue(_ job: UnownedJob) {
         let node = JobNode(job)
-        node.prepare(.job(executor: index))
-        unsafe pools[targetClass(of: job).rank].submit(node)
+        let target = targetClass(of: job)
+        let isOfClass = job.priority.rawValue <= target.rawValue
+        node.prepare(.job(executor: index, precedence: isOfClass ? 0 : precedence(of: job, in: target)))
+        if behavior != nil, core.isEnding {
+            core.submitWhileEnding(node, rank: target.rank)
+        } else {
+            unsafe pools[target.rank].submit(node)
+        }
+    }
+
+    /// How far a job goes before the others of its class (rule C4): by as much as its priority is above that of the class, unless it
+    /// is another class's.
+    @inline(never)
+    private func precedence(of job: UnownedJob, in target: QoSClass) -> Int {
+        guard QoSClass(job.priority) == target else { return 0 }
+        PrecedingNodes.areUsed.store(true, ordering: .relaxed)
+        return min(Int(job.priority.rawValue - target.rawValue), JobNode.Tag.maximumPrecedence)
     }
 
     @inline(__always)

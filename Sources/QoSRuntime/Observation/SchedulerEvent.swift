@@ -13,7 +13,13 @@ public enum SchedulerEvent: Sendable, Hashable {
     /// It runs again, or its job has ended.
     case workerUnblocked(WorkerIdentity)
     /// A worker has been in one job for longer than its class should be: since so many nanoseconds, at least.
-    case jobStalled(worker: WorkerIdentity, nanoseconds: UInt64)
+    ///
+    /// The label is that of ``QoS/withLabel(_:_:)`` or of the work queue whose item runs; `nil` where the job says nothing.
+    case jobStalled(worker: WorkerIdentity, nanoseconds: UInt64, label: String?)
+    /// Affinity or quota of the process changed, and the scheduler counts on another number of processors from now on.
+    case processorsChanged(from: Int, to: Int)
+    /// A limit that ``QoSScheduler/setWidthLimit(_:for:)`` set has taken effect, so many nanoseconds after it was set; `nil` is no limit.
+    case widthLimited(QoSClass, to: Int?, afterNanoseconds: UInt64)
     /// A thread could not be created; it is tried again while there is work.
     case threadStartFailed(QoSClass)
 }

@@ -80,9 +80,12 @@ final class Admission: Sendable {
         armed.store(time ?? .max, ordering: .sequentiallyConsistent)
     }
 
-    /// How many workers of the class are counted at the moment. Any thread; for tests.
-    func running(rank: Int) -> Int {
-        machine.withLock { $0.table[QoSClass(atRank: rank)].running }
+    /// How many workers of the class are counted at the moment. Any thread.
+    func running(rank: Int) -> Int { record(rank: rank).running }
+
+    /// What is known of a class. Any thread.
+    func record(rank: Int) -> ClassAdmission {
+        machine.withLock { $0.table[QoSClass(atRank: rank)] }
     }
 
     // MARK: Events, each of which answers with the classes of which one worker is to be woken; it is counted
@@ -149,6 +152,21 @@ final class Admission: Sendable {
     /// The awaited work has ended.
     func fenceLifted(_ fence: FenceID) -> QoSClassSet {
         event { machine, now in machine.fenceLifted(fence, at: now).actions }
+    }
+
+    /// The process may use another number of processors from now on.
+    func coresChanged(to cores: Int) -> QoSClassSet {
+        event { machine, now in machine.coresChanged(to: cores, at: now) }
+    }
+
+    /// A class has a width of its own from now on.
+    func ownWidthChanged(rank: Int, to width: Int) -> QoSClassSet {
+        event { machine, now in machine.ownWidthChanged(of: QoSClass(atRank: rank), to: width, at: now) }
+    }
+
+    /// The governor limits a class; `Int.max` is no limit, 0 pauses it.
+    func widthLimitChanged(rank: Int, to limit: Int) -> QoSClassSet {
+        event { machine, now in machine.widthChanged(of: QoSClass(atRank: rank), to: limit, at: now) }
     }
 
     /// Time has passed, as ``nextLook`` wanted. The loop's thread.

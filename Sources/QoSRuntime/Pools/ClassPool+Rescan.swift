@@ -17,7 +17,7 @@ extension ClassPool {
             while let node = raised.popFirst() { move(node, raisedClass(of: node) ?? qosClass) }
             if unsafe workers[index].isParked.load(ordering: .sequentiallyConsistent) { relieve(index) }
         }
-        distributeInjected(started: started)
+        distributeInjected(started: started, move: move)
         // While nodes go from one queue to another they are in none, and those who park see none; and what was given to a worker may
         // have come after its last look.
         atomicMemoryFence(ordering: .sequentiallyConsistent)
@@ -41,14 +41,28 @@ extension ClassPool {
         }
     }
 
-    /// What has come in is put into the workers' queues, where it can be looked through.
-    private func distributeInjected(started: Int) {
+    /// How many nodes have been taken out of the pool's queues to be run, and how many wait in them.
+    var takenAndWaiting: (taken: UInt64, waiting: Int) {
+        var (steps, waiting) = (UInt64(0), injection.isEmpty ? 0 : 1)
+        for index in 0..<started {
+            // A job that runs has begun only: an odd step.
+            steps &+= unsafe (workers[index].jobSteps.load(ordering: .relaxed) + 1) / 2
+            waiting += unsafe workers[index].queue.count
+        }
+        return (steps, waiting)
+    }
+
+    /// What has come in is put into the workers' queues, where it can be looked through; what finds no place there is looked through
+    /// at once: the class may be paused, and have no worker.
+    private func distributeInjected(started: Int, move: (JobNode, QoSClass) -> Void) {
         var rest = injection.takeAll()
         guard !rest.isEmpty else { return }
         for index in 0..<started where !rest.isEmpty {
             rest = unsafe workers[index].offer(rest)
         }
-        while let node = rest.popFirst() { injection.push(node) }
+        while let node = rest.popFirst() {
+            if let raised = raisedClass(of: node) { move(node, raised) } else { injection.push(node) }
+        }
     }
 
     /// The class that a waiting node has been raised to since it was queued; `nil` when it is in the right pool.

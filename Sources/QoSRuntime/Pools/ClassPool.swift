@@ -14,11 +14,17 @@ import Synchronization
 struct ClassPool: ~Copyable {
     let qosClass: QoSClass
 
-    /// How many workers the pool has as long as none of them is blocked, 1…``PoolWord/maximumWorkers``.
-    let width: Int
+    /// How many workers the pool has as long as none of them is blocked, 1…``mostWide``. Follows affinity and quota.
+    private let currentWidth: Atomic<Int>
+
+    /// How wide it may become.
+    let mostWide: Int
 
     /// How many workers it may have at all: some more, to stand in for blocked ones.
     let capacity: Int
+
+    /// What it has done, for diagnostics.
+    let counters = PoolCounters()
 
     /// How many of its workers' threads wait in the kernel with their job unfinished, and have somebody to stand in for them.
     let blocked = Atomic<Int>(0)
@@ -39,11 +45,13 @@ struct ClassPool: ~Copyable {
     unowned(unsafe) let core: SchedulerCore
 
     init(
-        _ qosClass: QoSClass, width: Int, spin: UInt64, core: SchedulerCore, at address: UnsafeMutablePointer<ClassPool>
+        _ qosClass: QoSClass, width: Int, mostWide: Int, spin: UInt64, core: SchedulerCore,
+        at address: UnsafeMutablePointer<ClassPool>
     ) {
         self.qosClass = qosClass
-        self.width = min(max(width, 1), PoolWord.maximumWorkers)
-        capacity = min(self.width + Self.mostCompensating, PoolWord.maximumWorkers)
+        currentWidth = Atomic(min(max(width, 1), PoolWord.maximumWorkers))
+        self.mostWide = min(max(mostWide, width, 1), PoolWord.maximumWorkers)
+        capacity = min(self.mostWide + Self.mostCompensating, PoolWord.maximumWorkers)
         self.spin = spin
         unsafe self.core = core
         unsafe workers = UnsafeMutablePointer<Worker>.allocate(capacity: capacity)
@@ -71,6 +79,14 @@ struct ClassPool: ~Copyable {
     @inline(__always)
     private func withCore<Result>(_ body: (SchedulerCore) -> Result) -> Result {
         unsafe Unmanaged.passUnretained(core)._withUnsafeGuaranteedRef(body)
+    }
+
+    @inline(__always)
+    var width: Int { currentWidth.load(ordering: .relaxed) }
+
+    /// Workers beyond the new width park at their next job boundary, and end when they have nothing to do. The loop's thread.
+    func setWidth(_ width: Int) {
+        currentWidth.store(min(max(width, 1), mostWide), ordering: .relaxed)
     }
 
     /// How many workers may stand in for blocked ones of the class.

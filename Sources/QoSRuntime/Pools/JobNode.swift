@@ -1,4 +1,5 @@
 import CQoSShims
+import QoSCore
 import Synchronization
 
 /// Something that waits in a queue: a Swift job, the activation of a serial lane or an item of a work queue, linked through two words of its own.
@@ -112,9 +113,21 @@ extension JobNode {
         }
 
         /// A Swift job of the executor with that index in the scheduler's table.
-        static func job(executor: Int) -> Tag {
-            Tag(rawValue: UInt16(truncatingIfNeeded: executor))
+        ///
+        /// - Parameter precedence: how far before the others of its class it goes, 0…``maximumPrecedence``.
+        static func job(executor: Int, precedence: Int = 0) -> Tag {
+            Tag(rawValue: UInt16(truncatingIfNeeded: precedence << 8 | executor))
         }
+
+        /// Jobs that go before others of their class by more than this are not told apart.
+        static let maximumPrecedence = 7
+
+        /// How far the node goes before the others of its class; 0 for all but jobs of a priority above their class's own.
+        @inline(__always)
+        var precedence: Int { Int(rawValue >> 8 & 7) }
+
+        @inline(__always)
+        var hasPrecedence: Bool { rawValue & 0x700 != 0 }
 
         /// The activation of a serial lane.
         static let lane = Tag(rawValue: 0x8000)
@@ -128,7 +141,17 @@ extension JobNode {
         var isJob: Bool { rawValue < 0x4000 }
 
         /// The executor's index; only for jobs.
-        var executor: Int { Int(rawValue) }
+        @inline(__always)
+        var executor: Int { Int(rawValue & 0xFF) }
+
+        /// Whether it is a Swift job that declares nothing for a shutdown.
+        @inline(__always)
+        var isPlainJob: Bool { rawValue & 0xFF < UInt16(PoolExecutor.perBehavior) }
+
+        /// What the work declares for a shutdown; only for jobs.
+        var shutdownBehavior: ShutdownBehavior? {
+            ShutdownBehavior(rawValue: UInt8(truncatingIfNeeded: executor / PoolExecutor.perBehavior))
+        }
     }
 }
 

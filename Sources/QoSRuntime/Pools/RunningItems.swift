@@ -26,6 +26,16 @@ struct RunningItems: ~Copyable {
         while isInspected.load(ordering: .sequentiallyConsistent) { cqos_spin_hint() }
     }
 
+    /// The label of the queue whose item is the innermost that runs; `nil` when none does. The loop's thread.
+    var innermostLabel: String? {
+        isInspected.store(true, ordering: .sequentiallyConsistent)
+        defer { isInspected.store(false, ordering: .sequentiallyConsistent) }
+        let address = innermost.load(ordering: .sequentiallyConsistent)
+        guard let pointer = unsafe UnsafeRawPointer(bitPattern: address) else { return nil }
+        // SAFETY: as below.
+        return unsafe Unmanaged<WorkEntry>.fromOpaque(pointer)._withUnsafeGuaranteedRef { $0.queue.label }
+    }
+
     /// Looks at the highest level of the items that run, which do not end meanwhile. Short: the worker may wait for it.
     func inspect<Result>(_ body: (LevelCode) -> Result) -> Result {
         isInspected.store(true, ordering: .sequentiallyConsistent)

@@ -64,10 +64,12 @@ extension Worker {
             unsafe node.runActivation(on: worker)
         } else {
             let job = node.job
+            if !tag.isPlainJob { unsafe begin(tag.shutdownBehavior, of: job, worker) }
             if rank < QoSClass.userInteractive.rank, ConcurrencyRuntime.isRetainableTask(job) {
                 unsafe worker.pointee.running.publish(job)
             }
             unsafe job.runSynchronously(on: executors[tag.executor])
+            if !tag.isPlainJob { unsafe worker.pointee.declared.store(0, ordering: .sequentiallyConsistent) }
         }
         unsafe worker.pointee.current = nil
         unsafe worker.pointee.jobSteps.store(

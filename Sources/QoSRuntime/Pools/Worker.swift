@@ -49,6 +49,12 @@ struct Worker: ~Copyable {
     /// The items of work queues that run, one within the other, for the loop to look at.
     let items = RunningItems()
 
+    /// What the work that runs has declared for a shutdown: the raw value, 0 for nothing. Written by the worker's thread only.
+    let declared = Atomic<UInt8>(0)
+
+    /// How the job that runs calls itself: the address of a literal, 0 for none. Written by the worker's thread only.
+    let label = Atomic<UInt>(0)
+
     /// The kernel's id of the worker's thread, once it runs.
     let threadID = Atomic<Int32>(0)
 

@@ -116,7 +116,7 @@ extension SchedulerCore {
                     boost = WorkerBoost(qosClass: wanted, means: .effects, endsWithLock: endsWithLock)
                     unsafe worker.pointee.blockedAs.store(UInt8(wanted.rank + 1), ordering: .sequentiallyConsistent)
                     unsafe worker.pointee.isBoosted.store(true, ordering: .releasing)
-                    runningPromoted.wrappingAdd(1, ordering: .relaxed)
+                    noteRaised(own, byEffects: true, forLock: forLock)
                 }
                 return []
             }
@@ -133,10 +133,21 @@ extension SchedulerCore {
                 boost = WorkerBoost(qosClass: wanted, means: .fence(fence), endsWithLock: endsWithLock)
             }
             unsafe worker.pointee.isBoosted.store(true, ordering: .releasing)
-            runningPromoted.wrappingAdd(1, ordering: .relaxed)
+            noteRaised(own, byEffects: boost?.countedClass != nil, forLock: forLock)
             unsafe observe(.promotedRunning(worker: worker.pointee.identity, to: wanted))
             return admitted
         }
+    }
+
+    private func noteRaised(_ own: QoSClass, byEffects: Bool, forLock: Bool) {
+        runningPromoted.wrappingAdd(1, ordering: .relaxed)
+        let pool = unsafe pools + own.rank
+        if byEffects {
+            unsafe pool.pointee.counters.raisedByEffects.wrappingAdd(1, ordering: .relaxed)
+        } else {
+            unsafe pool.pointee.counters.raisedByFence.wrappingAdd(1, ordering: .relaxed)
+        }
+        if forLock { unsafe pool.pointee.counters.raisedForLock.wrappingAdd(1, ordering: .relaxed) }
     }
 
     /// Raises a worker because a thread of a higher class waits for a lock that its job holds (rule I2).

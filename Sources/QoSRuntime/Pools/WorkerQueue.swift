@@ -30,7 +30,8 @@ struct WorkerQueue: ~Copyable {
     init(place: JobNode.Place) {
         self.place = place
         unsafe memory = .allocate(
-            byteCount: max(Self.lineSize, Self.queueOffset + MemoryLayout<LocalQueue>.size), alignment: Self.lineSize)
+            byteCount: (Self.queueOffset + MemoryLayout<LocalQueue>.size + Self.lineSize - 1) & ~(Self.lineSize - 1),
+            alignment: Self.lineSize)
         unsafe memory.initializeMemory(as: Atomic<UInt32>.self, to: Atomic(0))
         unsafe (memory + Self.countOffset).initializeMemory(as: Atomic<Int>.self, to: Atomic(0))
         unsafe (memory + Self.queueOffset).initializeMemory(as: LocalQueue.self, to: LocalQueue())
@@ -226,6 +227,17 @@ struct WorkerQueue: ~Copyable {
             let all = queue.takeAll()
             all.settle(at: .none)
             return all
+        }
+    }
+
+    /// Takes out the nodes for which it holds, of all that are queued; for shutdown. Waits for whoever has the lock.
+    func takeOut(where isMeant: (JobNode) -> Bool) -> NodeList {
+        insist { queue in
+            // The first goes from where the last look ended.
+            var taken = queue.extract(limit: .max, where: isMeant)
+            taken.append(contentsOf: queue.extract(limit: .max, where: isMeant))
+            taken.settle(at: .none)
+            return taken
         }
     }
 

@@ -34,7 +34,8 @@ final class ProcessRun: Sendable {
             } catch {
                 outcome = .failure(error)
             }
-            self.follow(self.end.withLock { $0.bodyEnded(outcome) })
+            let isHeld = !self.executors.scheduler.core.shutdownHolds.isEmpty
+            self.follow(self.end.withLock { $0.bodyEnded(outcome, isHeld: isHeld) })
         }
         task.withLock { $0 = bodyTask }
         try executors.main.runLoop()
@@ -77,13 +78,26 @@ final class ProcessRun: Sendable {
             break
         case .cancelBody:
             task.withLock { $0 }?.cancel()
-            let now = MonotonicClock.nanoseconds()
-            executors.scheduler.core.addTimer(
-                deadline: now.addingSaturating(configuration.signalGrace.clampedNanoseconds), tolerance: 0,
-                .body { [self] in follow(end.withLock { $0.graceEnded() }) })
+            beginGrace()
+        case .awaitHeld:
+            beginGrace()
+            let core = executors.scheduler.core
+            do {
+                try core.loop.submit { core.beginEnding() }
+            } catch {
+                ProcessEnd.report("what blocks the end of the program cannot be raised: \(error)")
+            }
+            core.shutdownHolds.whenEmpty { [self] in follow(end.withLock { $0.heldEnded() }) }
         case .exit(let status, let message):
             if let message { ProcessEnd.report(message) }
             exit(status)
         }
+    }
+
+    private func beginGrace() {
+        let now = MonotonicClock.nanoseconds()
+        executors.scheduler.core.addTimer(
+            deadline: now.addingSaturating(configuration.signalGrace.clampedNanoseconds), tolerance: 0,
+            .body { [self] in follow(end.withLock { $0.graceEnded() }) })
     }
 }

@@ -39,7 +39,8 @@ public enum QoSProcess {
     /// | the body throws ``ExitStatus`` | its code |
     /// | the body throws anything else | 1, and the error on standard error |
     /// | SIGINT, SIGTERM | the body's task is cancelled and has ``Configuration/signalGrace`` to end; then as above, except that a `CancellationError` gives 128 + the signal's number, as does the end of the grace |
-    /// | one of these signals a second time | 128 + the signal's number, at once |
+    /// | the body ends while work that declared ``QoSCore/ShutdownBehavior/block`` goes on | as above, when that has ended, or after ``Configuration/signalGrace`` |
+    /// | one of these signals a second time, or while such work is waited for | 128 + the signal's number, at once |
     ///
     /// `DispatchQueue.main` keeps working: its blocks run on the main thread between the main actor's jobs.
     ///
@@ -76,7 +77,7 @@ extension QoSProcess {
         /// The signals that ask the process to end: the body's task is cancelled. Empty leaves signals alone.
         public var endingSignals: Set<Int32>
 
-        /// How long the body may take to end after such a signal.
+        /// How long the body may take to end after such a signal, and work that blocks the end after the body.
         public var signalGrace: Duration
 
         /// Whether `DispatchQueue.main` is served by the main thread's loop.

@@ -17,11 +17,11 @@ final class AwaitedEntry<Success: Sendable>: WorkEntry, @unchecked Sendable {
 
     init(
         queue: QueueCore, level: LevelCode, isBarrier: Bool, waiter: LevelCode, context: CarriedContext?,
-        body: @escaping @Sendable () throws -> Success
+        onShutdown: ShutdownBehavior?, body: @escaping @Sendable () throws -> Success
     ) {
         self.body = body
         self.context = context
-        super.init(queue: queue, level: level, isBarrier: isBarrier)
+        super.init(queue: queue, level: level, isBarrier: isBarrier, onShutdown: onShutdown)
         if waiter != .none { waits = [waiter] }
     }
 
@@ -39,6 +39,10 @@ final class AwaitedEntry<Success: Sendable>: WorkEntry, @unchecked Sendable {
         guard let continuation = take(leaving: .cancelled) else { return }
         queue.waitsEnded(for: self)
         continuation.resume(throwing: CancellationError())
+    }
+
+    override func passOver() {
+        cancel()
     }
 
     override func perform() {

@@ -11,7 +11,12 @@ final class ItemEntry: WorkEntry, @unchecked Sendable {
     init(_ item: WorkItem, queue: QueueCore, level: LevelCode, isBarrier: Bool, context: CarriedContext?) {
         self.item = item
         self.context = context
-        super.init(queue: queue, level: level, isBarrier: isBarrier)
+        super.init(queue: queue, level: level, isBarrier: isBarrier, onShutdown: item.flags.shutdownBehavior)
+    }
+
+    override func passOver() {
+        item?.cancel()
+        perform()
     }
 
     override func perform() {

@@ -133,6 +133,7 @@ final class QueueCore: Sendable {
 
     /// Adds an entry, which must be this queue's.
     func add(_ entry: WorkEntry) {
+        if entry.onShutdown == .block { entry.hold = core.beginHold(.entry(entry)) }
         var effects = QueueEffects()
         add(entry, &effects)
         effects.perform(on: core)

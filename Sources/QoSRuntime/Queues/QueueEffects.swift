@@ -13,8 +13,8 @@ struct QueueEffects {
     /// Whether something that runs was raised, or is not raised any more.
     private var needsLook = false
 
-    /// How many waiting entries were put into a higher pool.
-    private var moved: UInt64 = 0
+    /// The ranks to which waiting entries were raised.
+    private var moved: [Int] = []
 
     /// An entry has to go into a pool.
     mutating func submit(_ entry: WorkEntry, rank: Int) {
@@ -23,7 +23,7 @@ struct QueueEffects {
 
     /// An entry that waits in a pool has to go into a higher one too; whoever comes first runs it.
     mutating func raise(_ entry: WorkEntry, rank: Int) {
-        moved += 1
+        moved.append(rank)
         submit(RaisedEntry(entry), rank: rank)
     }
 
@@ -39,7 +39,7 @@ struct QueueEffects {
 
     /// Does it all. No lock may be held.
     consuming func perform(on core: SchedulerCore) {
-        if moved > 0 { core.tasksMoved.wrappingAdd(moved, ordering: .relaxed) }
+        for rank in moved { core.noteMoved(to: rank) }
         if let first { unsafe core.pools[first.rank].submit(first.entry.makeNode()) }
         for (entry, rank) in more { unsafe core.pools[rank].submit(entry.makeNode()) }
         for helper in helpers { helper.parker.unpark() }

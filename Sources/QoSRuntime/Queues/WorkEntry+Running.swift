@@ -27,14 +27,37 @@ extension WorkEntry {
         if let worker = unsafe Worker.current {
             unsafe worker.pointee.items.entered(itself)
             unsafe worker.pointee.noteIfAbove(effective)
-            WorkScope.with(self) { perform() }
+            WorkScope.with(self) { performAsDeclared() }
             unsafe worker.pointee.items.left(for: around)
             unsafe cqos_set_current_item(around)
             if unsafe worker.pointee.isBoosted.load(ordering: .relaxed) { unsafe Worker.itemEnded(worker) }
         } else {
-            WorkScope.with(self) { perform() }
+            WorkScope.with(self) { performAsDeclared() }
             unsafe cqos_set_current_item(around)
         }
+    }
+
+    /// Does what it stands for, unless the scheduler ends and it is to be passed over then.
+    @inline(__always)
+    private func performAsDeclared() {
+        if let onShutdown { perform(as: onShutdown) } else { perform() }
+    }
+
+    @inline(never)
+    private func perform(as behavior: ShutdownBehavior) {
+        if behavior == .skip, queue.core.isEnding {
+            passOver()
+        } else {
+            Worker.performing(behavior) { perform() }
+        }
+        if let hold = hold.take() { queue.core.endHold(hold) }
+    }
+
+    /// What an entry that stands in a pool declares for a shutdown; the pool's queue keeps it.
+    static func behavior(of node: JobNode) -> ShutdownBehavior? {
+        // SAFETY: the node's tag says that it is an entry, which the queue that it stands in retains.
+        unsafe Unmanaged<WorkEntry>.fromOpaque(UnsafeRawPointer(bitPattern: node.address).unsafelyUnwrapped)
+            ._withUnsafeGuaranteedRef { $0.onShutdown }
     }
 }
 

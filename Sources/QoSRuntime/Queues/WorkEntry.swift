@@ -22,6 +22,12 @@ class WorkEntry: CurrentWork, @unchecked Sendable {
     /// Whether it runs alone on a concurrent queue (rule B11).
     let isBarrier: Bool
 
+    /// What it declares for a shutdown.
+    let onShutdown: ShutdownBehavior?
+
+    /// What the shutdown knows it by, if it waits for it. Set before it is added, read by who runs it.
+    var hold: Int?
+
     private let phase = Atomic<UInt8>(Phase.waiting)
 
     /// What it runs at, promotions included. Written under the queue's lock.
@@ -60,15 +66,19 @@ class WorkEntry: CurrentWork, @unchecked Sendable {
         static let started: UInt8 = 1
     }
 
-    init(queue: QueueCore, level: LevelCode, isBarrier: Bool = false) {
+    init(queue: QueueCore, level: LevelCode, isBarrier: Bool = false, onShutdown: ShutdownBehavior? = nil) {
         self.queue = queue
         self.isBarrier = isBarrier
+        self.onShutdown = onShutdown
         base = level
         self.level = Atomic(level.rawValue)
     }
 
     /// Does what it stands for. Called once, by whoever has claimed it, in the queue's turn.
     func perform() {}
+
+    /// Does what is to be done where it is passed over, at a shutdown: whoever waits for it goes on. In the place of ``perform()``.
+    func passOver() {}
 
     /// A worker has come to it in its pool's queue, or a thread that is none when the scheduler is closed.
     func reached(_ worker: UnsafeMutablePointer<Worker>?) {

@@ -52,7 +52,7 @@ public final class WorkGroup: Sendable {
     ) {
         let entry = ClosureEntry(
             queue: queue.core, level: queue.core.asynchronousLevel(level, flags), isBarrier: flags.contains(.barrier),
-            context: .captured(flags), body: body)
+            context: .captured(flags), onShutdown: flags.shutdownBehavior, body: body)
         let isOver = state.withLock { state in
             if state.count > 0 { state.notifications.append(entry) }
             return state.count == 0
@@ -111,10 +111,15 @@ extension WorkQueue {
         _ body: @escaping @Sendable () -> Void
     ) {
         group.enter()
-        async(level: level, flags: flags) {
-            body()
-            // An error would say that somebody else has left in this one's place: everybody has been let go already then.
-            try? group.leave()
-        }
+        // An error would say that somebody else has left in this one's place: everybody has been let go already then.
+        let leave: @Sendable () -> Void = { try? group.leave() }
+        core.add(
+            ClosureEntry(
+                queue: core, level: core.asynchronousLevel(level, flags), isBarrier: flags.contains(.barrier),
+                context: .captured(flags), onShutdown: flags.shutdownBehavior, skipped: leave
+            ) {
+                body()
+                leave()
+            })
     }
 }

@@ -98,7 +98,7 @@ public final class WorkItem: Sendable {
     ) {
         let entry = ClosureEntry(
             queue: queue.core, level: queue.core.asynchronousLevel(level, flags), isBarrier: flags.contains(.barrier),
-            context: .captured(flags), body: body)
+            context: .captured(flags), onShutdown: flags.shutdownBehavior, body: body)
         let isFinished = state.withLock { $0.notificationAdded(entry) }
         if isFinished { queue.core.add(entry) }
     }

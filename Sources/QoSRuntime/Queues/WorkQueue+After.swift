@@ -19,7 +19,8 @@ extension WorkQueue {
         _ body: @escaping @Sendable () -> Void
     ) {
         let entry = ClosureEntry(
-            queue: core, level: core.detachedLevel(level, flags), isBarrier: flags.contains(.barrier), body: body)
+            queue: core, level: core.detachedLevel(level, flags), isBarrier: flags.contains(.barrier),
+            onShutdown: flags.shutdownBehavior, body: body)
         core.add(entry, after: delay, tolerance: tolerance)
     }
 

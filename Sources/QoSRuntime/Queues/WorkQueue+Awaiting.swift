@@ -9,14 +9,15 @@ extension WorkQueue {
     /// - Parameters:
     ///   - level: the closure's own level.
     ///   - flags: none by default, which inherits.
-    /// - Throws: what the closure throws; `CancellationError`.
+    /// - Throws: what the closure throws; `CancellationError`, also where ``WorkItemFlags/onShutdown(_:)`` lets it be passed over.
     @discardableResult
     public func run<Success: Sendable>(
         level: QoSLevel? = nil, flags: WorkItemFlags = [], _ body: @escaping @Sendable () throws -> Success
     ) async throws -> Success {
         let entry = AwaitedEntry(
             queue: core, level: core.asynchronousLevel(level, flags), isBarrier: flags.contains(.barrier),
-            waiter: LevelCode(QoS.currentLevel), context: .captured(flags), body: body)
+            waiter: LevelCode(QoS.currentLevel), context: .captured(flags), onShutdown: flags.shutdownBehavior,
+            body: body)
         return try await withTaskPriorityEscalationHandler {
             try await withTaskCancellationHandler {
                 try await withCheckedThrowingContinuation { continuation in

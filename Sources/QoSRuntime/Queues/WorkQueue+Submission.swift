@@ -15,7 +15,7 @@ extension WorkQueue {
         core.add(
             ClosureEntry(
                 queue: core, level: core.asynchronousLevel(level, flags), isBarrier: flags.contains(.barrier),
-                context: .captured(flags), body: body)
+                context: .captured(flags), onShutdown: flags.shutdownBehavior, body: body)
         )
     }
 

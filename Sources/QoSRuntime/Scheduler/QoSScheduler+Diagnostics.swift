@@ -21,14 +21,39 @@ public struct SchedulerSnapshot: Sendable, Hashable, Codable {
         public let qosClass: QoSClass
         /// How many workers it may have.
         public let width: Int
+        /// How many workers are at work now, as admission counts them; blocked and parked ones are not.
+        public let running: Int
+        /// The limit of `running` by ``QoSScheduler/setWidthLimit(_:for:)``; 0 pauses the class, `nil` is none.
+        public let widthLimit: Int?
+        /// How long the last change of `widthLimit` took to take effect, nanoseconds; 0 before the first.
+        public let widthChangeNanoseconds: UInt64
         /// How many it has; more than `width` while some stand in for blocked ones, and for a moment after.
         public let workers: Int
         /// How many of them are known to be blocked.
         public let blocked: Int
-        /// How much processor time its threads have used so far, nanoseconds; without those that stood in for others and have ended.
+        /// How many threads were started so far to stand in for blocked workers.
+        public let standIns: UInt64
+        /// The run time of its work: how much processor time its threads have used so far, nanoseconds.
         public let processorNanoseconds: UInt64
         /// Jobs and lanes that wait in workers' queues; what has come in since a worker looked last is not counted.
         public let queued: Int
+        /// For how long the job that has waited longest waits, nanoseconds; 0 when none waits behind busy workers. Exact to a
+        /// millisecond or a sixty-fourth.
+        public let oldestWaitNanoseconds: UInt64
+        /// The longest that any job was seen to wait so far, nanoseconds; to the same precision.
+        public let longestWaitNanoseconds: UInt64
+        /// How many waiting jobs of lower classes were moved into this pool because something of this class waits for them (rule I4).
+        public let movedIn: UInt64
+        /// How many running jobs of this class were raised by the effects of a higher one on their thread.
+        public let raisedByEffects: UInt64
+        /// How many running jobs of this class were raised by a fence, since the kernel does not let the thread be raised.
+        public let raisedByFence: UInt64
+        /// How many of both were raised because they hold a lock (rule I2).
+        public let raisedForLock: UInt64
+        /// How often higher classes began to stand aside for this one (rule C7).
+        public let starvationWindows: UInt64
+        /// How often a job of this class took longer than its limit.
+        public let stalls: UInt64
         /// Jobs and lanes run so far.
         public let jobsRun: UInt64
         /// How many of those a worker took from another one's queue.
@@ -80,7 +105,9 @@ extension SchedulerCore {
         let counters = admission.counters
         return SchedulerSnapshot(
             processors: width,
-            pools: QoSClass.descending.map { unsafe pools[$0.rank].snapshot() },
+            pools: QoSClass.descending.map { qosClass in
+                unsafe pools[qosClass.rank].snapshot(admission.record(rank: qosClass.rank))
+            },
             tasksMoved: tasksMoved.load(ordering: .relaxed),
             runningPromoted: runningPromoted.load(ordering: .relaxed),
             starvationWindows: counters.windows,
@@ -95,7 +122,7 @@ extension SchedulerCore {
 }
 
 extension ClassPool {
-    func snapshot() -> SchedulerSnapshot.Pool {
+    func snapshot(_ admitted: ClassAdmission) -> SchedulerSnapshot.Pool {
         var (queued, run, stolen, parked, used) = (0, UInt64(0), UInt64(0), UInt64(0), UInt64(0))
         let started = self.started
         for index in 0..<started {
@@ -106,9 +133,20 @@ extension ClassPool {
             stolen &+= unsafe workers[index].nodesStolen.load(ordering: .relaxed)
             parked &+= unsafe workers[index].timesParked.load(ordering: .relaxed)
         }
+        let (since, now) = (counters.oldestSince.load(ordering: .relaxed), MonotonicClock.nanoseconds())
+        let oldest = since > 0 && now > since && hasWork() ? now - since : 0
         return SchedulerSnapshot.Pool(
-            qosClass: qosClass, width: width, workers: started, blocked: blocked.load(ordering: .relaxed),
-            processorNanoseconds: used, queued: queued, jobsRun: run, nodesStolen: stolen,
-            timesParked: parked)
+            qosClass: qosClass, width: width, running: admitted.running,
+            widthLimit: admitted.widthLimit == .max ? nil : admitted.widthLimit,
+            widthChangeNanoseconds: counters.widthChange.load(ordering: .relaxed), workers: started,
+            blocked: blocked.load(ordering: .relaxed), standIns: counters.standIns.load(ordering: .relaxed),
+            processorNanoseconds: used &+ counters.endedProcessorTime.load(ordering: .relaxed), queued: queued,
+            oldestWaitNanoseconds: oldest,
+            longestWaitNanoseconds: max(oldest, counters.longestWait.load(ordering: .relaxed)),
+            movedIn: counters.movedIn.load(ordering: .relaxed),
+            raisedByEffects: counters.raisedByEffects.load(ordering: .relaxed),
+            raisedByFence: counters.raisedByFence.load(ordering: .relaxed),
+            raisedForLock: counters.raisedForLock.load(ordering: .relaxed), starvationWindows: admitted.windows,
+            stalls: counters.stalls.load(ordering: .relaxed), jobsRun: run, nodesStolen: stolen, timesParked: parked)
     }
 }

@@ -12,7 +12,7 @@ extension QoSScheduler {
     public func raise<Success, Failure: Error>(_ task: Task<Success, Failure>, to qosClass: QoSClass) {
         task.escalatePriority(to: TaskPriority(qosClass))
         core.moveIfWaiting(ConcurrencyRuntime.node(of: task), to: qosClass)
-        core.noteBacklog()
+        core.noteItemsChanged()
     }
 }
 
@@ -24,10 +24,11 @@ extension SchedulerCore {
         let place = node.place
         guard number != 0, place.scheduler == number, place.rank < qosClass.rank else { return }
         let pool = unsafe pools + place.rank
-        guard unsafe place.worker < pool.pointee.capacity, unsafe pool.pointee.workers[place.worker].queue.remove(node) else {
+        guard unsafe place.worker < pool.pointee.capacity, unsafe pool.pointee.workers[place.worker].queue.remove(node)
+        else {
             return
         }
-        tasksMoved.wrappingAdd(1, ordering: .relaxed)
+        noteMoved(to: qosClass.rank)
         observe(.promotedWaiting(from: QoSClass(atRank: place.rank), to: qosClass))
         unsafe pools[qosClass.rank].submit(node)
     }

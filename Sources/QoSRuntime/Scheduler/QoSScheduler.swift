@@ -28,8 +28,9 @@ import Synchronization
 /// Threading: any thread.
 public final class QoSScheduler: Sendable {
     let core: SchedulerCore
-    private let classExecutors: [PoolExecutor]
-    private let priorityExecutor: PoolExecutor
+
+    /// By ``PoolExecutor/index(of:_:)``.
+    private let executors: [PoolExecutor]
     private let isProcessWide: Bool
 
     /// By rank (rule B2).
@@ -50,13 +51,16 @@ public final class QoSScheduler: Sendable {
         let core = try SchedulerCore(configuration: configuration)
         self.core = core
         self.isProcessWide = isProcessWide
-        classExecutors = QoSClass.allCases.map { PoolExecutor(core: core, qosClass: $0) }
-        priorityExecutor = PoolExecutor(core: core, qosClass: nil)
-        if isProcessWide { (classExecutors + [priorityExecutor]).forEach(ConcurrencyRuntime.makeImmortal) }
+        let behaviors = [nil] + ShutdownBehavior.allCases.sorted { $0.rawValue < $1.rawValue }
+        executors = behaviors.flatMap { behavior in
+            (QoSClass.allCases + [nil]).map { PoolExecutor(core: core, qosClass: $0, behavior: behavior) }
+        }
+        if isProcessWide { executors.forEach(ConcurrencyRuntime.makeImmortal) }
         globalQueues = QoSClass.allCases.map { WorkQueue(core: QueueCore(global: $0, of: core)) }
-        for executor in classExecutors + [priorityExecutor] { core.register(executor) }
+        for executor in executors { core.register(executor) }
         do {
             let thread = try Thread(name: "qos-loop") {
+                core.unbind()
                 core.applyEffects(of: .userInteractive, threadName: "qos-loop")
                 core.runLoop()
             }
@@ -79,11 +83,20 @@ public final class QoSScheduler: Sendable {
     /// higher class waits for such a task, what the task submits from then on goes to the pool of that class.
     /// Sleeps of such a task use the scheduler's timers.
     public func executor(for qosClass: QoSClass) -> any TaskExecutor {
-        classExecutors[qosClass.rank]
+        poolExecutor(qosClass, nil)
     }
 
     /// The executor that runs each job in the pool of its task's priority (rule C4).
-    public var executor: any TaskExecutor { priorityExecutor }
+    ///
+    /// A priority between those of two classes belongs to the lower one, and orders inside of it: a task of priority 19 runs as
+    /// utility (17) and goes before what waits there with 18 or 17 in the same worker's queue. One job in 16 is left to the class's own
+    /// priority; more than 7 above it are not told apart. The same holds for ``executor(for:)`` of the class to which the priority belongs.
+    public var executor: any TaskExecutor { poolExecutor(nil, nil) }
+
+    /// The executor of a class, or the one that goes by priority, for work that declares something for a shutdown, or nothing.
+    func poolExecutor(_ qosClass: QoSClass?, _ behavior: ShutdownBehavior?) -> PoolExecutor {
+        executors[PoolExecutor.index(of: qosClass, behavior)]
+    }
 
     /// Runs an operation at a class: it and its child tasks prefer the executor of that class.
     ///
@@ -92,9 +105,17 @@ public final class QoSScheduler: Sendable {
         _ qosClass: QoSClass,
         operation: () async throws(Failure) -> Success
     ) async throws(Failure) -> Success {
+        try await withPreference(of: poolExecutor(qosClass, nil), qosClass, operation: operation)
+    }
+
+    /// Runs an operation with the preference of one of this scheduler's executors.
+    nonisolated(nonsending) func withPreference<Success, Failure: Error>(
+        of executor: PoolExecutor, _ qosClass: QoSClass,
+        operation: () async throws(Failure) -> Success
+    ) async throws(Failure) -> Success {
         let success: Success
         do throws(Failure) {
-            success = try await withTaskExecutorPreference(executor(for: qosClass)) {
+            success = try await withTaskExecutorPreference(executor) {
                 () async throws(Failure) -> Success in
                 await Self.enterPreferredPool()
                 return try await operation()
@@ -129,6 +150,8 @@ public final class QoSScheduler: Sendable {
     public static let defaultGrace: Duration = .seconds(5)
 
     /// Ends the scheduler: lets what is queued and running come to an end, stops the threads, closes the loop.
+    ///
+    /// Work that has declared a ``QoSCore/ShutdownBehavior`` is treated accordingly; the following holds for all other.
     ///
     /// Work may go on submitting work until nothing is queued and nothing runs, or until the time is up. After that,
     /// workers leave at the end of the job they run, for which they get two more seconds. Nothing is dropped: what is

@@ -41,6 +41,8 @@ extension SchedulerCore {
     func workerWakes() {
         let (before, _) = awake.wrappingAdd(1, ordering: .sequentiallyConsistent)
         if before >= width { noteBacklog() }
+        // What it runs may wait for something that is paused.
+        if before == 0, isLookingSlowly.load(ordering: .sequentiallyConsistent) { loop.wake() }
         beginWatching()
     }
 
@@ -55,6 +57,7 @@ extension SchedulerCore {
             }
         }
         takeBackProcessors()
+        if widthChanges.isPending { settleWidthChanges() }
         let opened = admission.takeOpenedWindows()
         if !opened.isEmpty { observe(.starvationWindows(opened.members)) }
         // The loop keeps the time at which a class has waited for too long.

@@ -33,7 +33,7 @@ extension SchedulerCore {
         bind(workersOf: rank, to: CPUSet([processor]), by: profile)
         // Whoever took it back meanwhile may have done so before the threads were bound.
         if lentTo.load(ordering: .sequentiallyConsistent) & bit == 0 {
-            bind(workersOf: rank, to: profile.processors, by: profile)
+            bind(workersOf: rank, to: processors.withLock { $0 }, by: profile)
         }
     }
 
@@ -50,7 +50,7 @@ extension SchedulerCore {
         while let qosClass = classes.popHighest() {
             let bit = UInt8(1) << UInt8(qosClass.rank)
             let (before, _) = lentTo.bitwiseAnd(~bit, ordering: .sequentiallyConsistent)
-            if before & bit != 0 { bind(workersOf: qosClass.rank, to: profile.processors, by: profile) }
+            if before & bit != 0 { bind(workersOf: qosClass.rank, to: processors.withLock { $0 }, by: profile) }
         }
     }
 
@@ -69,12 +69,19 @@ extension SchedulerCore {
     /// twice as long. Only where there is one worker for each processor: else the kernel knows better. A refusal leaves the
     /// worker where it may run already.
     func pin(worker index: Int, of qosClass: QoSClass) {
-        guard qosClass == .userInteractive, configuration.processors == nil, let profile else { return }
-        let processors = profile.processors.ids
-        guard unsafe pools[qosClass.rank].width == processors.count, processors.count == width, index < width else {
-            return
+        guard qosClass == .userInteractive, let profile, let processor = ownProcessor(ofWorker: index) else { return }
+        try? profile.calls.setAffinity(CPUSet([processor]), of: .current)
+    }
+
+    /// The processor that is a worker's own, in the highest class; `nil` where there is not one for each.
+    func ownProcessor(ofWorker index: Int) -> Int? {
+        guard configuration.processors == nil, profile != nil else { return nil }
+        let ids = processors.withLock { $0 }.ids
+        let width = self.width
+        guard unsafe pools[QoSClass.userInteractive.rank].width == ids.count, ids.count == width, index < width else {
+            return nil
         }
-        try? profile.calls.setAffinity(CPUSet([processors[index]]), of: .current)
+        return ids[index]
     }
 }
 

@@ -3,7 +3,7 @@ import QoSEventLoop
 import QoSKernel
 import Synchronization
 
-// What happens on the loop's thread: threads are started, timers fire, the end is brought about.
+// What happens on the loop's thread: threads are started, timers fire; the end is in `SchedulerCore+Shutdown`.
 
 extension SchedulerCore {
     /// How long the loop waits before it tries again to create a thread that the system refused. Nanoseconds.
@@ -84,6 +84,9 @@ extension SchedulerCore {
             unsafe pools[rank].workers[request - 1].hasLeft.store(false, ordering: .relaxed)
             do {
                 threads.append(try WorkerThread(core: self, rank: rank, index: request - 1))
+                if unsafe request > pools[rank].width {
+                    unsafe pools[rank].counters.standIns.wrappingAdd(1, ordering: .relaxed)
+                }
             } catch {
                 startFailed(rank: rank, index: request - 1)
             }
@@ -107,82 +110,5 @@ extension SchedulerCore {
             .body { [unowned self] in
                 if unsafe pools[rank].hasWork() { unsafe pools[rank].wakeOne() }
             })
-    }
-
-    // MARK: The end
-
-    /// Moves the phase on and does what it says.
-    ///
-    /// - Returns: when to look again at the latest.
-    private func advancePhase() -> UInt64? {
-        if let deadline = shutdownRequests.withLock({ $0.takeRequest() }) {
-            phase.shutdownRequested(deadline: deadline)
-            drainingFlag.store(true, ordering: .sequentiallyConsistent)
-        }
-        let action = phase.looked(
-            at: MonotonicClock.nanoseconds(), isQuiet: isQuiet,
-            workersLeft: workersLeft.load(ordering: .sequentiallyConsistent))
-        switch action {
-        case .wait: return nil
-        case .waitUntil(let time): return time
-        case .close(let time):
-            close()
-            return time
-        case .end:
-            end()
-            return nil
-        }
-    }
-
-    private var isQuiet: Bool {
-        guard awake.load(ordering: .sequentiallyConsistent) == 0 else { return false }
-        return (0..<QoSClass.allCases.count).allSatisfy { unsafe !pools[$0].hasWork() }
-    }
-
-    private func close() {
-        closedFlag.store(true, ordering: .sequentiallyConsistent)
-        for rank in 0..<QoSClass.allCases.count {
-            unsafe forward(pools[rank].injection.takeAll())
-            let started = unsafe PoolWord(rawValue: pools[rank].word.load(ordering: .sequentiallyConsistent)).started
-            for index in 0..<started {
-                // A worker whose job does not end would keep what it has queued.
-                unsafe forward(pools[rank].workers[index].queue.takeAll())
-                // Somebody waits for it now, and at the bottom it may not get a processor in time.
-                unsafe hurry(pools[rank].workers + index)
-                unsafe pools[rank].workers[index].parker.unpark()
-            }
-        }
-        timers.removeAll(handOver)
-        loop.wake()
-    }
-
-    /// A sleep that has not ended, and an item that has not been added, goes on with the process's default executor.
-    private func handOver(deadline: UInt64, _ payload: TimerService.Payload) {
-        if case .body = payload { return }
-        let now = MonotonicClock.nanoseconds()
-        let left = Duration.nanoseconds(deadline > now ? Int64(clamping: deadline - now) : 0)
-        Task.detached {
-            try? await Task.sleep(for: left)
-            switch payload {
-            case .job(let job, _): globalConcurrentExecutor.enqueue(job)
-            case .entry(let entry): entry.queue.add(entry)
-            case .body: break
-            }
-        }
-    }
-
-    private func end() {
-        var abandoned: [String] = []
-        for thread in threads {
-            if thread.hasLeft {
-                do { try thread.join() } catch { abandoned.append(thread.name) }
-            } else {
-                thread.abandon()
-                abandoned.append(thread.name)
-            }
-        }
-        threads = []
-        shutdownRequests.withLock { [abandoned] in $0.abandonedWorkers = abandoned }
-        loop.stop()
     }
 }

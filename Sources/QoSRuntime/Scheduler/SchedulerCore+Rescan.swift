@@ -12,6 +12,9 @@ extension SchedulerCore {
     /// How often, while workers are blocked and work waits: those that stand in for them may block in turn. Nanoseconds.
     private static let detectionInterval: UInt64 = 250_000
 
+    /// How often, while no worker is awake: what waits is paused, and somebody outside of the pools may begin to wait for it.
+    private static let slowInterval: UInt64 = 100_000_000
+
     /// How often the workers are looked at while any is awake. Nanoseconds.
     private static let watchInterval: UInt64 = 250_000_000
 
@@ -30,6 +33,7 @@ extension SchedulerCore {
     func noteItemsChanged() {
         itemsChanged.store(true, ordering: .sequentiallyConsistent)
         noteBacklog()
+        if isLookingSlowly.load(ordering: .sequentiallyConsistent) { loop.wake() }
     }
 
     /// Looks through the queues if it is time. The loop's thread.
@@ -39,29 +43,58 @@ extension SchedulerCore {
         // Once it is closed, what is put into a worker's queue would stay there.
         guard !isClosed, backlogFlag.load(ordering: .relaxed) else { return nil }
         let now = MonotonicClock.nanoseconds()
-        if let time = nextRescan, now < time { return time }
+        let isAsleep = awake.load(ordering: .sequentiallyConsistent) == 0
+        if let time = nextRescan, now < time, !isLookingSlowly.load(ordering: .relaxed) || isSlowEnough(isAsleep) {
+            return time
+        }
         let isDetecting = blockedWorkers.load(ordering: .relaxed) > 0
-        nextRescan = now.addingSaturating(isDetecting ? Self.detectionInterval : Self.rescanInterval)
+        isLookingSlowly.store(isAsleep, ordering: .sequentiallyConsistent)
+        // A worker that wakes counts itself and then looks whether it has to wake the loop: one of the two sees the other.
+        let isSlow = isAsleep && awake.load(ordering: .sequentiallyConsistent) == 0
+        nextRescan = now.addingSaturating(
+            isSlow ? Self.slowInterval : isDetecting ? Self.detectionInterval : Self.rescanInterval)
         lookAtWorkers(at: now)
         itemsChanged.store(false, ordering: .sequentiallyConsistent)
         for rank in 0..<QoSClass.userInteractive.rank {
             unsafe pools[rank].rescan(limit: Self.rescanLimit) { node, qosClass in
-                tasksMoved.wrappingAdd(1, ordering: .relaxed)
+                noteMoved(to: qosClass.rank)
                 observe(.promotedWaiting(from: QoSClass(atRank: rank), to: qosClass))
                 unsafe pools[qosClass.rank].submit(node)
             }
             promoteRunning(rank: rank)
         }
+        noteAges(at: now)
         if hasBacklog { return nextRescan }
         // Whoever queues sets the flag after it has published its work; so either it sees the flag taken back and sets it
         // again, or its work is seen here.
         backlogFlag.store(false, ordering: .sequentiallyConsistent)
         guard hasBacklog else {
             nextRescan = nil
+            isLookingSlowly.store(false, ordering: .relaxed)
             return nil
         }
         backlogFlag.store(true, ordering: .sequentiallyConsistent)
         return nextRescan
+    }
+
+    /// Whether the next look may be far away: nothing runs in the pools that could begin to wait, and nobody asks for one.
+    private func isSlowEnough(_ isAsleep: Bool) -> Bool {
+        isAsleep && !itemsChanged.load(ordering: .sequentiallyConsistent)
+    }
+
+    /// Waiting work was put into a higher pool. Any thread.
+    func noteMoved(to rank: Int, count: UInt64 = 1) {
+        tasksMoved.wrappingAdd(count, ordering: .relaxed)
+        unsafe pools[rank].counters.movedIn.wrappingAdd(count, ordering: .relaxed)
+    }
+
+    /// Since when jobs wait. The loop's thread.
+    private func noteAges(at now: UInt64) {
+        for rank in 0..<QoSClass.allCases.count {
+            let (taken, waiting) = unsafe pools[rank].takenAndWaiting
+            let since = ages[rank].looked(taken: taken, waiting: waiting, at: now)
+            unsafe pools[rank].counters.noteOldest(since: since, now: now)
+        }
     }
 
     /// Whether something waits, or more workers run than there are processors, or a raise has not been looked at.
@@ -87,7 +120,9 @@ extension SchedulerCore {
         let now = MonotonicClock.nanoseconds()
         if now < nextWatch { return nextWatch }
         if nextWatch != 0 {
+            followTopology(at: now)
             lookAtWorkers(at: now)
+            watchPins()
             retireExtraWorkers()
         }
         nextWatch = now.addingSaturating(Self.watchInterval)

@@ -11,9 +11,6 @@ final class SchedulerCore: @unchecked Sendable {
     // SAFETY: the tables are filled before the first thread starts and freed when the last reference is gone; `phase`,
     // `threads` and `nextRescan` belong to the loop's thread; the rest is atomic, locked or never changes.
 
-    /// The place of the executor that goes by priority, behind those of the five classes.
-    static let byPriorityIndex = QoSClass.allCases.count
-
     /// Tells the schedulers of a process apart, 1…63; 0 for one that came when all numbers were taken: its waiting tasks are
     /// raised a moment later.
     let number = SchedulerNumbers.take()
@@ -35,8 +32,30 @@ final class SchedulerCore: @unchecked Sendable {
 
     let configuration: QoSScheduler.Configuration
 
-    /// How many processors the process may use.
-    let width: Int
+    /// How many processors the process may use at a time; it follows affinity and quota. Written by the loop's thread.
+    private let currentWidth: Atomic<Int>
+
+    /// The processors that the process may use.
+    let processors: Lock<CPUSet>
+
+    /// What the process may use, where the scheduler was made by a worker of another one, which may be bound to one processor; the
+    /// threads of this one would inherit that.
+    let unbound: CPUSet?
+
+    /// When affinity and quota are read next, monotonic nanoseconds; the loop's thread.
+    var nextTopology: UInt64 = 0
+
+    /// Whether workers of the highest class have their processors for themselves, by worker; the loop's thread.
+    var pins: [PinWatch] = []
+
+    /// Since when jobs wait, by rank; the loop's thread.
+    var ages = Array(repeating: QueueAge(), count: QoSClass.allCases.count)
+
+    /// How long a job may take before it counts as stalled, nanoseconds, by rank.
+    let stallLimits: [UInt64]
+
+    /// The governor's changes that have not taken effect.
+    let widthChanges = WidthChanges()
 
     /// What the kernel lets the process do; `nil` when no effects are to be applied.
     let profile: KernelProfile?
@@ -47,8 +66,12 @@ final class SchedulerCore: @unchecked Sendable {
     /// Whether workers leave and submissions go elsewhere: the outside of ``SchedulerPhase``.
     let closedFlag = Atomic<Bool>(false)
 
-    /// Whether the loop wants to hear of workers that park, for shutdown.
+    /// Whether the scheduler drains, or is closed: what declares something for a shutdown is treated as it declares, and the loop
+    /// wants to hear of workers that park.
     let drainingFlag = Atomic<Bool>(false)
+
+    /// The work that a shutdown waits for because it said so.
+    let shutdownHolds = ShutdownHolds()
 
     /// Threads that have been started and have not come to their end.
     let workersLeft = Atomic<Int>(0)
@@ -82,6 +105,9 @@ final class SchedulerCore: @unchecked Sendable {
     /// When the loop looks next; the loop's thread.
     var nextRescan: UInt64?
 
+    /// Whether that is far away, since no worker is awake: what waits is paused, or waits for a thread.
+    let isLookingSlowly = Atomic<Bool>(false)
+
     /// How many waiting tasks were moved to a higher pool because something there waits for them.
     let tasksMoved = Atomic<UInt64>(0)
 
@@ -105,8 +131,17 @@ final class SchedulerCore: @unchecked Sendable {
 
     init(configuration: QoSScheduler.Configuration) throws {
         self.configuration = configuration
-        width = try configuration.resolvedWidth()
+        let unbound = Self.processorsOfOuter
+        self.unbound = unbound
+        let width = try configuration.resolvedWidth(outOf: unbound)
+        currentWidth = Atomic(width)
         profile = configuration.profile
+        processors = Lock(
+            profile.map { unbound ?? (try? $0.calls.affinity(of: .current)) ?? $0.processors } ?? CPUSet([]))
+        stallLimits = QoSClass.allCases.map { qosClass in
+            (configuration.stallLimits[qosClass] ?? QoSScheduler.Configuration.defaultStallLimit(of: qosClass))
+                .clampedNanoseconds
+        }
         admission = Admission(processors: width, parameters: configuration.parameters(for: profile))
         let link = Link()
         loop = try EventLoop(
@@ -114,15 +149,26 @@ final class SchedulerCore: @unchecked Sendable {
             onTimer: { unsafe link.core?.loopWoke() }
         )
         unsafe pools = .allocate(capacity: QoSClass.allCases.count)
-        unsafe executorTable = .allocate(capacity: QoSClass.allCases.count + 1)
+        unsafe executorTable = .allocate(capacity: PoolExecutor.count)
         unsafe link.core = self
         for qosClass in QoSClass.allCases {
             let pool = unsafe pools + qosClass.rank
             unsafe pool.initialize(
                 to: ClassPool(
                     qosClass, width: configuration.workers(of: qosClass, width: width),
+                    mostWide: configuration.processors ?? max(width, Topology.installedProcessors),
                     spin: configuration.spin(of: qosClass), core: self, at: pool))
         }
+        // Nothing waits yet, so nobody is admitted by that.
+        for (qosClass, count) in configuration.workers {
+            _ = admission.ownWidthChanged(rank: qosClass.rank, to: count)
+        }
+    }
+
+    private static var processorsOfOuter: CPUSet? {
+        guard let worker = unsafe Worker.current else { return nil }
+        let outer = unsafe worker.pointee.pool.pointee.core.processors.withLock { $0 }
+        return outer.isEmpty ? nil : outer
     }
 
     deinit {
@@ -137,6 +183,13 @@ final class SchedulerCore: @unchecked Sendable {
         unsafe (executorTable + executor.index).initialize(to: executor.asUnownedTaskExecutor())
     }
 
+    @inline(__always)
+    var width: Int { currentWidth.load(ordering: .relaxed) }
+
+    func setWidth(_ width: Int) {
+        currentWidth.store(width, ordering: .relaxed)
+    }
+
     // MARK: What workers say
 
     @inline(__always)
@@ -146,9 +199,13 @@ final class SchedulerCore: @unchecked Sendable {
     @inline(__always)
     var hasIdleCore: Bool { awake.load(ordering: .relaxed) - blockedWorkers.load(ordering: .relaxed) <= width }
 
+    /// Whether work is treated as it declares for a shutdown.
+    @inline(__always)
+    var isEnding: Bool { drainingFlag.load(ordering: .sequentiallyConsistent) }
+
     func workerParks() {
-        let (_, left) = awake.wrappingSubtract(1, ordering: .sequentiallyConsistent)
-        if left == 0, drainingFlag.load(ordering: .sequentiallyConsistent) { loop.wake() }
+        awake.wrappingSubtract(1, ordering: .sequentiallyConsistent)
+        if isEnding { loop.wake() }
     }
 
     /// A worker's last act: what it still held goes where new submissions go.
@@ -168,6 +225,7 @@ final class SchedulerCore: @unchecked Sendable {
     func forward(_ nodes: consuming NodeList) {
         while let node = nodes.popFirst() {
             if node.tag.isJob {
+                if node.tag.shutdownBehavior == .skip { ConcurrencyRuntime.cancel(node.job) }
                 globalConcurrentExecutor.enqueue(node.job)
             } else {
                 Task.detached { unsafe node.runActivation(on: nil) }

@@ -8,9 +8,12 @@ struct ShutdownRequests {
 
     var loopError: EventLoopError?
     var abandonedWorkers: [String] = []
+    var continuingWorkers: [String] = []
 
     private var report: ShutdownReport {
-        ShutdownReport(abandonedWorkers: abandonedWorkers, loopFailure: loopError.map { "\($0)" })
+        ShutdownReport(
+            abandonedWorkers: abandonedWorkers, continuingWorkers: continuingWorkers,
+            loopFailure: loopError.map { "\($0)" })
     }
 
     /// Somebody asks for the end and waits for it.

@@ -26,6 +26,23 @@ struct AdmissionRuleTests {
         #expect(refused.mustAsk.isEmpty)
     }
 
+    @Test(
+        "A3 a class with a width of its own has that many workers, whatever the cores, and goes back to what follows from them"
+    )
+    func ownWidth() {
+        var machine = PickMachine(cores: 4)
+        _ = machine.ownWidthChanged(of: .background, to: 3, at: at(0))
+        _ = machine.ownWidthChanged(of: .utility, to: 1, at: at(0))
+        _ = machine.coresChanged(to: 5, at: at(0))
+        for _ in 0..<3 { #expect(machine.workBecameRunnable(.background, at: at(0)).admit == QoSClassSet(.background)) }
+        #expect(machine.workBecameRunnable(.background, at: at(0)).admit.isEmpty)
+        #expect(machine.workBecameRunnable(.utility, at: at(0)).admit == QoSClassSet(.utility))
+        #expect(machine.workBecameRunnable(.utility, at: at(0)).admit.isEmpty)
+        // Whoever waits is admitted by the change itself.
+        #expect(machine.ownWidthChanged(of: .utility, to: nil, at: at(0)).admit == QoSClassSet(.utility))
+        #expect(machine.ownWidthChanged(of: .background, to: nil, at: at(0)).mustAsk == QoSClassSet(.background))
+    }
+
     @Test("A1 a higher class is admitted beside lower ones that fill the cores")
     func higherIsAdmitted() {
         var machine = machine(cores: 2, running: [.default, .default])

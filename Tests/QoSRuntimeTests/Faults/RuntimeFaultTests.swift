@@ -153,6 +153,49 @@ struct RuntimeFaultTests {
         #expect(classes == (1...6).map { QoSClass.allCases[$0 % 5] })
     }
 
+    @Test(
+        "affinity shrinks to one processor and grows again: the width follows, and so do bound workers", .tags(.process)
+    )
+    func widthFollowsAffinity() async throws {
+        let ending = try await DriverProcess("width-follows").ending()
+        #expect(ending.status == 0, "\(ending)")
+        #expect(ending.findings["before"] == ending.findings["processors"])
+        #expect(ending.findings["width"] == "1")
+        #expect(ending.findings["after"] == ending.findings["processors"])
+        #expect(ending.findings["nested"] == ending.findings["processors"])
+        #expect(ending.findings["clean"] == "true")
+    }
+
+    @Test(
+        "the control group's quota shrinks to one processor and is lifted: the width follows",
+        .enabled(if: Topology.current().width > 1))
+    func widthFollowsQuota() async throws {
+        let group = try MadeGroup()
+        var configuration = QoSScheduler.Configuration(appliesKernelEffects: false, detectsBlocking: false)
+        configuration.fileRoot = group.root
+        try await withScheduler(configuration) { scheduler in
+            let isOver = Gate()
+            let tasks = QoSClass.allCases.flatMap { qosClass in
+                (0..<3).map { _ in
+                    Task.detached(executorPreference: scheduler.executor(for: qosClass)) {
+                        while !isOver.isOpen { await Task.yield() }
+                    }
+                }
+            }
+            let before = scheduler.snapshot.processors
+            try group.setQuota("50000 100000")
+            while scheduler.snapshot.processors != 1 { await Task.yield() }
+            #expect(scheduler.snapshot.pools.allSatisfy { $0.width == 1 })
+            // What cannot be read is no change.
+            try group.setQuota("nonsense")
+            try group.setQuota("max 100000")
+            while scheduler.snapshot.processors != before { await Task.yield() }
+            #expect(scheduler.snapshot.pools.first?.width == before)
+            isOver.open()
+            for task in tasks { await task.escaped }
+        }
+    }
+
     @Test("the process loses all processors but one while every class works, and gets them back", .tags(.process))
     func affinityShrinks() async throws {
         let ending = try await DriverProcess("affinity-shrinks").ending()

@@ -19,6 +19,39 @@ struct ProcessEndTests {
         #expect(end.bodyEnded(.failure(CancellationError())) == .exit(status: 1, message: "CancellationError()"))
     }
 
+    @Test("while work blocks the end, the process waits for it, and then ends as the body did")
+    func held() {
+        var end = ProcessEnd()
+        #expect(end.bodyEnded(.failure(Broken()), isHeld: true) == .awaitHeld)
+        #expect(end.heldEnded() == .exit(status: 1, message: "it is broken"))
+        #expect(end.heldEnded() == .nothing)
+        #expect(end.received(signal: SIGTERM) == .nothing)
+    }
+
+    @Test("it does not wait for longer than the grace, and says so")
+    func heldForTooLong() {
+        var end = ProcessEnd()
+        #expect(end.bodyEnded(.success(()), isHeld: true) == .awaitHeld)
+        guard case .exit(status: 0, let message?) = end.graceEnded() else {
+            Issue.record("it goes on")
+            return
+        }
+        #expect(message.contains("blocks the end"))
+        #expect(end.heldEnded() == .nothing)
+    }
+
+    @Test("a signal ends the wait at once, be it the first or the second")
+    func heldAndSignalled() {
+        var end = ProcessEnd()
+        var second = end
+        #expect(end.bodyEnded(.success(()), isHeld: true) == .awaitHeld)
+        #expect(end.received(signal: SIGINT) == .exit(status: 130, message: nil))
+        #expect(end.heldEnded() == .nothing)
+        _ = second.received(signal: SIGTERM)
+        #expect(second.bodyEnded(.failure(CancellationError()), isHeld: true) == .awaitHeld)
+        #expect(second.received(signal: SIGINT) == .exit(status: 130, message: nil))
+    }
+
     @Test("an exit status is the status, without a word", arguments: [0, 1, 75, 255] as [UInt8])
     func exitStatus(_ code: UInt8) {
         var end = ProcessEnd()

@@ -22,6 +22,8 @@ extension Scenario {
         case .libraryClocks: try await libraryClocks()
         case .otherScheduler: try await otherScheduler()
         case .affinityShrinks: try await affinityShrinks()
+        case .widthFollows: try await widthFollows()
+        case .holdsTheEnd, .holdsForever: await holds(isForever: self == .holdsForever)
         case .sleepsBesideBlockedDefault: break
         case .serviceKind, .interactiveKind: await kind()
         case .returns, .invalidConfiguration: Driver.say("body", "ran")

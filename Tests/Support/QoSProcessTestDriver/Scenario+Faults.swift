@@ -67,6 +67,71 @@ extension Scenario {
         Driver.say("nested", try await Self.nestedScheduler())
     }
 
+    /// A scheduler of its own follows the affinity of the process while every class works: its width, and what its highest workers are
+    /// bound to.
+    func widthFollows() async throws {
+        let calls = LinuxSchedulingCalls()
+        let all = try calls.affinity(of: .current)
+        guard let first = all.ids.first else { return }
+        Driver.say("processors", all.ids.count)
+        let scheduler = try QoSScheduler()
+        let isOver = Flag()
+        let tasks = QoSClass.allCases.flatMap { qosClass in
+            (0..<all.ids.count).map { _ in
+                Task.detached(executorPreference: scheduler.executor(for: qosClass)) {
+                    while !isOver.isSet { await Task.yield() }
+                }
+            }
+        }
+        Driver.say("before", scheduler.snapshot.processors)
+        await Self.setAffinityOfAllThreads(CPUSet([first]))
+        while scheduler.snapshot.processors != 1 { await Task.yield() }
+        Driver.say("width", scheduler.snapshot.pools[0].width)
+        await Self.setAffinityOfAllThreads(all)
+        while scheduler.snapshot.processors != all.ids.count { await Task.yield() }
+        Driver.say("after", scheduler.snapshot.pools[0].width)
+        while Self.threads(named: "qos-ui-").filter({ (try? calls.affinity(of: $0).count) == 1 }).count < all.ids.count
+        {
+            await Task.yield()
+        }
+        isOver.set()
+        for task in tasks { await task.value }
+        // Made by a worker that is bound to one processor, another scheduler is as wide as the process all the same.
+        let nested = Task.detached(executorPreference: scheduler.executor(for: .userInteractive)) {
+            try QoSScheduler()
+        }
+        Driver.say("nested", try await nested.value.snapshot.processors)
+        Driver.say("clean", try await scheduler.shutdown(within: .seconds(60)).isClean)
+    }
+
+    /// Leaves work behind that blocks the end of the process.
+    func holds(isForever: Bool) async {
+        guard let scheduler = QoSProcess.scheduler else { return }
+        await withCheckedContinuation { begun in
+            Task.detached(priority: .background) {
+                await scheduler.withQoS(.background, onShutdown: .block) {
+                    begun.resume()
+                    repeat { try? await Task.sleep(for: .milliseconds(20)) } while isForever
+                    Driver.say("held", "ended")
+                }
+            }
+        }
+        Driver.say("body", "ended")
+    }
+
+    /// Set once, by anybody.
+    private final class Flag: Sendable {
+        private let value = Lock(false)
+
+        var isSet: Bool { value.withLock { $0 } }
+
+        func set() { value.withLock { $0 = true } }
+    }
+
+    private static func threads(named prefix: String) -> [ThreadID] {
+        threadIDs().filter { ((try? LinuxSchedulingCalls().name(of: $0)) ?? "").hasPrefix(prefix) }
+    }
+
     /// A scheduler that is made while the process has one processor.
     private static func nestedScheduler() async throws -> Bool {
         let scheduler = try QoSScheduler()
@@ -76,17 +141,24 @@ extension Scenario {
 
     /// Sets the mask of each thread of the process, as `taskset -ap` does.
     private static func setAffinityOfAllThreads(_ processors: CPUSet) async {
-        guard let folder = unsafe opendir("/proc/self/task") else { return }
+        for thread in threadIDs() {
+            // A thread that ended meanwhile needs none.
+            try? LinuxSchedulingCalls().setAffinity(processors, of: thread)
+        }
+    }
+
+    private static func threadIDs() -> [ThreadID] {
+        guard let folder = unsafe opendir("/proc/self/task") else { return [] }
         defer { unsafe closedir(folder) }
+        var found: [ThreadID] = []
         while let entry = unsafe readdir(folder) {
             let bytes = unsafe entry.pointee.d_name
             let name = unsafe withUnsafeBytes(of: bytes) {
                 unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
             }
-            guard let id = Int32(name) else { continue }
-            // A thread that ended meanwhile needs none.
-            try? LinuxSchedulingCalls().setAffinity(processors, of: ThreadID(rawValue: id))
+            if let id = Int32(name) { found.append(ThreadID(rawValue: id)) }
         }
+        return found
     }
 
     /// Blocks a thread of the default executor: what nobody should do, and libraries do.

@@ -29,6 +29,9 @@ enum Scenario: String, CaseIterable {
     case otherScheduler = "other-scheduler"
     case sleepsBesideBlockedDefault = "sleeps-beside-blocked-default"
     case affinityShrinks = "affinity-shrinks"
+    case widthFollows = "width-follows"
+    case holdsTheEnd = "holds-the-end"
+    case holdsForever = "holds-forever"
     case serviceKind = "service-kind"
     case interactiveKind = "interactive-kind"
 
@@ -40,6 +43,7 @@ enum Scenario: String, CaseIterable {
         case .leavesSignalsAlone: configuration.endingSignals = []
         case .invalidConfiguration: configuration.scheduler.processors = 0
         case .interactiveKind: configuration.kind = .interactive
+        case .holdsForever where Driver.number > 0: configuration.signalGrace = .milliseconds(Driver.number)
         case .pools: configuration.qosClass = .userInitiated
         default: break
         }

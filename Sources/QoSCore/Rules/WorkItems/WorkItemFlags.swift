@@ -28,4 +28,15 @@ public struct WorkItemFlags: OptionSet, Sendable, Hashable {
     /// On a concurrent queue: alone, after all before it, before all after it (rule B11). Has no effect on a serial queue,
     /// where each item is alone, nor on a global one.
     public static let barrier = WorkItemFlags(rawValue: 1 << 5)
+
+    /// What becomes of the item when its scheduler is shut down; without it, the item is run within the shutdown's grace.
+    ///
+    /// Has no effect on a synchronous submission, whose submitter waits for it. Of several, the stronger one counts:
+    /// ``ShutdownBehavior/block`` for two different ones.
+    public static func onShutdown(_ behavior: ShutdownBehavior) -> WorkItemFlags {
+        WorkItemFlags(rawValue: behavior.rawValue << 6)
+    }
+
+    /// What ``onShutdown(_:)`` was given; `nil` without it.
+    public var shutdownBehavior: ShutdownBehavior? { ShutdownBehavior(rawValue: rawValue >> 6) }
 }

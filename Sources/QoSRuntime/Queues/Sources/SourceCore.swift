@@ -16,6 +16,7 @@ final class SourceCore<Event: Sendable>: CancellableSource {
 
     private let queue: QueueCore
     private let level: LevelCode
+    private let onShutdown: ShutdownBehavior?
     private let merge: @Sendable (Event, Event) -> Event
     private let handler: @Sendable (Event) -> Void
     private let handled: @Sendable () -> Void
@@ -25,11 +26,13 @@ final class SourceCore<Event: Sendable>: CancellableSource {
     ///   - merge: makes one event of two.
     ///   - handled: called on the queue after each call of the handler.
     init(
-        queue: QueueCore, level: QoSLevel?, merge: @escaping @Sendable (Event, Event) -> Event,
+        queue: QueueCore, level: QoSLevel?, onShutdown: ShutdownBehavior? = nil,
+        merge: @escaping @Sendable (Event, Event) -> Event,
         handler: @escaping @Sendable (Event) -> Void, handled: @escaping @Sendable () -> Void = {}
     ) {
         self.queue = queue
         self.level = queue.detachedLevel(level, [])
+        self.onShutdown = onShutdown
         self.merge = merge
         self.handler = handler
         self.handled = handled
@@ -52,7 +55,8 @@ final class SourceCore<Event: Sendable>: CancellableSource {
     }
 
     private func submit() {
-        queue.add(ClosureEntry(queue: queue, level: level, isBarrier: false) { self.handle() })
+        queue.add(
+            ClosureEntry(queue: queue, level: level, isBarrier: false, onShutdown: onShutdown) { self.handle() })
     }
 
     private func handle() {

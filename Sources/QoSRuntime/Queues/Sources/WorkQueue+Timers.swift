@@ -12,12 +12,14 @@ extension WorkQueue {
     ///     a microsecond; less is taken for that.
     ///   - tolerance: how much later it may fire; `nil` leaves it to the level's class (rule S6).
     ///   - level: the handler's own level.
+    ///   - onShutdown: what becomes of a call of the handler that waits when the scheduler is shut down; the timer itself ends then.
     ///   - handler: gets the number of firings since its last call.
     public func makeTimer(
         after delay: Duration, repeating interval: Duration? = nil, tolerance: Duration? = nil, level: QoSLevel? = nil,
-        handler: @escaping @Sendable (Int) -> Void
+        onShutdown: ShutdownBehavior? = nil, handler: @escaping @Sendable (Int) -> Void
     ) -> WorkSource {
-        let source = SourceCore<Int>(queue: core, level: level, merge: { $0 + $1 }, handler: handler)
+        let source = SourceCore<Int>(
+            queue: core, level: level, onShutdown: onShutdown, merge: { $0 + $1 }, handler: handler)
         let now = MonotonicClock.nanoseconds()
         let timer = TimerSource(
             source: source, core: core.core, interval: interval.map { max(1_000, $0.clampedNanoseconds) },
@@ -26,7 +28,7 @@ extension WorkQueue {
         return WorkSource(source, of: core.core)
     }
 
-    /// The firings of a timer, as ``makeTimer(after:repeating:tolerance:level:handler:)`` makes it, to be awaited.
+    /// The firings of a timer, as ``makeTimer(after:repeating:tolerance:level:onShutdown:handler:)`` makes it, to be awaited.
     ///
     /// The timer ends with the loop that awaits it.
     public func timerEvents(

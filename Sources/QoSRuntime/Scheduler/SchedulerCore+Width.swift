@@ -1,0 +1,105 @@
+import QoSCore
+import QoSKernel
+import Synchronization
+
+// The width follows what the process may use; a governor may lower it by class.
+
+extension SchedulerCore {
+    /// How often affinity and quota are read while workers are awake. Nanoseconds. Some file reads, 50 µs.
+    private static let topologyInterval: UInt64 = 500_000_000
+
+    /// Reads affinity and quota, if it is time, and follows them. The loop's thread, whose own affinity is that of the process: it
+    /// binds itself to nothing.
+    func followTopology(at now: UInt64) {
+        guard configuration.processors == nil, now >= nextTopology else { return }
+        nextTopology = now.addingSaturating(Self.topologyInterval)
+        let calls = configuration.schedulingCalls ?? LinuxSchedulingCalls()
+        let topology = Topology.current(root: configuration.fileRoot, calls: calls)
+        // What cannot be read has not changed.
+        guard !topology.problems.contains(where: { $0.call == .getAffinity }) else { return }
+        let isOtherSet = processors.withLock { processors in
+            guard profile != nil, processors != topology.processors else { return false }
+            processors = topology.processors
+            return true
+        }
+        let width = min(topology.width, unsafe pools[QoSClass.userInteractive.rank].mostWide)
+        let before = self.width
+        if width != before { changeWidth(to: width) }
+        if isOtherSet || width != before { pinAnew() }
+    }
+
+    /// Takes a binding from the calling thread that it inherited from a worker of another scheduler. The loop's thread, before it
+    /// makes others. A refusal leaves it bound, as the kernel wants it.
+    func unbind() {
+        guard let unbound else { return }
+        let calls = configuration.schedulingCalls ?? LinuxSchedulingCalls()
+        try? calls.setAffinity(unbound, of: .current)
+    }
+
+    private func changeWidth(to width: Int) {
+        let before = self.width
+        setWidth(width)
+        for qosClass in QoSClass.allCases {
+            unsafe pools[qosClass.rank].setWidth(configuration.workers(of: qosClass, width: width))
+        }
+        observe(.processorsChanged(from: before, to: width))
+        wake(admission.coresChanged(to: width))
+        for rank in 0..<QoSClass.allCases.count where unsafe pools[rank].hasWork() { unsafe pools[rank].wakeOne() }
+    }
+
+    // MARK: Pins
+
+    /// Binds the workers of the highest class to the processors that are theirs now, or to none.
+    private func pinAnew() {
+        pins = []
+        for index in unsafe 0..<pools[QoSClass.userInteractive.rank].started { bindTop(worker: index) }
+    }
+
+    /// Binds a worker of the highest class to its own processor, if it has one and may have it; else to none.
+    private func bindTop(worker index: Int, isReleased: Bool = false) {
+        guard let profile else { return }
+        let thread = unsafe pools[QoSClass.userInteractive.rank].workers[index].threadID.load(ordering: .relaxed)
+        guard thread != 0 else { return }
+        let own = isReleased ? nil : ownProcessor(ofWorker: index).map { CPUSet([$0]) }
+        // A refusal leaves the worker where it may run already.
+        try? profile.calls.setAffinity(own ?? processors.withLock { $0 }, of: ThreadID(rawValue: thread))
+    }
+
+    /// Looks whether others have taken the processors of bound workers. The loop's thread.
+    func watchPins() {
+        let top = QoSClass.userInteractive.rank
+        for index in unsafe 0..<pools[top].started where ownProcessor(ofWorker: index) != nil {
+            let thread = unsafe pools[top].workers[index].threadID.load(ordering: .relaxed)
+            guard thread != 0, let times = ThreadClock.ranAndWaited(ThreadID(rawValue: thread)) else { continue }
+            while pins.count <= index { pins.append(PinWatch()) }
+            switch pins[index].looked(ran: times.ran, waited: times.waited) {
+            case .none: break
+            case .release: bindTop(worker: index, isReleased: true)
+            case .pin: bindTop(worker: index)
+            }
+        }
+    }
+
+    // MARK: The governor
+
+    /// Limits how many workers of a class are at work. Any thread.
+    func setWidthLimit(_ limit: Int, of qosClass: QoSClass) {
+        let limit = max(0, limit)
+        widthChanges.begin(rank: qosClass.rank, .init(limit: limit, since: MonotonicClock.nanoseconds()))
+        wake(admission.widthLimitChanged(rank: qosClass.rank, to: limit))
+        // One that has been let go may have work that nobody asks for any more.
+        if limit > 0, unsafe pools[qosClass.rank].hasWork() { unsafe pools[qosClass.rank].wakeOne() }
+    }
+
+    /// Tells of the changes that have taken effect.
+    func settleWidthChanges() {
+        for (rank, change) in widthChanges.takeSettled(running: admission.running) {
+            let now = MonotonicClock.nanoseconds()
+            let took = now > change.since ? now - change.since : 0
+            unsafe pools[rank].counters.widthChange.store(took, ordering: .relaxed)
+            observe(
+                .widthLimited(
+                    QoSClass(atRank: rank), to: change.limit == .max ? nil : change.limit, afterNanoseconds: took))
+        }
+    }
+}

@@ -1,0 +1,43 @@
+import Testing
+
+/// `Docs/Faults.md` against the tests of the package.
+@Suite("The faults as documented")
+struct FaultsTests {
+    private struct Row {
+        let fault: String
+        let behavior: String
+        let tests: [String]
+    }
+
+    private let rows: [Row]
+
+    init() throws {
+        rows = try SourceTree.text(of: "Docs/Faults.md").split(separator: "\n").filter { $0.hasPrefix("| ") }
+            .dropFirst()
+            .map { line in
+                let cells = line.split(separator: "|", omittingEmptySubsequences: false).map(String.init)
+                // Names of tests have no backticks; what stands between a pair of them is one.
+                let tests = cells[3].split(separator: "`", omittingEmptySubsequences: false)
+                return Row(
+                    fault: cells[1], behavior: cells[2],
+                    tests: tests.enumerated().filter { $0.offset % 2 == 1 }.map { String($0.element) })
+            }
+    }
+
+    @Test("each fault has a behavior and a test, but for fork, which cannot be made to work")
+    func complete() {
+        #expect(rows.count >= 12)
+        for row in rows {
+            #expect(row.behavior.count > 20, "\(row.fault)")
+            #expect(row.tests.isEmpty == row.fault.contains("fork"), "\(row.fault)")
+        }
+    }
+
+    @Test("each test that is said to show a fault exists")
+    func tests() throws {
+        let names = try SourceTree.testNames()
+        for row in rows {
+            for test in row.tests { #expect(names.contains(test), "\(row.fault): no test is called \(test)") }
+        }
+    }
+}

@@ -1,0 +1,160 @@
+import Foundation
+import QoSCore
+import Testing
+
+@testable import QoSRuntime
+
+@Suite("What a scheduler tells about itself", .timeLimit(.minutes(10)))
+struct ObservationTests {
+    private final class Observer: SchedulerObserver {
+        let events = Collected<SchedulerEvent>()
+
+        func observe(_ event: SchedulerEvent) { events.append(event) }
+
+        var stalls: [(worker: WorkerIdentity, nanoseconds: UInt64, label: String?)] {
+            events.all.compactMap { event in
+                if case .jobStalled(let worker, let nanoseconds, let label) = event {
+                    (worker, nanoseconds, label)
+                } else {
+                    nil
+                }
+            }
+        }
+    }
+
+    private func pool(_ scheduler: QoSScheduler, _ qosClass: QoSClass) -> SchedulerSnapshot.Pool {
+        scheduler.snapshot.pools[QoSClass.userInteractive.rank - qosClass.rank]
+    }
+
+    @Test("each field of the snapshot stands in Docs/Observation.md, and nothing else does")
+    func documented() async throws {
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        let page = try String(
+            contentsOf: folder.appendingPathComponent("../../../Docs/Observation.md").standardized, encoding: .utf8)
+        let tables = page.components(separatedBy: "## Events")[0]
+        let documented = tables.split(separator: "\n").filter { $0.hasPrefix("| `") }.map { line in
+            String(line.dropFirst(3).prefix { $0 != "`" })
+        }
+        let snapshot = try await withScheduler { $0.snapshot }
+        let pool = try #require(snapshot.pools.first)
+        let fields = [Mirror(reflecting: snapshot), Mirror(reflecting: pool)].flatMap {
+            $0.children.compactMap(\.label)
+        }
+        #expect(documented.sorted() == fields.sorted())
+    }
+
+    @Test("the age of the oldest waiting job, and the longest so far", arguments: QoSClass.allCases)
+    func queueDelay(_ qosClass: QoSClass) async throws {
+        let configuration = QoSScheduler.Configuration(
+            processors: 1, appliesKernelEffects: false, detectsBlocking: false)
+        try await withScheduler(configuration) { scheduler in
+            #expect(pool(scheduler, qosClass).oldestWaitNanoseconds == 0)
+            let executor = scheduler.executor(for: qosClass)
+            let (begun, release) = (Gate(), Gate())
+            let start = ContinuousClock.now
+            let held = Task.detached(executorPreference: executor) {
+                begun.open()
+                // Queued by the worker itself, so that it is in its queue and nowhere else.
+                _ = Task.detached(executorPreference: executor) {}
+                _ = Task.detached(executorPreference: executor) {}
+                release.blockThread()
+            }
+            await begun.passed()
+            while pool(scheduler, qosClass).oldestWaitNanoseconds < 5_000_000 { await Task.yield() }
+            let seen = pool(scheduler, qosClass).oldestWaitNanoseconds
+            #expect(Duration.nanoseconds(Int64(seen)) <= ContinuousClock.now - start)
+            release.open()
+            await held.escaped
+            while pool(scheduler, qosClass).oldestWaitNanoseconds > 0 { await Task.yield() }
+            #expect(pool(scheduler, qosClass).longestWaitNanoseconds >= 5_000_000)
+        }
+    }
+
+    @Test("a job over its class's limit is counted and reported once, with its worker and its label")
+    func stalls() async throws {
+        let observer = Observer()
+        var configuration = QoSScheduler.Configuration(
+            processors: 2, appliesKernelEffects: false, detectsBlocking: false, observer: observer)
+        configuration.stallLimits = [.utility: .milliseconds(10), .background: .milliseconds(10)]
+        try await withScheduler(configuration) { scheduler in
+            let isOver = Gate()
+            let task = Task.detached(executorPreference: scheduler.executor(for: .utility)) {
+                QoS.withLabel("outer") {
+                    QoS.withLabel("compress") { while !isOver.isOpen {} }
+                }
+            }
+            let queue = scheduler.makeQueue("indexer", level: .background)
+            queue.async { while !isOver.isOpen {} }
+            while observer.stalls.count < 2 { await Task.yield() }
+            // Two more looks of the slow kind: it is told once for each job.
+            for _ in 0..<2 { try await Task.sleep(for: .milliseconds(300)) }
+            #expect(Set(observer.stalls.map(\.worker.description)) == ["qos-ut-0", "qos-bg-0"])
+            #expect(observer.stalls.first { $0.worker.qosClass == .utility }?.label == "compress")
+            #expect(observer.stalls.first { $0.worker.qosClass == .background }?.label == "indexer")
+            #expect(observer.stalls.allSatisfy { $0.nanoseconds >= 10_000_000 })
+            #expect(observer.stalls.count == 2)
+            #expect(scheduler.snapshot.stalls == 2)
+            #expect(pool(scheduler, .utility).stalls == 1)
+            #expect(pool(scheduler, .default).stalls == 0)
+            isOver.open()
+            await task.escaped
+        }
+    }
+
+    @Test("a limit of zero or less is refused, and the error says what would do")
+    func stallLimits() throws {
+        var configuration = QoSScheduler.Configuration(appliesKernelEffects: false)
+        configuration.stallLimits = [.utility: .zero]
+        let error = try #require(throws: QoSRuntimeError.self) { try QoSScheduler(configuration: configuration) }
+        #expect("\(error)".contains("use more than zero"))
+    }
+
+    @Test("a label outside of a scheduler changes nothing")
+    func labelElsewhere() {
+        #expect(QoS.withLabel("nothing") { 5 } == 5)
+    }
+
+    @Test("threads that stood in are counted, and their run time is kept when they have ended")
+    func standIns() async throws {
+        try await withScheduler(.init(processors: 1, appliesKernelEffects: false)) { scheduler in
+            let executor = scheduler.executor(for: .utility)
+            await withTaskGroup { group in
+                for _ in 0..<4 {
+                    group.addTask(executorPreference: executor) {
+                        let release = Gate()
+                        QoS.withBlocking {
+                            // What lets it go on needs a worker of the class.
+                            Task.detached(executorPreference: executor) { release.open() }
+                            release.blockThread()
+                        }
+                    }
+                }
+            }
+            #expect(pool(scheduler, .utility).standIns >= 1)
+            let used = pool(scheduler, .utility).processorNanoseconds
+            while pool(scheduler, .utility).workers > 1 { await Task.yield() }
+            #expect(pool(scheduler, .utility).processorNanoseconds >= used)
+        }
+    }
+
+    @Test("a promotion is counted by its kind")
+    func kinds() async throws {
+        try await withScheduler(.init(processors: 1, appliesKernelEffects: false, detectsBlocking: false)) {
+            scheduler in
+            let (begun, isOver) = (Gate(), Gate())
+            let running = Task.detached(executorPreference: scheduler.executor, priority: .background) {
+                begun.open()
+                while !isOver.isOpen {}
+            }
+            await begun.passed()
+            scheduler.raise(running, to: .userInitiated)
+            while scheduler.snapshot.runningPromoted == 0 { await Task.yield() }
+            isOver.open()
+            await running.escaped
+            // Without effects there are only fences.
+            #expect(pool(scheduler, .background).raisedByFence == 1)
+            #expect(pool(scheduler, .background).raisedByEffects == 0)
+            #expect(pool(scheduler, .background).raisedForLock == 0)
+        }
+    }
+}
