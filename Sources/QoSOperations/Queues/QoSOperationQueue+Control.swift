@@ -73,10 +73,10 @@ extension QoSOperationQueue {
     /// Waits until the queue has no operation that has not ended, and raises those that it has to the caller's level
     /// (rule O9).
     public func waitUntilAllFinished() async {
-        let level = QoS.currentLevel
         await withTaskPriorityEscalationHandler {
             await withCheckedContinuation { continuation in
-                if !wait(.task(continuation), at: level) { continuation.resume() }
+                // The level is looked at with the handler in place: a raise before that would come to nobody.
+                if !wait(.task(continuation), at: QoS.currentLevel) { continuation.resume() }
             }
         } onPriorityEscalated: { _, priority in
             if let qosClass = QoSClass(rawPriority: priority.rawValue) { self.raise(to: QoSLevel(qosClass)) }

@@ -113,7 +113,7 @@ final class AsyncGate: Sendable {
             if isFirst { for holder in holders { _ = registry.graph.acquired(.task(holder), resource) } }
             do throws(LockRegistry.Cycle) {
                 let outcome = try registry.graph.waits(
-                    .task(wait.task), at: level, for: resource, mayBeFreedByOthers: mayBeFreedByOthers)
+                    .task(wait.task), at: wait.escalated.map { max($0, level ?? $0) } ?? level, for: resource, mayBeFreedByOthers: mayBeFreedByOthers)
                 return .waits(
                     registry.note(outcome.raises), holder: holders.first.map { .task($0) },
                     isBeyondDepth: outcome.isBeyondDepth)
@@ -132,7 +132,11 @@ final class AsyncGate: Sendable {
     /// The waiting task was raised by whoever waits for it: so is the holder.
     private func escalated(_ wait: AsyncWait, to priority: TaskPriority) {
         let raises = state.withLock { state -> [LockRaise] in
-            guard state.waits[wait.task] === wait, let qosClass = QoSClass(priority) else { return [] }
+            guard let qosClass = QoSClass(priority) else { return [] }
+            guard state.waits[wait.task] === wait else {
+                wait.escalated = QoSLevel(qosClass)
+                return []
+            }
             return LockRegistry.shared.state.withLock { registry in
                 let changes = registry.graph.levelChanged(.task(wait.task), to: QoSLevel(qosClass))
                 return registry.note(changes)
@@ -214,6 +218,8 @@ final class AsyncWait: @unchecked Sendable {
     let task: TaskAddress
     let isOwned: Bool
     var isCancelled = false
+    /// What the task was raised to before it was entered into the graph of waits.
+    var escalated: QoSLevel?
     var continuation: CheckedContinuation<Void, any Error>?
 
     init(task: TaskAddress, isOwned: Bool) {

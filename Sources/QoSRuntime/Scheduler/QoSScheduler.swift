@@ -116,13 +116,6 @@ public final class QoSScheduler: Sendable {
         withExtendedLifetime(Self.self) {}
     }
 
-    /// Moves the calling task to where it runs without the preference that has ended. An actor would otherwise stay on the
-    /// pool's thread until it is next suspended.
-    private nonisolated(nonsending) func leavePool(of qosClass: QoSClass) async {
-        await Self.enterPreferredPool()
-        if unsafe Worker.isCurrent(of: core.pools + qosClass.rank) { await Task.yield() }
-    }
-
     // MARK: The end
 
     /// How long ``shutdown(within:)`` lets work go on if nothing else is said.
