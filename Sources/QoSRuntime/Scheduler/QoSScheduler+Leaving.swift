@@ -1,7 +1,4 @@
-import CQoSShims
 import QoSCore
-import QoSKernel
-import Synchronization
 
 extension QoSScheduler {
     /// How often an actor's task tries to get away from a pool's thread before it goes on there.
@@ -10,49 +7,20 @@ extension QoSScheduler {
     /// Moves the calling task to where it runs without the preference that has ended. An actor would otherwise stay on the
     /// pool's thread until it is next suspended.
     ///
-    /// The task leaves the actor and comes back. If it is back before the pool's thread has given the actor up, that thread goes
-    /// on with it; so the task waits a moment for the end of that thread's job before it tries again.
+    /// The thread that has the actor may take it up again after the yield, before anybody else does; so it is tried more than once.
     nonisolated(nonsending) func leavePool(of qosClass: QoSClass) async {
-        var job: RunningJob?
         for _ in 0..<Self.attemptsToLeave {
-            // Where code without an actor runs in the pool, too, the task has nowhere else to go.
-            guard await core.isElsewhere(than: qosClass.rank, after: job), let current = core.currentJob(rank: qosClass.rank)
-            else { return }
-            job = current
+            await Self.enterPreferredPool()
+            guard unsafe Worker.isCurrent(of: core.pools + qosClass.rank), !prefersOwnExecutor else { return }
+            await Task.yield()
         }
     }
-}
 
-/// What a worker runs at some moment.
-struct RunningJob: Sendable {
-    let rank: Int
-    let worker: Int
-
-    /// The worker's `jobSteps` then.
-    let step: UInt64
-}
-
-extension SchedulerCore {
-    /// How long the end of another thread's job is waited for, nanoseconds: several times of what giving an actor up takes.
-    private static let longestLeave: UInt64 = 100_000
-
-    /// What the calling thread runs, if it is a worker of the pool.
-    fileprivate func currentJob(rank: Int) -> RunningJob? {
-        guard unsafe Worker.isCurrent(of: pools + rank), let worker = unsafe Worker.current else { return nil }
-        return unsafe RunningJob(
-            rank: rank, worker: worker.pointee.index, step: worker.pointee.jobSteps.load(ordering: .relaxed))
-    }
-
-    /// Whether code without an actor runs elsewhere than in a pool; if so, it waits for the end of a job, as long as that is near.
-    @concurrent
-    fileprivate func isElsewhere(than rank: Int, after job: RunningJob?) async -> Bool {
-        if unsafe Worker.isCurrent(of: pools + rank) { return false }
-        guard let job else { return true }
-        let worker = unsafe pools[job.rank].workers + job.worker
-        let end = MonotonicClock.nanoseconds() &+ Self.longestLeave
-        while unsafe worker.pointee.jobSteps.load(ordering: .relaxed) == job.step, MonotonicClock.nanoseconds() < end {
-            cqos_spin_hint()
+    /// Whether the calling task prefers an executor of this scheduler, and so is where it belongs.
+    private var prefersOwnExecutor: Bool {
+        unsafe withUnsafeCurrentTask { task in
+            guard let preferred = unsafe task?.unownedTaskExecutor else { return false }
+            return unsafe (0...SchedulerCore.byPriorityIndex).contains { unsafe core.executorTable[$0] == preferred }
         }
-        return true
     }
 }
