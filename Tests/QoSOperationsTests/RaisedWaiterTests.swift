@@ -1,6 +1,7 @@
 import QoSCore
 import QoSOperations
 import QoSRuntime
+import QoSRuntimeTestSupport
 import Testing
 
 @Suite("A raise at the beginning of a wait for operations", .timeLimit(.minutes(10)))

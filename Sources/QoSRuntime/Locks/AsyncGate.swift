@@ -112,8 +112,9 @@ final class AsyncGate: Sendable {
         let beginning = LockRegistry.shared.state.withLock { registry -> Beginning in
             if isFirst { for holder in holders { _ = registry.graph.acquired(.task(holder), resource) } }
             do throws(LockRegistry.Cycle) {
+                let latest = wait.escalated.map { max($0, level ?? $0) } ?? level
                 let outcome = try registry.graph.waits(
-                    .task(wait.task), at: wait.escalated.map { max($0, level ?? $0) } ?? level, for: resource, mayBeFreedByOthers: mayBeFreedByOthers)
+                    .task(wait.task), at: latest, for: resource, mayBeFreedByOthers: mayBeFreedByOthers)
                 return .waits(
                     registry.note(outcome.raises), holder: holders.first.map { .task($0) },
                     isBeyondDepth: outcome.isBeyondDepth)

@@ -24,7 +24,8 @@ extension SchedulerCore {
         let place = node.place
         guard number != 0, place.scheduler == number, place.rank < qosClass.rank else { return }
         let pool = unsafe pools + place.rank
-        guard unsafe place.worker < pool.pointee.capacity, unsafe pool.pointee.workers[place.worker].queue.remove(node) else {
+        guard unsafe place.worker < pool.pointee.capacity, unsafe pool.pointee.workers[place.worker].queue.remove(node)
+        else {
             return
         }
         tasksMoved.wrappingAdd(1, ordering: .relaxed)

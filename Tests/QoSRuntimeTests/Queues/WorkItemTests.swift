@@ -1,6 +1,7 @@
 import QoSCore
 import QoSKernel
 import QoSRuntime
+import QoSRuntimeTestSupport
 import Testing
 
 @Suite("A work item", .timeLimit(.minutes(10)))
