@@ -75,8 +75,10 @@ extension QoSOperationQueue {
     public func waitUntilAllFinished() async {
         await withTaskPriorityEscalationHandler {
             await withCheckedContinuation { continuation in
-                // The level is looked at with the handler in place: a raise before that would come to nobody.
-                if !wait(.task(continuation), at: QoS.currentLevel) { continuation.resume() }
+                let level = QoS.currentLevel
+                guard wait(.task(continuation), at: level) else { return continuation.resume() }
+                // A raise before the queue knew the waiter came to nobody.
+                if let latest = QoS.currentLevel, latest != level { raise(to: latest) }
             }
         } onPriorityEscalated: { _, priority in
             if let qosClass = QoSClass(rawPriority: priority.rawValue) { self.raise(to: QoSLevel(qosClass)) }
