@@ -84,6 +84,13 @@ let package = Package(
             path: "Tests/Support/QoSKernelTestSupport"
         ),
 
+        // What tests of everything that runs on schedulers share.
+        .target(
+            name: "QoSRuntimeTestSupport",
+            dependencies: ["QoSRuntime", "QoSKernel", "QoSKernelTestSupport"],
+            path: "Tests/Support/QoSRuntimeTestSupport"
+        ),
+
         .testTarget(name: "QoSCoreTests", dependencies: ["QoSCore", "QoSTesting"]),
         .testTarget(
             name: "QoSTestingTests", dependencies: ["QoSTesting", "QoSCore", "QoSRuntime", "QoSKernel"]
@@ -114,12 +121,15 @@ let package = Package(
         .testTarget(
             name: "QoSRuntimeTests",
             dependencies: [
-                "QoSRuntime", "QoSCore", "QoSKernel", "QoSEventLoop", "QoSTesting", "QoSKernelTestSupport",
+                "QoSRuntime", "QoSCore", "QoSKernel", "QoSEventLoop", "QoSTesting", "QoSKernelTestSupport", "QoSRuntimeTestSupport",
                 "QoSProcessTestDriver",
                 .product(name: "ServiceContextModule", package: "swift-service-context"),
             ]
         ),
-        .testTarget(name: "QoSOperationsTests", dependencies: ["QoSOperations", "QoSRuntime", "QoSCore", "QoSKernel"]),
+        .testTarget(
+            name: "QoSOperationsTests",
+            dependencies: ["QoSOperations", "QoSRuntime", "QoSCore", "QoSKernel", "QoSRuntimeTestSupport"]
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,6 +1,7 @@
 import QoSCore
 import QoSOperations
 import QoSRuntime
+import QoSRuntimeTestSupport
 import Testing
 
 @Suite("Graphs that are built and run at once")

@@ -1,6 +1,7 @@
 import QoSCore
 import QoSOperations
 import QoSRuntime
+import QoSRuntimeTestSupport
 import Testing
 
 @Suite("Levels of operations that wait and run")

@@ -1,6 +1,7 @@
 import QoSCore
 import QoSOperations
 import QoSRuntime
+import QoSRuntimeTestSupport
 import Testing
 
 @Suite("Operations run")

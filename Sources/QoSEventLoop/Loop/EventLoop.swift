@@ -23,7 +23,7 @@ package final class EventLoop: Sendable {
     private let onWake: @Sendable () -> Void
     private let onTimer: @Sendable () -> Void
     private let gate = WakeGate()
-    private let state = Mutex(LoopState())
+    private let state = LoopLock(LoopState())
 
     /// The `pthread_self()` of the thread inside `run()`; 0 when there is none.
     private let thread = Atomic<UInt>(0)

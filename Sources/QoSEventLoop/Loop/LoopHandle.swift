@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// A handle with somebody who is told of its events.
 ///
 /// The handler is called on the loop's thread and may be taken away from any thread; it is called and released outside
@@ -9,11 +7,11 @@ final class LoopHandle<Event>: AnyLoopHandle, @unchecked Sendable {
 
     typealias Handler = @Sendable (Event) -> Void
 
-    private let handler: Mutex<Handler?>
+    private let handler: LoopLock<Handler?>
 
     /// Allocates a handle that libuv does not know yet.
     init<Raw>(for type: Raw.Type, handler: @escaping Handler) {
-        self.handler = Mutex(handler)
+        self.handler = LoopLock(handler)
         super.init(for: type)
     }
 

@@ -73,10 +73,10 @@ extension OperationDomain {
     /// Suspends the calling task until an operation has ended; it is raised to the task's level, now and whenever that rises.
     func finished(_ operation: AnyOperation) async {
         if isFinished(operation) { return }
-        let level = QoS.currentLevel
         await withTaskPriorityEscalationHandler {
             await withCheckedContinuation { continuation in
-                if !self.wait(.task(continuation), for: operation, at: level) { continuation.resume() }
+                // The level is looked at with the handler in place: a raise before that would come to nobody.
+                if !self.wait(.task(continuation), for: operation, at: QoS.currentLevel) { continuation.resume() }
             }
         } onPriorityEscalated: { _, priority in
             if let qosClass = QoSClass(rawPriority: priority.rawValue) { self.raise(operation, to: QoSLevel(qosClass)) }

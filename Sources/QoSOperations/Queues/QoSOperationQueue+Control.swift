@@ -73,10 +73,12 @@ extension QoSOperationQueue {
     /// Waits until the queue has no operation that has not ended, and raises those that it has to the caller's level
     /// (rule O9).
     public func waitUntilAllFinished() async {
-        let level = QoS.currentLevel
         await withTaskPriorityEscalationHandler {
             await withCheckedContinuation { continuation in
-                if !wait(.task(continuation), at: level) { continuation.resume() }
+                let level = QoS.currentLevel
+                guard wait(.task(continuation), at: level) else { return continuation.resume() }
+                // A raise before the queue knew the waiter came to nobody.
+                if let latest = QoS.currentLevel, latest != level { raise(to: latest) }
             }
         } onPriorityEscalated: { _, priority in
             if let qosClass = QoSClass(rawPriority: priority.rawValue) { self.raise(to: QoSLevel(qosClass)) }

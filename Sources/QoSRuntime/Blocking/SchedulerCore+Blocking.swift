@@ -84,8 +84,11 @@ extension SchedulerCore {
         if unsafe !isBlocked && worker.pointee.isParked.load(ordering: .relaxed) { return }
         let step = unsafe worker.pointee.jobSteps.load(ordering: .sequentiallyConsistent)
         guard step & 1 == 1 else { return }
-        let finding = unsafe worker.pointee.lastLook.looked(
+        // On a copy: changed in place, the whole worker would be borrowed for it, whose thread goes on meanwhile.
+        var latest = unsafe worker.pointee.lastLook
+        let finding = latest.looked(
             step: step, used: { ThreadClock.nanoseconds(of: thread) }, now: now, limit: stallLimits[rank])
+        unsafe worker.pointee.lastLook = latest
         if let stalled = finding.stalledFor {
             stalls.wrappingAdd(1, ordering: .relaxed)
             unsafe pools[rank].counters.stalls.wrappingAdd(1, ordering: .relaxed)

@@ -112,8 +112,9 @@ final class AsyncGate: Sendable {
         let beginning = LockRegistry.shared.state.withLock { registry -> Beginning in
             if isFirst { for holder in holders { _ = registry.graph.acquired(.task(holder), resource) } }
             do throws(LockRegistry.Cycle) {
+                let latest = wait.escalated.map { max($0, level ?? $0) } ?? level
                 let outcome = try registry.graph.waits(
-                    .task(wait.task), at: level, for: resource, mayBeFreedByOthers: mayBeFreedByOthers)
+                    .task(wait.task), at: latest, for: resource, mayBeFreedByOthers: mayBeFreedByOthers)
                 return .waits(
                     registry.note(outcome.raises), holder: holders.first.map { .task($0) },
                     isBeyondDepth: outcome.isBeyondDepth)
@@ -132,7 +133,11 @@ final class AsyncGate: Sendable {
     /// The waiting task was raised by whoever waits for it: so is the holder.
     private func escalated(_ wait: AsyncWait, to priority: TaskPriority) {
         let raises = state.withLock { state -> [LockRaise] in
-            guard state.waits[wait.task] === wait, let qosClass = QoSClass(priority) else { return [] }
+            guard let qosClass = QoSClass(priority) else { return [] }
+            guard state.waits[wait.task] === wait else {
+                wait.escalated = QoSLevel(qosClass)
+                return []
+            }
             return LockRegistry.shared.state.withLock { registry in
                 let changes = registry.graph.levelChanged(.task(wait.task), to: QoSLevel(qosClass))
                 return registry.note(changes)
@@ -214,6 +219,8 @@ final class AsyncWait: @unchecked Sendable {
     let task: TaskAddress
     let isOwned: Bool
     var isCancelled = false
+    /// What the task was raised to before it was entered into the graph of waits.
+    var escalated: QoSLevel?
     var continuation: CheckedContinuation<Void, any Error>?
 
     init(task: TaskAddress, isOwned: Bool) {

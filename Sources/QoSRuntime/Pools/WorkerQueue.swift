@@ -138,7 +138,8 @@ struct WorkerQueue: ~Copyable {
         guard tryLock() else { return nil }
         let result = unsafe body(&queue.pointee)
         unsafe counted.pointee.store(queue.pointee.count, ordering: .sequentiallyConsistent)
-        if unsafe word.pointee.exchange(0, ordering: .releasing) == 2 { unsafe cqos_futex_wake(futex, 1) }
+        // All of them: one who insists may sleep there, too, and would take the wake-up that the worker needs.
+        if unsafe word.pointee.exchange(0, ordering: .releasing) == 2 { unsafe cqos_futex_wake(futex, .max) }
         return result
     }
 

@@ -75,9 +75,9 @@ extension WorkItem {
     ///
     /// Pays no attention to the task's cancellation: ``cancel()`` the item.
     public func finished() async {
-        let level = LevelCode(QoS.currentLevel)
-        raise(to: level)
         await withTaskPriorityEscalationHandler {
+            // Not before: a raise between this look and the handler would come to nobody.
+            raise(to: LevelCode(QoS.currentLevel))
             await withCheckedContinuation { continuation in
                 if !state.withLock({ $0.suspends(continuation) }) { continuation.resume() }
             }

@@ -14,15 +14,18 @@ extension WorkQueue {
     public func run<Success: Sendable>(
         level: QoSLevel? = nil, flags: WorkItemFlags = [], _ body: @escaping @Sendable () throws -> Success
     ) async throws -> Success {
+        let waiter = LevelCode(QoS.currentLevel)
         let entry = AwaitedEntry(
             queue: core, level: core.asynchronousLevel(level, flags), isBarrier: flags.contains(.barrier),
-            waiter: LevelCode(QoS.currentLevel), context: .captured(flags), onShutdown: flags.shutdownBehavior,
-            body: body)
+            waiter: waiter, context: .captured(flags), onShutdown: flags.shutdownBehavior, body: body)
         return try await withTaskPriorityEscalationHandler {
             try await withTaskCancellationHandler {
                 try await withCheckedThrowingContinuation { continuation in
                     if entry.awaited(by: continuation) {
                         core.add(entry)
+                        // Before it was added, a raise of the task came to nobody.
+                        let latest = LevelCode(QoS.currentLevel)
+                        if latest > waiter { core.waitBegan(for: entry, at: latest) }
                     } else {
                         continuation.resume(throwing: CancellationError())
                     }

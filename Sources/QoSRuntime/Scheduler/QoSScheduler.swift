@@ -132,16 +132,9 @@ public final class QoSScheduler: Sendable {
     /// suspended. Nothing happens if it is there already.
     @concurrent
     @inline(never)
-    private static func enterPreferredPool() async {
+    static func enterPreferredPool() async {
         // Empty, the function would be left out, and with it the change of the executor at its beginning.
         withExtendedLifetime(Self.self) {}
-    }
-
-    /// Moves the calling task to where it runs without the preference that has ended. An actor would otherwise stay on the
-    /// pool's thread until it is next suspended.
-    private nonisolated(nonsending) func leavePool(of qosClass: QoSClass) async {
-        await Self.enterPreferredPool()
-        if unsafe Worker.isCurrent(of: core.pools + qosClass.rank) { await Task.yield() }
     }
 
     // MARK: The end

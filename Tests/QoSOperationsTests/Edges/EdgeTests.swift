@@ -2,6 +2,7 @@ import QoSCore
 import QoSKernel
 import QoSOperations
 import QoSRuntime
+import QoSRuntimeTestSupport
 import Synchronization
 import Testing
 

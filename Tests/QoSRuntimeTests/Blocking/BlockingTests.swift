@@ -1,5 +1,6 @@
 import QoSCore
 import QoSRuntime
+import QoSRuntimeTestSupport
 import Testing
 
 @Suite("Blocked workers", .timeLimit(.minutes(10)))

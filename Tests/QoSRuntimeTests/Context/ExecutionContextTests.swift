@@ -1,6 +1,7 @@
 import QoSCore
 import QoSKernel
 import QoSRuntime
+import QoSRuntimeTestSupport
 import ServiceContextModule
 import Testing
 

@@ -1,5 +1,6 @@
 import QoSCore
 import QoSRuntime
+import QoSRuntimeTestSupport
 import Testing
 
 @Suite("Actors on the pools", .timeLimit(.minutes(10)))

@@ -1,5 +1,6 @@
 import QoSCore
 import QoSRuntime
+import QoSRuntimeTestSupport
 import Testing
 
 @Suite("Executors by preference", .timeLimit(.minutes(10)))

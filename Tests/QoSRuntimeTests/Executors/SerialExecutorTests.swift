@@ -1,5 +1,6 @@
 import QoSCore
 import QoSRuntime
+import QoSRuntimeTestSupport
 import Testing
 
 @Suite("A serial executor", .timeLimit(.minutes(10)))

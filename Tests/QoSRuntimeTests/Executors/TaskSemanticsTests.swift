@@ -1,5 +1,6 @@
 import QoSCore
 import QoSRuntime
+import QoSRuntimeTestSupport
 import Testing
 
 /// What the language promises of tasks, on executors of ours.

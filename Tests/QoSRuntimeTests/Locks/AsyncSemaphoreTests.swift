@@ -1,5 +1,6 @@
 import QoSCore
 import QoSRuntime
+import QoSRuntimeTestSupport
 import Testing
 
 @Suite("A semaphore for tasks", .timeLimit(.minutes(10)))

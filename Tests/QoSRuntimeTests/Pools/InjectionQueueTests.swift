@@ -1,4 +1,5 @@
 import QoSKernel
+import QoSRuntimeTestSupport
 import Testing
 
 @testable import QoSRuntime

@@ -83,11 +83,22 @@ struct LocalQueueTests {
         #expect(queue.pop() == nil)
     }
 
+    @Test("what was made runnable goes before a few, and behind many")
+    func overtaking() {
+        var queue = LocalQueue()
+        queue.pushLast(contentsOf: nodes.list(0..<LocalQueue.maximumOvertaken))
+        queue.pushNext(nodes[20])
+        #expect(queue.pop() == nodes[20])
+        queue.pushLast(nodes[21])
+        queue.pushNext(nodes[22])
+        #expect(popAll(&queue) == Array(0..<LocalQueue.maximumOvertaken) + [21, 22])
+    }
+
     @Test("gives out what belongs elsewhere, a few at a time, and goes on where the last look ended")
     func extract() {
         var queue = LocalQueue()
-        queue.pushLast(contentsOf: nodes.list(0..<10))
         queue.pushNext(nodes[11])
+        queue.pushLast(contentsOf: nodes.list(0..<10))
         let isOdd = { (node: JobNode) in nodes.number(of: node) % 2 == 1 }
         #expect(nodes.numbers(in: queue.extract(limit: 4, where: isOdd)) == [11, 1, 3])
         #expect(nodes.numbers(in: queue.extract(limit: 4, where: isOdd)) == [5, 7])

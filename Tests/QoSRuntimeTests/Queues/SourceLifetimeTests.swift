@@ -1,5 +1,6 @@
 import Glibc
 import QoSCore
+import QoSRuntimeTestSupport
 import Testing
 
 @testable import QoSRuntime

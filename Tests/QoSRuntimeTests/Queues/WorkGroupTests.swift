@@ -1,6 +1,7 @@
 import QoSCore
 import QoSKernel
 import QoSRuntime
+import QoSRuntimeTestSupport
 import Testing
 
 @Suite("Groups, parallel loops and once", .timeLimit(.minutes(10)))

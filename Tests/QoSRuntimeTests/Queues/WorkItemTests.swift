@@ -1,6 +1,7 @@
 import QoSCore
 import QoSKernel
 import QoSRuntime
+import QoSRuntimeTestSupport
 import Testing
 
 @Suite("A work item", .timeLimit(.minutes(10)))
@@ -55,13 +56,18 @@ struct WorkItemTests {
     @Test("B9 assignCurrent captures the level of the code that makes the item")
     func assignCurrent() async throws {
         try await withScheduler { scheduler in
+            // Awaiting the item itself would raise it.
+            let ran = Gate()
             let item = try await scheduler.globalQueue(for: .background).quietly {
-                WorkItem(flags: .assignCurrent) { #expect(QoS.currentLevel == .background) }
+                WorkItem(flags: .assignCurrent) {
+                    #expect(QoS.currentLevel == .background)
+                    ran.open()
+                }
             }
             #expect(item.level == .background)
             let queue = scheduler.makeQueue("queue")
             try await scheduler.globalQueue(for: .userInitiated).quietly { try queue.async(item) }
-            await item.finished()
+            await ran.passed()
         }
     }
 

@@ -1,6 +1,7 @@
 import QoSCore
 import QoSKernel
 import QoSRuntime
+import QoSRuntimeTestSupport
 import Testing
 
 @Suite("Submission after a delay", .timeLimit(.minutes(10)))

@@ -1,5 +1,6 @@
 import QoSCore
 import QoSRuntime
+import QoSRuntimeTestSupport
 import ServiceContextModule
 import Testing
 

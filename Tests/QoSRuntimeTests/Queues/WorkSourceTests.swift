@@ -2,6 +2,7 @@ import Glibc
 import QoSCore
 import QoSKernel
 import QoSRuntime
+import QoSRuntimeTestSupport
 import Testing
 
 @Suite("Event sources", .timeLimit(.minutes(10)))

@@ -1,5 +1,6 @@
 import Foundation
 import QoSKernel
+import QoSRuntimeTestSupport
 
 /// A program of `QoSProcessTestDriver`, as a process of its own.
 final class DriverProcess: Sendable {

@@ -1,5 +1,6 @@
 import QoSCore
 import QoSRuntime
+import QoSRuntimeTestSupport
 
 extension QoSSerialExecutor {
     /// Adds a job of a class that runs a body; when this returns, it is in the queue.

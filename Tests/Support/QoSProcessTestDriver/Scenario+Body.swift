@@ -78,6 +78,8 @@ extension Scenario {
         Driver.say("main", await MainActor.run { isMainThread })
         Driver.say("body", threadName)
         Driver.say("task", await Task { threadName }.value)
+        // Nobody says that it gets a thread before the process ends.
+        for await _ in Self.earlyTaskEnded.stream {}
     }
 
     private func pools() async {

@@ -50,13 +50,19 @@ enum Scenario: String, CaseIterable {
         return configuration
     }
 
+    /// Ends with the task that is started before the runtime; awaiting the task itself would raise it.
+    static let earlyTaskEnded = AsyncStream.makeStream(of: Never.self)
+
     /// What comes before the runtime.
     ///
     /// - Returns: an exit status if the program ends without it.
     func withoutRuntime() -> Int32? {
         switch self {
         case .taskBeforeRun:
-            Task { Driver.say("early", threadName) }
+            Task {
+                Driver.say("early", threadName)
+                Self.earlyTaskEnded.continuation.finish()
+            }
         case .blockedSignals:
             Self.changeSignalMask(SIG_BLOCK)
         case .sleepsBesideBlockedDefault:

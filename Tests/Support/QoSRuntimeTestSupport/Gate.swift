@@ -1,7 +1,7 @@
-import QoSKernel
+internal import QoSKernel
 
 /// Something to wait for that happens once: tasks wait by suspension, threads by parking.
-final class Gate: Sendable {
+package final class Gate: Sendable {
     private struct State {
         var isOpen = false
         var tasks: [CheckedContinuation<Void, Never>] = []
@@ -14,10 +14,14 @@ final class Gate: Sendable {
 
     private let state = Lock(State())
 
-    var isOpen: Bool { state.withLock { $0.isOpen } }
+    /// A closed gate.
+    package init() {}
+
+    /// Whether it was opened.
+    package var isOpen: Bool { state.withLock { $0.isOpen } }
 
     /// Lets everybody pass, now and later. Any thread, any number of times.
-    func open() {
+    package func open() {
         let waiting = state.withLock { state in
             state.isOpen = true
             defer { (state.tasks, state.threads) = ([], []) }
@@ -28,7 +32,7 @@ final class Gate: Sendable {
     }
 
     /// Suspends the calling task until the gate is open. Pays no attention to cancellation.
-    func passed() async {
+    package func passed() async {
         await withCheckedContinuation { continuation in
             let isOpen = state.withLock { state in
                 if !state.isOpen { state.tasks.append(continuation) }
@@ -39,7 +43,7 @@ final class Gate: Sendable {
     }
 
     /// Blocks the calling thread until the gate is open: for jobs that keep their worker.
-    func blockThread() {
+    package func blockThread() {
         let waiter = Waiter()
         let isOpen = state.withLock { state in
             if !state.isOpen { state.threads.append(waiter) }
