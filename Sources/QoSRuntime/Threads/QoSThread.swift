@@ -24,7 +24,7 @@ public final class QoSThread<Success: Sendable>: Sendable {
     }
 
     private struct Waiters {
-        var threads: [LockWait] = []
+        var threads: [ThreadWait] = []
         var tasks: [CheckedContinuation<Result<Success, any Error>, Never>] = []
     }
 
@@ -112,7 +112,7 @@ public final class QoSThread<Success: Sendable>: Sendable {
     @discardableResult
     public func join() throws -> Success {
         if ThreadLevel.current === ownLevel { throw QoSThreadError.joinsItself(name: name) }
-        let wait = LockWait(task: nil)
+        let wait = ThreadWait()
         let ended = try ended { $0.threads.append(wait) }
         if let ended { return try ended.get() }
         while true {
