@@ -187,8 +187,13 @@ final class ThreadRaise: Sendable {
         if let saved = present.saved {
             // What raised the thread also lowers it; were it refused, the thread would stay raised, and work.
             let thread = ThreadID(rawValue: Int32(bitPattern: id))
+            let calls = LockKernel.profile.calls
             do throws(KernelError) {
-                try LockKernel.profile.calls.setScheduling(saved, of: thread)
+                // Under a policy that is not fair the kernel would leave the nice value as it is.
+                if !saved.policy.isFair {
+                    try calls.setScheduling(Scheduling(policy: .other, nice: saved.nice), of: thread)
+                }
+                try calls.setScheduling(saved, of: thread)
             } catch {
                 ThreadRaiseCounts.notTakenBack.add(1, ordering: .relaxed)
             }
