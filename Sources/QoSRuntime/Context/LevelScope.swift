@@ -30,8 +30,6 @@ struct LevelScope: Sendable {
 
     /// The class of the calling task's priority; `nil` outside of tasks.
     static var callingClass: QoSClass? {
-        unsafe withUnsafeCurrentTask { task in
-            unsafe task.flatMap { unsafe QoSClass(rawPriority: $0.priority.rawValue) }
-        }
+        ConcurrencyRuntime.priorityOfCurrentTask.flatMap(QoSClass.init(rawPriority:))
     }
 }

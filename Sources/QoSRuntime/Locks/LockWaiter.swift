@@ -52,3 +52,23 @@ struct LockWaiter: Sendable {
         report(.deadlock, holder: cycle.links.first?.holder ?? party, explanation)
     }
 }
+
+extension LockWaiter {
+    /// Lets the calling thread, which is the one that waits, sleep until something has ended that is no lock.
+    ///
+    /// - Parameters:
+    ///   - refusal: makes the error for a wait that would never end, of the waits of the circle in words.
+    ///   - park: sleeps; may return before the end.
+    /// - Throws: the refusal, which is reported too; the thread has not slept then.
+    func sleep<Refusal: Error>(
+        awaiting awaited: any ThreadAwaited, refusal: ([String]) -> Refusal, _ park: () -> Void
+    ) throws(Refusal) {
+        do throws(LockRegistry.Cycle) {
+            try LockRegistry.shared.sleep(awaiting: awaited, at: level, park)
+        } catch {
+            let refusal = refusal(descriptions(of: error))
+            reportDeadlock(error, "\(refusal)")
+            throw refusal
+        }
+    }
+}

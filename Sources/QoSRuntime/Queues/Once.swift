@@ -70,7 +70,7 @@ public final class Once: Sendable {
             let waiter = LockWaiter(
                 party: .thread(cqos_own_id()), name: nil, level: level.level, lockName: awaitedName)
             do throws(WorkQueueError) {
-                try waiter.sleep(awaiting: self) { wait.parker.park() }
+                try waiter.sleep(awaiting: self, refusal: WorkQueueError.deadlock(waits:)) { wait.parker.park() }
             } catch {
                 state.withLock { state in state.waits.removeAll { $0 === wait } }
                 throw error

@@ -2,21 +2,16 @@ import QoSCore
 import QoSKernel
 
 extension QueueCore {
-    /// Runs a body in the queue's turn before it returns: on the calling thread where the queue and what it targets are idle.
+    /// Runs a body in the queue's turn before it returns: on the calling thread where the queue and what it targets are idle. After
+    /// ``checkMayWait(isBarrier:)`` and, on a serial queue, ``enterIdle(level:caller:)``, which costs less.
     ///
     /// - Parameters:
     ///   - level: of the submission.
     ///   - caller: what the calling thread runs at anyway.
-    /// - Throws: ``WorkQueueError/wouldDeadlock(_:)``, ``WorkQueueError/deadlock(waits:)``: the body has not run then.
+    /// - Throws: ``WorkQueueError/deadlock(waits:)``: the body has not run then.
     func sync(
         level: LevelCode, caller: LevelCode, isBarrier: Bool, _ body: () -> Void
     ) throws(WorkQueueError) {
-        try checkMayWait(isBarrier: isBarrier)
-        if let entry = enterIdle(level: level, caller: caller) {
-            entry.run(body)
-            leaveIdle(entry)
-            return
-        }
         try withoutActuallyEscaping(body) { (body) throws(WorkQueueError) in
             let entry = SyncEntry(
                 queue: self, level: level, callerRank: caller.rank, isBarrier: isBarrier, body: body)
@@ -35,26 +30,37 @@ extension QueueCore {
 
     // MARK: An idle serial queue
 
+    /// A serial queue's turn that the calling thread has.
+    @safe
+    struct IdleTurn {
+        // SAFETY: `around` is what `WorkEntry.end(_:)` puts back, on the same thread.
+        fileprivate let entry: SyncEntry
+        fileprivate let around: UnsafeMutableRawPointer?
+    }
+
     /// Gives the caller a serial queue's turn if nothing stands in its way: two short turns of one lock for a submission, and no
-    /// allocation.
+    /// allocation. What the caller runs until ``leaveIdle(_:)`` is a part of the turn.
     ///
-    /// - Returns: what stands for the turn; `nil` where it takes more than that.
-    @inline(__always)
-    func enterIdle(level: LevelCode, caller: LevelCode) -> SyncEntry? {
+    /// - Returns: the turn; `nil` where it takes more than that.
+    func enterIdle(level: LevelCode, caller: LevelCode) -> IdleTurn? {
         guard kind == .serial, !hasTarget else { return nil }
-        return state.withLock { state in
-            guard let entry = state.idleTurn, state.target == nil, state.order.entered(isBarrier: true) else { return nil }
-            state.idleTurn = nil
+        let entry: SyncEntry? = state.withLock { state in
+            guard state.idleTurn != nil, state.target == nil, state.order.entered(isBarrier: true),
+                let entry = state.idleTurn.take()
+            else { return nil }
             entry.prepare(level: level, callerRank: caller.rank)
             entry.place = .active(0)
             state.active.append(entry)
             return entry
         }
+        guard let entry else { return nil }
+        return unsafe IdleTurn(entry: entry, around: entry.begin())
     }
 
     /// Gives the turn back.
-    @inline(__always)
-    func leaveIdle(_ entry: SyncEntry) {
+    func leaveIdle(_ turn: consuming IdleTurn) {
+        let entry = turn.entry
+        unsafe entry.end(turn.around)
         let isQuiet = state.withLock { state in
             end(entry, &state)
             if !state.isReleased { state.idleTurn = entry }

@@ -105,22 +105,7 @@ extension QueueCore {
                     .blockedPoolThread, holder: holder,
                     "a thread of a pool sleeps for a work queue: await run(_:) or finished() instead")
             }
-            try waiter.sleep(awaiting: entry, park)
-        }
-    }
-}
-
-extension LockWaiter {
-    /// Lets the calling thread sleep until something of a work queue has ended.
-    ///
-    /// - Throws: ``WorkQueueError/deadlock(waits:)``, which is reported too; the thread has not slept then.
-    func sleep(awaiting awaited: any ThreadAwaited, _ park: () -> Void) throws(WorkQueueError) {
-        do throws(LockRegistry.Cycle) {
-            try LockRegistry.shared.sleep(awaiting: awaited, at: level, park)
-        } catch {
-            let refusal = WorkQueueError.deadlock(waits: descriptions(of: error))
-            reportDeadlock(error, "\(refusal)")
-            throw refusal
+            try waiter.sleep(awaiting: entry, refusal: WorkQueueError.deadlock(waits:), park)
         }
     }
 }

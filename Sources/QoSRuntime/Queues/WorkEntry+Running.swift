@@ -20,36 +20,44 @@ extension WorkEntry {
 
     /// Runs it on the calling thread.
     final func run() {
-        run { perform() }
+        let around = unsafe begin()
+        perform()
+        unsafe end(around)
     }
 
-    /// Runs a body as what it stands for, on the calling thread, in whose execution the level and what is submitted are its own
-    /// (rule B6).
-    @inline(__always)
-    final func run<Success, Failure: Error>(_ body: () throws(Failure) -> Success) throws(Failure) -> Success {
-        let around = unsafe cqos_current_item()
-        unsafe outer = around
-        unsafe cqos_set_current_item(Unmanaged.passUnretained(self).toOpaque())
-        guard let worker = unsafe Worker.current else {
-            beginsOnPlainThread()
-            defer {
-                unsafe cqos_set_current_item(around)
-                endsOnPlainThread()
+    /// Lets what the calling thread runs from now on be a part of the entry, until ``end(_:)``: the level is its own, and so is what is
+    /// submitted (rule B6). The entry is kept until then.
+    ///
+    /// - Returns: what is around it.
+    final func begin() -> UnsafeMutableRawPointer? {
+        unsafe outer = cqos_current_item()
+        let itself = unsafe Unmanaged.passUnretained(self)
+        unsafe cqos_set_current_item(itself.toOpaque())
+        if let worker = unsafe Worker.current {
+            runs(onWorker: cqos_own_id())
+            unsafe worker.pointee.items.entered(itself)
+            if demandsMore(than: unsafe worker.pointee.pool.pointee.qosClass.rank) {
+                unsafe worker.pointee.pool.pointee.core.noteItemsChanged()
             }
-            return try WorkScope.with(self, body)
+        } else {
+            beginsOnPlainThread()
         }
-        runs(onWorker: cqos_own_id())
-        unsafe worker.pointee.items.entered(Unmanaged.passUnretained(self))
-        if demandsMore(than: unsafe worker.pointee.pool.pointee.qosClass.rank) {
-            unsafe worker.pointee.pool.pointee.core.noteItemsChanged()
-        }
-        defer {
+        return unsafe WorkScope.enter(itself)
+    }
+
+    /// Ends what ``begin()`` began.
+    final func end(_ around: UnsafeMutableRawPointer?) {
+        unsafe WorkScope.leave(for: around)
+        let outer = unsafe self.outer
+        if let worker = unsafe Worker.current {
             runs(onWorker: 0)
-            unsafe worker.pointee.items.left(for: around)
-            unsafe cqos_set_current_item(around)
+            unsafe worker.pointee.items.left(for: outer)
+            unsafe cqos_set_current_item(outer)
             if unsafe worker.pointee.isBoosted.load(ordering: .relaxed) { unsafe Worker.ended(self, on: worker) }
+        } else {
+            unsafe cqos_set_current_item(outer)
+            endsOnPlainThread()
         }
-        return try WorkScope.with(self, body)
     }
 
     /// Whether it asks for more than the class of the worker that runs it and what runs around it, so that the loop has to look.

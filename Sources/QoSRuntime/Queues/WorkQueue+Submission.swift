@@ -57,7 +57,7 @@ extension WorkQueue {
         try core.checkMayWait(isBarrier: flags.contains(.barrier))
         if let turn = core.enterIdle(level: own, caller: caller) {
             defer { core.leaveIdle(turn) }
-            return try turn.run(body)
+            return try body()
         }
         var outcome: Result<Success, any Error>?
         try core.sync(level: own, caller: caller, isBarrier: flags.contains(.barrier)) {

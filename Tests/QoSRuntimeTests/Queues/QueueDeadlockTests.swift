@@ -124,35 +124,25 @@ struct QueueDeadlockTests {
         }
     }
 
-    @Test("I5 over an asynchronous mutex: a task that has it and blocks its thread on a queue is a link")
-    func asyncMutex() async throws {
+    @Test("I5 over the end of a thread that waits for a queue")
+    func join() async throws {
         try await withScheduler { scheduler in
             let queue = scheduler.makeQueue("queue")
-            let mutex = AsyncMutex(0, name: "async")
-            let (isInTurn, isBlocked) = (Gate(), Gate())
-            let refused = Collected<String>()
-            // The item waits for a task that asks for the mutex: only the executor of that task knows who waits for whom, so the
-            // mutex's holder is the one that has to be told.
-            let holder = Task(executorPreference: scheduler.executor(for: .utility)) {
-                try await mutex.withLock { value in
-                    await isInTurn.passed()
-                    isBlocked.open()
-                    Self.submit(to: queue)
-                    value += 1
+            let ring = Ring(2)
+            let inner = QoSThread(name: "inner") { ring.ask { try queue.sync {} } }
+            try runAll([
+                {
+                    try? queue.sync {
+                        try inner.start()
+                        ring.ask { try inner.join() }
+                    }
                 }
-            }
-            queue.async {
-                isInTurn.open()
-                isBlocked.blockThread()
-                refused.append("ran")
-            }
-            try await holder.value
-            #expect(try await mutex.withLock { $0 } == 1)
-            #expect(refused.all == ["ran"])
+            ])
+            try await inner.value
+            #expect(ring.errors.all.count == 1)
+            #expect(ring.passed.value == 1)
         }
     }
-
-    private static func submit(to queue: WorkQueue) { try? queue.sync {} }
 
     @Test("I5 nothing is reported where queues and locks are entered in one order", arguments: [1, 2, 3])
     func noFalseReports(seed: UInt64) async throws {
