@@ -25,7 +25,8 @@ struct LockWaiter: Sendable {
             if case .thread(let id)? = holder { holderLevel = ThreadTable[id]?.ownClass.map { QoSLevel($0) } }
             return InversionReport(
                 kind: kind, waiter: .init(name: name ?? party.name, level: level), resource: lockName,
-                holder: .init(name: holder?.name ?? "nobody that is known", level: holderLevel), since: since, explanation: explanation)
+                holder: .init(name: holder?.name ?? "nobody that is known", level: holderLevel), since: since,
+                explanation: explanation)
         }
     }
 

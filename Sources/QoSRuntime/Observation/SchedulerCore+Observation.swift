@@ -12,7 +12,9 @@ extension SchedulerCore {
         guard let observer = configuration.observer else { return nil }
         let own = ObjectIdentifier(self)
         return InversionDetection.listen { report in
-            if let worker = unsafe Worker.current, unsafe ObjectIdentifier(worker.pointee.pool.pointee.core) != own { return }
+            if let worker = unsafe Worker.current, unsafe ObjectIdentifier(worker.pointee.pool.pointee.core) != own {
+                return
+            }
             observer.observe(.waiting(report))
         }
     }

@@ -25,7 +25,11 @@ extension QueueCore {
         lowest.state.withLock { $0.helpers.append(wait) }
         defer { lowest.state.withLock { state in state.helpers.removeAll { $0 === wait } } }
         while !isDone() {
-            if let next = standing(before: entry), next.claim() { next.help(until: isDone) } else { try sleep.sleep(park) }
+            if let next = standing(before: entry), next.claim() {
+                next.help(until: isDone)
+            } else {
+                try sleep.sleep(park)
+            }
         }
     }
 

@@ -46,7 +46,9 @@ struct WithQoSTests {
         }
     }
 
-    @Test("O1 B6 what it runs submits with its class, whatever the priority of the task, and so do child tasks", arguments: QoSClass.allCases)
+    @Test(
+        "O1 B6 what it runs submits with its class, whatever the priority of the task, and so do child tasks",
+        arguments: QoSClass.allCases)
     func level(_ qosClass: QoSClass) async throws {
         try await withScheduler { scheduler in
             let queue = scheduler.makeQueue("infers")

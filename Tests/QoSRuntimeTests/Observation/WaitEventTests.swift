@@ -87,7 +87,9 @@ struct WaitEventTests {
             }
             await begun.passed()
             other.globalQueue(for: .default).async { lock.mutex.withLock { $0 += 1 } }
-            while !otherObserver.reports.all.contains(where: { $0.resource == "mutex 'elsewhere'" }) { await Task.yield() }
+            while !otherObserver.reports.all.contains(where: { $0.resource == "mutex 'elsewhere'" }) {
+                await Task.yield()
+            }
             goOn.open()
             try thread.join()
             #expect(!observer.reports.all.contains { $0.resource == "mutex 'elsewhere'" })
@@ -101,4 +103,3 @@ struct WaitEventTests {
         #expect(!observer.reports.all.contains { $0.resource == "mutex 'afterwards'" })
     }
 }
-

@@ -46,7 +46,9 @@ struct WorkQueueSyncTests {
         }
     }
 
-    @Test("B7 again and again on an idle queue: each closure has the turn alone, among others that wait and items that run")
+    @Test(
+        "B7 again and again on an idle queue: each closure has the turn alone, among others that wait and items that run"
+    )
     func turnsExclude() async throws {
         try await withScheduler { scheduler in
             let queue = scheduler.makeQueue("counted")

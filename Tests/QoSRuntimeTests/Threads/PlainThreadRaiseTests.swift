@@ -42,7 +42,9 @@ extension ThreadsAndLocks {
             return (thread, ids.all[0])
         }
 
-        @Test("I1 B13 a thread that runs a queue's turn is raised in the kernel while a higher one waits for it, and gets its own back")
+        @Test(
+            "I1 B13 a thread that runs a queue's turn is raised in the kernel while a higher one waits for it, and gets its own back"
+        )
         func raisedForWaiter() throws {
             try LockKernelStage.with(.all) { stage in
                 let scheduler = try scheduler(stage)
@@ -78,7 +80,9 @@ extension ThreadsAndLocks {
             }
         }
 
-        @Test("B7 what is submitted synchronously at a higher level raises the thread in the kernel, nested as often as one likes")
+        @Test(
+            "B7 what is submitted synchronously at a higher level raises the thread in the kernel, nested as often as one likes"
+        )
         func raisesItself() throws {
             try LockKernelStage.with(.all) { stage in
                 let scheduler = try scheduler(stage)
@@ -179,7 +183,9 @@ extension ThreadsAndLocks {
             }
         }
 
-        @Test("I2 I1 along a queue and a mutex: the holder of what the turn waits for is raised, also when the turn is raised later")
+        @Test(
+            "I2 I1 along a queue and a mutex: the holder of what the turn waits for is raised, also when the turn is raised later"
+        )
         func alongBothTheOtherWay() throws {
             try LockKernelStage.with(.all) { stage in
                 let scheduler = try scheduler(stage)
@@ -196,7 +202,9 @@ extension ThreadsAndLocks {
                 }
                 try holder.start()
                 isLocked.blockThread()
-                let middle = QoSThread(name: "middle", level: .utility) { try queue.sync { lock.mutex.withLock { _ in } } }
+                let middle = QoSThread(name: "middle", level: .utility) {
+                    try queue.sync { lock.mutex.withLock { _ in } }
+                }
                 try middle.start()
                 lock.waiters(1)
                 let high = QoSThread(name: "high", level: .userInteractive) { try queue.sync {} }
@@ -208,7 +216,9 @@ extension ThreadsAndLocks {
             }
         }
 
-        @Test("I5 C6 where the kernel does not allow it, it is counted and reported with both names; the level is raised all the same")
+        @Test(
+            "I5 C6 where the kernel does not allow it, it is counted and reported with both names; the level is raised all the same"
+        )
         func refused() throws {
             try LockKernelStage.with(.none) { stage in
                 let scheduler = try scheduler(stage)
@@ -223,7 +233,9 @@ extension ThreadsAndLocks {
                 }
                 let high = QoSThread(name: "high", level: .userInitiated) { try queue.sync {} }
                 try high.start()
-                waitUntil { reports.all.contains { $0.kind == .unresolvedInversion && $0.resource == "queue 'reports'" } }
+                waitUntil {
+                    reports.all.contains { $0.kind == .unresolvedInversion && $0.resource == "queue 'reports'" }
+                }
                 goOn.open()
                 try low.thread.join()
                 try high.join()

@@ -30,7 +30,9 @@ enum Workloads {
 
     private static func lock(_ name: String) -> (any Workload)? {
         if let kind = LockCost.Kind(rawValue: name) { return LockCost(kind: kind) }
-        guard name.hasPrefix("handover-"), let kind = LockCost.Kind(rawValue: String(name.dropFirst(9))) else { return nil }
+        guard name.hasPrefix("handover-"), let kind = LockCost.Kind(rawValue: String(name.dropFirst(9))) else {
+            return nil
+        }
         return LockHandover(kind)
     }
 

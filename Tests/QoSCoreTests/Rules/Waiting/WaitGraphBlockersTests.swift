@@ -7,7 +7,9 @@ struct WaitGraphBlockersTests {
     private typealias Graph = WaitGraph<String, String>
     private typealias Link = WaitCycle<String, String>.Link
 
-    @Test("I5 two threads that run the turn of one queue each and wait for that of the other: the second is refused, by both names")
+    @Test(
+        "I5 two threads that run the turn of one queue each and wait for that of the other: the second is refused, by both names"
+    )
     func twoQueues() throws {
         var graph = Graph()
         let turns = ["queue A": ["a"], "queue B": ["b"]]
@@ -17,7 +19,8 @@ struct WaitGraphBlockersTests {
         }
         #expect(
             refused?.links == [
-                Link(waiter: "b", resource: "queue A", holder: "a"), Link(waiter: "a", resource: "queue B", holder: "b"),
+                Link(waiter: "b", resource: "queue A", holder: "a"),
+                Link(waiter: "a", resource: "queue B", holder: "b"),
             ])
         #expect(graph.resource(awaitedBy: "b") == nil)
     }
@@ -81,7 +84,9 @@ struct WaitGraphBlockersTests {
                 let more = (0..<parties).filter { party in
                     guard !goesOn.contains(party) else { return false }
                     guard let resource = waitedFor(by: party, asking) else { return true }
-                    if let holders = holders[resource], !holders.isEmpty { return holders.contains(where: goesOn.contains) }
+                    if let holders = holders[resource], !holders.isEmpty {
+                        return holders.contains(where: goesOn.contains)
+                    }
                     return (turns[resource] ?? []).allSatisfy(goesOn.contains)
                 }
                 if more.isEmpty { return !goesOn.contains(asking.party) }
@@ -90,7 +95,9 @@ struct WaitGraphBlockersTests {
         }
     }
 
-    @Test("I5 a wait is refused exactly when nobody could ever end it: locks, shares and turns of queues", arguments: 0..<80)
+    @Test(
+        "I5 a wait is refused exactly when nobody could ever end it: locks, shares and turns of queues",
+        arguments: 0..<80)
     func random(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let (parties, locks, queues) = (
@@ -134,7 +141,9 @@ struct WaitGraphBlockersTests {
                     refusals += 1
                     #expect(isHopeless, "seed \(seed), step \(step): \(error)")
                     #expect(error.links.first?.waiter == party)
-                    for (link, next) in zip(error.links, error.links.dropFirst()) { #expect(link.holder == next.waiter) }
+                    for (link, next) in zip(error.links, error.links.dropFirst()) {
+                        #expect(link.holder == next.waiter)
+                    }
                     for link in error.links {
                         #expect(oracle.waitedFor(by: link.waiter, (party, resource)) == link.resource)
                         let others = oracle.holders[link.resource].flatMap { $0.isEmpty ? nil : $0 }
