@@ -1,5 +1,6 @@
 import BenchCore
 import CBenchShims
+import QoSCore
 import QoSRuntime
 import Synchronization
 
