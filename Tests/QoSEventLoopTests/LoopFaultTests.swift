@@ -91,7 +91,7 @@ struct LoopFaultTests {
         "is told apart by kind",
         arguments: [
             (.loopInit, -EMFILE, .limitReached), (.loopInit, -ENFILE, .limitReached), (.spawn, -EAGAIN, .limitReached),
-            (.fileEventStart, -ENOSPC, .limitReached), (.asyncInit, -ENOMEM, .limitReached),
+            (.fileEventStart, -ENOSPC, .limitReached), (.eventCreate, -ENOMEM, .limitReached),
             (.fileEventStart, -ENOENT, .notFound), (.fileEventStart, -ENOTDIR, .notFound), (.spawn, -ENOENT, .notFound),
             (.processKill, -ESRCH, .notFound), (.spawn, -EACCES, .notPermitted), (.processKill, -EPERM, .notPermitted),
             (.pollInit, -EPERM, .notPermitted), (.pollInit, -EEXIST, .alreadyWatched),

@@ -2,7 +2,7 @@
 package enum LoopCall: String, Sendable, Hashable, CaseIterable {
     case loopInit = "uv_loop_init"
     case loopClose = "uv_loop_close"
-    case asyncInit = "uv_async_init"
+    case eventCreate = "eventfd"
     case timerCreate = "timerfd_create"
     case pollInit = "uv_poll_init"
     case pollStart = "uv_poll_start"

@@ -44,7 +44,7 @@ package final class EventLoop: Sendable {
         self.onTimer = onTimer
         core = try unsafe LoopCore(
             fault: fault,
-            onWake: { handle in unsafe EventLoop.behind(handle?.pointee.loop)?.wokeUp() },
+            onWake: { handle, _, _ in unsafe EventLoop.behind(handle?.pointee.loop)?.wokeUp() },
             onTimer: { handle, _, _ in unsafe EventLoop.behind(handle?.pointee.loop)?.timerExpired() }
         )
         // Not retained: callbacks come only inside of `run()`, which keeps the loop.
@@ -152,6 +152,8 @@ extension EventLoop {
     }
 
     private func wokeUp() {
+        // Before the gate lets the next one in.
+        core.takeWakeUp()
         let isLast = gate.begin()
         let batch = state.withLock { $0.wokeUp() }
         for body in batch.bodies {

@@ -1,15 +1,17 @@
 internal import CLibUV
 internal import Glibc
 
-/// What libuv and the kernel hold of a loop: the loop itself, the wake-up handle, and the timer.
+/// What libuv and the kernel hold of a loop: the loop itself, the wake-up, and the timer.
 ///
-/// The timer is a descriptor (`timerfd_create(2)`) that libuv polls. It is closed with this object, not with the loop,
-/// so that a thread which arms it while the loop ends cannot hit a descriptor of somebody else.
+/// Wake-up and timer are descriptors (`eventfd(2)`, `timerfd_create(2)`) that libuv polls. They are closed with this object, not with
+/// the loop, so that a thread which uses one while the loop ends cannot hit a descriptor of somebody else.
+///
+/// The wake-up is no `uv_async_t`: the loop's thread spins until the sender has come out of `uv_async_send`, and the sender does not
+/// when it is of a lower class and the loop's thread has taken its processor; that took most of a processor's time.
 @safe
 final class LoopCore: @unchecked Sendable {
-    // SAFETY: everything is set once. `loop` and the handles are touched on the loop's thread only, except for
-    // `sendWakeUp`, which libuv allows on any thread and `WakeGate` keeps from racing with the end, and the timer's
-    // descriptor, which the kernel protects.
+    // SAFETY: everything is set once. `loop` and the handles are touched on the loop's thread only; the descriptors, on any thread,
+    // are protected by the kernel.
 
     /// The loop. The loop's thread.
     let loop: UnsafeMutablePointer<uv_loop_t>
@@ -17,7 +19,8 @@ final class LoopCore: @unchecked Sendable {
     /// Asked before each call that can fail.
     private let fault: LoopCall.Fault
 
-    private let wakeUp = unsafe AnyLoopHandle(for: uv_async_t.self)
+    private let wakeUp = unsafe AnyLoopHandle(for: uv_poll_t.self)
+    private let wakeUpDescriptor: Int32
     private let timer = unsafe AnyLoopHandle(for: uv_poll_t.self)
     private let timerDescriptor: Int32
 
@@ -25,7 +28,7 @@ final class LoopCore: @unchecked Sendable {
     ///
     /// - Throws: ``EventLoopError`` when a call fails; everything made until then is given back.
     init(
-        fault: @escaping LoopCall.Fault, onWake: @escaping uv_async_cb, onTimer: @escaping uv_poll_cb
+        fault: @escaping LoopCall.Fault, onWake: @escaping uv_poll_cb, onTimer: @escaping uv_poll_cb
     ) throws(EventLoopError) {
         self.fault = fault
         unsafe loop = .allocate(capacity: 1)
@@ -36,35 +39,41 @@ final class LoopCore: @unchecked Sendable {
             unsafe loop.deallocate()
             throw error
         }
-        var descriptor: Int32 = -1
+        var descriptors: (timer: Int32, wakeUp: Int32) = (-1, -1)
+        func poll(
+            _ handle: AnyLoopHandle, _ descriptor: Int32, _ callback: @escaping uv_poll_cb
+        ) throws(EventLoopError) {
+            try handle.open { () throws(EventLoopError) in
+                try Self.attempt(.pollInit, fault) { unsafe uv_poll_init(loop, handle.raw(), descriptor) }
+                try Self.attempt(.pollStart, fault) {
+                    unsafe uv_poll_start(handle.raw(), Int32(UV_READABLE.rawValue), callback)
+                }
+            }
+        }
         do throws(EventLoopError) {
-            descriptor = try Self.attempt(.timerCreate, fault) {
+            descriptors.timer = try Self.attempt(.timerCreate, fault) {
                 let result = timerfd_create(CLOCK_MONOTONIC, Int32(TFD_CLOEXEC | TFD_NONBLOCK))
                 return result < 0 ? -errno : result
             }
-            try wakeUp.open { () throws(EventLoopError) in
-                try Self.attempt(.asyncInit, fault) { unsafe uv_async_init(loop, wakeUp.raw(), onWake) }
+            descriptors.wakeUp = try Self.attempt(.eventCreate, fault) {
+                let result = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+                return result < 0 ? -errno : result
             }
-            try timer.open { () throws(EventLoopError) in
-                try Self.attempt(.pollInit, fault) { unsafe uv_poll_init(loop, timer.raw(), descriptor) }
-                try Self.attempt(.pollStart, fault) {
-                    unsafe uv_poll_start(timer.raw(), Int32(UV_READABLE.rawValue), onTimer)
-                }
-            }
+            try unsafe poll(wakeUp, descriptors.wakeUp, onWake)
+            try unsafe poll(timer, descriptors.timer, onTimer)
         } catch {
             unsafe Self.closeHandles(of: loop, sparing: nil)
             unsafe uv_loop_close(loop)
             unsafe loop.deallocate()
-            if descriptor >= 0 {
-                close(descriptor)
-            }
+            for descriptor in [descriptors.timer, descriptors.wakeUp] where descriptor >= 0 { close(descriptor) }
             throw error
         }
-        timerDescriptor = descriptor
+        (timerDescriptor, wakeUpDescriptor) = descriptors
     }
 
     deinit {
         close(timerDescriptor)
+        close(wakeUpDescriptor)
         unsafe loop.deallocate()
     }
 
@@ -86,8 +95,17 @@ final class LoopCore: @unchecked Sendable {
 
     /// Lets the wake-up callback run on the loop's thread. Whoever ``WakeGate/request()`` told to.
     func sendWakeUp() {
-        // It reports no failure: the handle is open, and libuv aborts if the kernel refuses the write.
-        unsafe uv_async_send(wakeUp.raw())
+        var one: UInt64 = 1
+        // The descriptor is open, and its count, which `takeWakeUp` takes back to 0, far from the maximum.
+        let written = unsafe write(wakeUpDescriptor, &one, MemoryLayout.size(ofValue: one))
+        precondition(written == MemoryLayout.size(ofValue: one), "the event descriptor refused a wake-up")
+    }
+
+    /// Takes note of the wake-ups sent so far. The loop's thread.
+    func takeWakeUp() {
+        var count: UInt64 = 0
+        // Nothing to read is nothing to take.
+        _ = unsafe read(wakeUpDescriptor, &count, MemoryLayout.size(ofValue: count))
     }
 
     /// Dispatches events until `interrupt()`. The loop's thread.

@@ -5,14 +5,12 @@ internal import Synchronization
 /// One word with two bits. `pending`: a wake-up was asked for and its callback has not begun. `closed`: no further
 /// wake-up is accepted.
 ///
-/// - ``request()`` sets `pending`. Only the thread that set it first sends (`uv_async_send`); all others are covered by
-///   the callback that is still to come. So there is never more than one thread inside `uv_async_send`.
+/// - ``request()`` sets `pending`. Only the thread that set it first sends (a write to the event descriptor); all others are covered
+///   by the callback that is still to come.
 /// - ``begin()``, first thing in the callback, clears `pending`. Whatever a thread wrote before its `request()` that
-///   found `pending` set is seen by the callback, because both are read-modify-write operations on one word; libuv's
-///   own check of its `pending` field is a plain load and gives no such promise.
-/// - ``close()`` sets `closed`. If `pending` was clear, no thread is inside `uv_async_send` and none will be: the handle
-///   can be closed at once. If it was set, a sender may still be about to touch the handle; the callback that it owes
-///   comes in any case, and after that callback began (libuv waits for the sender there) the handle can be closed.
+///   found `pending` set is seen by the callback, because both are read-modify-write operations on one word.
+/// - ``close()`` sets `closed`. If `pending` was clear, no thread is about to send and none will be: the handle can be closed at once.
+///   If it was set, the callback that is owed comes in any case, and closes the handle.
 ///
 /// So neither a lock nor a reference count is needed, and no sender ever waits.
 struct WakeGate: ~Copyable, Sendable {

@@ -25,28 +25,23 @@ public struct Activity: Sendable, Identifiable {
     let begunAt: QoSClass?
 
     /// The level that it gives, its own or that of the nearest outer one that has one, with the class at whose begin that was.
-    let inherited: (level: QoSLevel, begunAt: QoSClass?)?
+    let inherited: LevelScope.Given?
 
     /// The level that it gives to what is created in it (rule O1); `nil` if neither it nor an outer one says any.
     public var level: QoSLevel? { inherited?.level }
-
-    /// The activity in which the calling code was started; it follows tasks, submissions and operations (rule X1).
-    @TaskLocal static var scope: Activity?
 
     private static let lastID = Atomic<UInt64>(0)
     private static let running = Lock<[UInt64: Activity]>([:])
 
     init(options: ActivityOptions, reason: String) {
-        let outer = Self.scope
+        let outer = LevelScope.current
         id = Self.lastID.add(1, ordering: .relaxed).newValue
         self.options = options
         self.reason = reason
-        parentID = outer?.id
+        parentID = outer?.activity?.id
         start = .now
-        begunAt = unsafe withUnsafeCurrentTask { task in
-            unsafe task.flatMap { unsafe QoSClass(rawPriority: $0.priority.rawValue) }
-        }
-        inherited = options.level.map { [begunAt] in ($0, begunAt) } ?? outer?.inherited
+        begunAt = LevelScope.callingClass
+        inherited = options.level.map { [begunAt] in ($0, begunAt) } ?? outer?.given
     }
 
     /// The activities that go on at this moment, in the order in which they were begun. Any thread.

@@ -16,7 +16,7 @@ package final class CarriedContext: Sendable {
 
     /// What the calling code hands on; `nil` for nothing.
     package static func captured() -> CarriedContext? {
-        let (service, activity) = (ServiceContext.current, Activity.scope)
+        let (service, activity) = (ServiceContext.current, QoS.activity)
         guard service != nil || activity != nil else { return nil }
         return CarriedContext(ExecutionContext(serviceContext: service, activity: activity))
     }
@@ -32,7 +32,7 @@ package final class CarriedContext: Sendable {
     static func run(_ carried: CarriedContext?, _ body: () -> Void) {
         if let carried {
             carried.context.bind(body)
-        } else if ServiceContext.current != nil || Activity.scope != nil {
+        } else if ServiceContext.current != nil || LevelScope.current != nil {
             ExecutionContext.detached.bind(body)
         } else {
             body()

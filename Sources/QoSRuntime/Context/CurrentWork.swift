@@ -19,10 +19,30 @@ package enum WorkScope {
 
     /// The innermost work of the calling thread, if it runs a synchronous body; else that of the calling task.
     package static var current: (any CurrentWork)? {
-        if let frame = unsafe cqos_current_frame() {
-            return unsafe frame.assumingMemoryBound(to: Frame.self).pointee.work
+        guard let frame = unsafe cqos_current_frame() else { return task }
+        if UInt(bitPattern: frame) & entryBit != 0 {
+            // SAFETY: an entry that runs is kept by who runs it, on this thread.
+            return unsafe Unmanaged<WorkEntry>.fromOpaque(frame - Int(entryBit)).takeUnretainedValue()
         }
-        return task
+        return unsafe frame.assumingMemoryBound(to: Frame.self).pointee.work
+    }
+
+    /// Says in a frame's address that it is a work queue's entry itself, whose address is even.
+    private static var entryBit: UInt { 1 }
+
+    /// Makes an entry of a work queue the calling thread's innermost work; the address that was there is put back by
+    /// ``leave(for:)``.
+    @inline(__always)
+    static func enter(_ entry: Unmanaged<WorkEntry>) -> UnsafeMutableRawPointer? {
+        let outer = unsafe cqos_current_frame()
+        unsafe cqos_set_current_frame(entry.toOpaque() + Int(entryBit))
+        return unsafe outer
+    }
+
+    /// Ends what ``enter(_:)`` began.
+    @inline(__always)
+    static func leave(for outer: UnsafeMutableRawPointer?) {
+        unsafe cqos_set_current_frame(outer)
     }
 
     /// Runs a synchronous body as a part of a piece of work, on the calling thread.

@@ -31,7 +31,7 @@ public struct ExecutionContext: Sendable {
 
     /// The context of the calling code. Some 100 ns; any thread or task.
     public static var current: ExecutionContext {
-        ExecutionContext(level: QoS.currentLevel, serviceContext: ServiceContext.current, activity: Activity.scope)
+        ExecutionContext(level: QoS.currentLevel, serviceContext: ServiceContext.current, activity: QoS.activity)
     }
 
     /// No level, no service context, no activity: for work that must not have its submitter's (rules B9, B10).
@@ -71,7 +71,7 @@ public struct ExecutionContext: Sendable {
         _ body: () throws(Failure) -> Success
     ) throws(Failure) -> Success {
         try ServiceContext.$current.bound(to: serviceContext) { () throws(Failure) -> Success in
-            try Activity.$scope.bound(to: activity, body)
+            try LevelScope.$current.bound(to: activity.map(LevelScope.init(activity:)), body)
         }
     }
 
@@ -81,7 +81,7 @@ public struct ExecutionContext: Sendable {
     ) async throws(Failure) -> Success {
         try await ServiceContext.$current.bound(to: serviceContext) {
             () async throws(Failure) -> Success in
-            try await Activity.$scope.bound(to: activity, body)
+            try await LevelScope.$current.bound(to: activity.map(LevelScope.init(activity:)), body)
         }
     }
 

@@ -2,7 +2,7 @@ public import QoSCore
 
 extension QoS {
     /// The activity in which the calling code was started; `nil` without one. Any thread or task.
-    public static var activity: Activity? { Activity.scope }
+    public static var activity: Activity? { LevelScope.current?.activity }
 
     /// The activities that go on in the process, in the order in which they were begun. Any thread.
     public static var activities: [Activity] { Activity.all }
@@ -21,7 +21,7 @@ extension QoS {
         let activity = Activity(options: options, reason: reason)
         activity.begin()
         defer { activity.end() }
-        return try Activity.$scope.bound(to: activity, body)
+        return try LevelScope.$current.bound(to: LevelScope(activity: activity), body)
     }
 
     /// Runs an async body as an activity: what the body creates without a level of its own gets the activity's (rules S8, O1).
@@ -33,6 +33,6 @@ extension QoS {
         let activity = Activity(options: options, reason: reason)
         activity.begin()
         defer { activity.end() }
-        return try await Activity.$scope.bound(to: activity, body)
+        return try await LevelScope.$current.bound(to: LevelScope(activity: activity), body)
     }
 }

@@ -6,20 +6,19 @@ import _Concurrency
 public enum QoS {
     /// The level at which the calling code runs, and with which it submits work that names none (rules B6, O1, S8).
     ///
-    /// That of the work item or operation in whose execution it stands; else that of the surrounding activity; both raised to the
-    /// class of the calling task's priority when something of a higher class waits for the task. Else the class of the task's
+    /// That of the work item or operation in whose execution it stands; else that of the innermost activity or
+    /// ``QoSScheduler/withQoS(_:operation:)`` around it; all raised to the class of the calling task's priority when something of a
+    /// higher class waits for the task. Else the class of the task's
     /// priority; else the level of a ``QoSThread`` or of the main thread (rule T5). `nil` (unspecified, rule C1) on a thread
     /// without a level.
     ///
     /// Any thread or task; some 30 ns.
     public static var currentLevel: QoSLevel? {
         var facts = SubmitterFacts()
-        facts.task = unsafe withUnsafeCurrentTask { task in
-            unsafe task.flatMap { unsafe QoSClass(rawPriority: $0.priority.rawValue) }
-        }
+        facts.task = LevelScope.callingClass
         facts.work = WorkScope.current?.effectiveLevel
         if facts.work == nil {
-            facts.activity = Activity.scope?.inherited
+            facts.activity = LevelScope.current?.given
             if facts.task == nil {
                 facts.thread = ThreadLevel.current?.level
                 facts.mainThread = MainThread.levelIfCurrent

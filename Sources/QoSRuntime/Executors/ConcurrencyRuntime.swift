@@ -111,9 +111,7 @@ package enum ConcurrencyRuntime {
 
     /// The calling task, to be told from others while it is alive; `nil` outside of tasks.
     static var currentTask: TaskAddress? {
-        unsafe withUnsafeCurrentTask { task in
-            unsafe task.map { unsafe TaskAddress(rawValue: unsafeBitCast($0, to: UInt.self)) }
-        }
+        unsafe cqos_current_task().map { TaskAddress(rawValue: UInt(bitPattern: $0)) }
     }
 
     /// Keeps a task that is alive now alive until ``escalateAndRelease(_:to:)``; `false` for one that cannot be kept.
@@ -146,6 +144,13 @@ package enum ConcurrencyRuntime {
         guard isTask(job) else { return }
         // SAFETY: a job of kind `task` is the task object itself, and alive, since it has not run.
         unsafe unsafeBitCast(JobNode(job).address, to: UnsafeCurrentTask.self).cancel()
+    }
+
+    /// The priority of the calling task as it is now, escalations included; `nil` outside of tasks. As `withUnsafeCurrentTask` tells
+    /// it, without retaining the task.
+    static var priorityOfCurrentTask: UInt8? {
+        // SAFETY: the task runs the calling code, so it is alive.
+        unsafe cqos_current_task().map { unsafe currentPriority($0) }
     }
 
     @_silgen_name("swift_task_currentPriority")

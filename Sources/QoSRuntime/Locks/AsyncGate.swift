@@ -92,7 +92,7 @@ final class AsyncGate: Sendable {
         case .cancelled:
             continuation.resume(throwing: CancellationError())
         case .refused(let cycle):
-            continuation.resume(throwing: waiter.refused(by: cycle))
+            continuation.resume(throwing: waiter.refusedLock(by: cycle))
         case .waits(let raises, let holder, let isBeyondDepth):
             waiter.perform(raises)
             if isBeyondDepth, let holder {
@@ -111,10 +111,12 @@ final class AsyncGate: Sendable {
         let mayBeFreedByOthers = state.unowned > 0 || holders.isEmpty
         let beginning = LockRegistry.shared.state.withLock { registry -> Beginning in
             if isFirst { for holder in holders { _ = registry.graph.acquired(.task(holder), resource) } }
+            let awaits = registry.awaits
             do throws(LockRegistry.Cycle) {
                 let latest = wait.escalated.map { max($0, level ?? $0) } ?? level
                 let outcome = try registry.graph.waits(
-                    .task(wait.task), at: latest, for: resource, mayBeFreedByOthers: mayBeFreedByOthers)
+                    .task(wait.task), at: latest, for: resource, mayBeFreedByOthers: mayBeFreedByOthers,
+                    blockers: { awaits.blockers(of: $0) })
                 return .waits(
                     registry.note(outcome.raises), holder: holders.first.map { .task($0) },
                     isBeyondDepth: outcome.isBeyondDepth)

@@ -25,4 +25,6 @@ enum LockResource: Hashable, Sendable {
     case lock(UInt)
     /// The execution of a task by a thread that is blocked meanwhile.
     case execution(UInt32)
+    /// Something else that a thread waits for: what that is, the registry's table of ``ThreadAwaited`` tells.
+    case awaited(UInt32)
 }

@@ -5,6 +5,8 @@ import QoSKernel
 struct LockRaise: Sendable {
     enum Means {
         case thread(ThreadRaise)
+        /// The thread sleeps until something ends that is no lock: that is raised, too.
+        case awaited(ThreadRaise?, ThreadAwaiting, LevelCode)
         /// Retained until it has been raised.
         case task(TaskAddress, QoSClass)
         /// A child of an `async let`, which lives in its parent's memory: it may end while somebody looks at it.
@@ -21,6 +23,9 @@ struct LockRaise: Sendable {
         switch means {
         case .thread(let thread):
             return thread.raise()
+        case .awaited(let thread, let awaiting, let level):
+            awaiting.awaited.raised(to: level)
+            return thread?.raise()
         case .task(let task, let qosClass):
             ConcurrencyRuntime.escalateAndRelease(task, to: qosClass)
             // So that the scheduler looks for it, wherever it waits.

@@ -17,6 +17,8 @@ final class LockRegistry: Sendable {
         var graph = Graph()
         /// The threads that sleep until they are handed a mutex.
         var sleepers: [UInt32: LockWait] = [:]
+        /// What the threads wait for that sleep until something ends that is no lock.
+        var awaits: [UInt32: ThreadAwaiting] = [:]
         /// The threads that are raised, or are about to be.
         var raises: [UInt32: ThreadRaise] = [:]
 
@@ -30,7 +32,12 @@ final class LockRegistry: Sendable {
                     raises[id] = raise
                     raise.targetClass = change.level?.qosClass
                     // The thread takes back by itself.
-                    return change.level.map { _ in LockRaise(party: change.party, means: .thread(raise)) }
+                    guard let level = change.level else { return nil }
+                    guard let awaiting = awaits[id] else {
+                        return LockRaise(party: change.party, means: .thread(raise))
+                    }
+                    awaiting.note(LevelCode(level))
+                    return LockRaise(party: change.party, means: .awaited(raise, awaiting, LevelCode(level)))
                 case .task(let task):
                     // A task's priority cannot be taken back.
                     guard let level = change.level else { return nil }
@@ -40,6 +47,12 @@ final class LockRegistry: Sendable {
                 }
             }
         }
+
+        /// What a party waits for is called; `nil` where that is not known.
+        func nameOfResource(awaitedBy party: LockParty) -> String? {
+            guard case .thread(let id) = party else { return nil }
+            return awaits[id]?.awaited.awaitedName ?? sleepers[id]?.lockName
+        }
     }
 
     let state = Lock(State())
@@ -48,12 +61,40 @@ final class LockRegistry: Sendable {
     func settleCallingThread(_ id: UInt32) {
         guard let raise = raise(ofThread: id) else { return }
         raise.settle()
-        state.withLock { if raise.targetClass == nil { $0.raises[id] = nil } }
+        tidy(raise)
+    }
+
+    /// Forgets a thread that is not raised any more, unless somebody is about to look at it, who does this afterwards.
+    func tidy(_ raise: ThreadRaise) {
+        state.withLock { if raise.targetClass == nil, raise.retireIfIdle() { $0.raises[raise.id] = nil } }
+    }
+
+    /// What raises a thread, made if there is none; it may be retired by the time it is used.
+    func raiseOrNew(ofThread id: UInt32) -> ThreadRaise {
+        state.withLock { state in
+            if let raise = state.raises[id] { return raise }
+            let raise = ThreadRaise(id: id)
+            state.raises[id] = raise
+            return raise
+        }
+    }
+
+    /// What a party waits for is called; `nil` where that is not known.
+    func nameOfResource(awaitedBy party: LockParty) -> String? {
+        state.withLock { $0.nameOfResource(awaitedBy: party) }
     }
 
     /// Whether and how a thread is raised.
     func raise(ofThread id: UInt32) -> ThreadRaise? {
         state.withLock { $0.raises[id] }
+    }
+}
+
+extension [UInt32: ThreadAwaiting] {
+    /// Who has to get on before something ends of which the graph knows no holder.
+    func blockers(of resource: LockResource) -> [LockParty] {
+        guard case .awaited(let id) = resource else { return [] }
+        return self[id]?.awaited.blockers.map { .thread($0) } ?? []
     }
 }
 
@@ -64,7 +105,11 @@ final class LockWait: Sendable {
     /// The task that the thread runs meanwhile.
     let task: TaskAddress?
 
-    init(task: TaskAddress?) {
+    /// What the lock is called.
+    let lockName: String
+
+    init(task: TaskAddress?, lockName: String) {
         self.task = task
+        self.lockName = lockName
     }
 }

@@ -7,6 +7,7 @@ struct LockWaiter: Sendable {
     /// What it is called; `nil` is asked for when it is needed.
     let name: String?
     let level: QoSLevel?
+    /// What the lock is called, or what else it waits for.
     let lockName: String
     let since = ContinuousClock.now
 
@@ -18,23 +19,57 @@ struct LockWaiter: Sendable {
     }
 
     /// Reports the wait, if anybody listens.
-    func report(_ kind: InversionReport.Kind, holder: LockParty, _ explanation: String) {
+    func report(_ kind: InversionReport.Kind, holder: LockParty?, _ explanation: String) {
         InversionDetection.report {
             var holderLevel: QoSLevel?
-            if case .thread(let id) = holder { holderLevel = ThreadTable[id]?.ownClass.map { QoSLevel($0) } }
+            if case .thread(let id)? = holder { holderLevel = ThreadTable[id]?.ownClass.map { QoSLevel($0) } }
             return InversionReport(
                 kind: kind, waiter: .init(name: name ?? party.name, level: level), resource: lockName,
-                holder: .init(name: holder.name, level: holderLevel), since: since, explanation: explanation)
+                holder: .init(name: holder?.name ?? "nobody that is known", level: holderLevel), since: since,
+                explanation: explanation)
         }
     }
 
-    /// The error for a wait that could never end, which is reported too.
-    func refused(by cycle: LockRegistry.Cycle) -> LockError {
+    /// The error for a wait for a lock that could never end, which is reported too.
+    func refusedLock(by cycle: LockRegistry.Cycle) -> LockError {
         let error: LockError =
             cycle.isReentrant
             ? .reentrant(lock: lockName, holder: name ?? party.name)
-            : .deadlock(lock: lockName, waits: cycle.links.map { "\($0.waiter.name) waits for \($0.holder.name)" })
-        report(.deadlock, holder: cycle.links.first?.holder ?? party, "\(error)")
+            : .deadlock(lock: lockName, waits: descriptions(of: cycle))
+        reportDeadlock(cycle, "\(error)")
         return error
+    }
+
+    /// The waits of a cycle in words: each member, what it waits for, and who has that.
+    func descriptions(of cycle: LockRegistry.Cycle) -> [String] {
+        cycle.links.map { link in
+            let awaited = link.waiter == party ? lockName : LockRegistry.shared.nameOfResource(awaitedBy: link.waiter)
+            return "\(link.waiter.name) waits for \(awaited.map { "\($0), held up by " } ?? "")\(link.holder.name)"
+        }
+    }
+
+    /// Reports a wait that could never end.
+    func reportDeadlock(_ cycle: LockRegistry.Cycle, _ explanation: String) {
+        report(.deadlock, holder: cycle.links.first?.holder ?? party, explanation)
+    }
+}
+
+extension LockWaiter {
+    /// Lets the calling thread, which is the one that waits, sleep until something has ended that is no lock.
+    ///
+    /// - Parameters:
+    ///   - refusal: makes the error for a wait that would never end, of the waits of the circle in words.
+    ///   - park: sleeps; may return before the end.
+    /// - Throws: the refusal, which is reported too; the thread has not slept then.
+    func sleep<Refusal: Error>(
+        awaiting awaited: any ThreadAwaited, refusal: ([String]) -> Refusal, _ park: () -> Void
+    ) throws(Refusal) {
+        do throws(LockRegistry.Cycle) {
+            try LockRegistry.shared.sleep(awaiting: awaited, at: level, park)
+        } catch {
+            let refusal = refusal(descriptions(of: error))
+            reportDeadlock(error, "\(refusal)")
+            throw refusal
+        }
     }
 }

@@ -40,10 +40,10 @@ enum MutexWaiting {
         let waiter = LockWaiter(
             party: .thread(own >> 1), name: nil, level: QoS.currentLevel,
             lockName: name.map { "mutex '\($0)'" } ?? "a mutex without a name")
-        let wait = LockWait(task: ConcurrencyRuntime.currentTask)
+        let wait = LockWait(task: ConcurrencyRuntime.currentTask, lockName: waiter.lockName)
         var entry = unsafe enter(word, own: own, level: waiter.level, wait, refusesCycle: true)
         if case .refused(let cycle) = entry {
-            let error = waiter.refused(by: cycle)
+            let error = waiter.refusedLock(by: cycle)
             if refusesCycle { throw error }
             entry = unsafe enter(word, own: own, level: waiter.level, wait, refusesCycle: false)
         }
@@ -117,8 +117,11 @@ enum MutexWaiting {
             var changes: [WaitRaise<LockParty>] = []
             if state.graph.holders(of: resource).isEmpty { changes += state.graph.acquired(holder, resource) }
             let outcome: WaitOutcome<LockParty>
+            let awaits = state.awaits
             do throws(LockRegistry.Cycle) {
-                outcome = try state.graph.waits(.thread(id), at: level, for: resource, refusesCycle: refusesCycle)
+                outcome = try state.graph.waits(
+                    .thread(id), at: level, for: resource, refusesCycle: refusesCycle,
+                    blockers: { awaits.blockers(of: $0) })
             } catch {
                 // The bit stays: the holder finds nobody when it gives the mutex back.
                 return .refused(error)

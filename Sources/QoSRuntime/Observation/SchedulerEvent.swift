@@ -20,6 +20,11 @@ public enum SchedulerEvent: Sendable, Hashable {
     case processorsChanged(from: Int, to: Int)
     /// A limit that ``QoSScheduler/setWidthLimit(_:for:)`` set has taken effect, so many nanoseconds after it was set; `nil` is no limit.
     case widthLimited(QoSClass, to: Int?, afterNanoseconds: UInt64)
+    /// Something waits for something lower that cannot be raised, a worker's thread sleeps in a lock or for a work queue, or some wait
+    /// for one another for ever; with the names of both sides (rule I5).
+    ///
+    /// A scheduler tells of its own workers, and of threads and tasks that are nobody's workers.
+    case waiting(InversionReport)
     /// A thread could not be created; it is tried again while there is work.
     case threadStartFailed(QoSClass)
 }

@@ -1,3 +1,4 @@
+import CQoSShims
 import QoSCore
 import QoSKernel
 import Synchronization
@@ -28,7 +29,8 @@ public final class Once: Sendable {
     ///
     /// A closure that throws has not run: the next one gets its turn.
     ///
-    /// - Throws: what the closure throws; ``WorkQueueError/wouldDeadlock(_:)`` when called from the closure itself.
+    /// - Throws: what the closure throws; ``WorkQueueError/wouldDeadlock(_:)`` when called from the closure itself;
+    ///   ``WorkQueueError/deadlock(waits:)`` when the closure that runs waits, in the end, for the calling thread.
     public func run(_ body: () throws -> Void) throws {
         while !hasRun {
             if try begin() {
@@ -64,8 +66,15 @@ public final class Once: Sendable {
         case .busy(let runner):
             let level = LevelCode(QoS.currentLevel)
             if let runner { runner.queue.waitBegan(for: runner, at: level) }
-            wait.parker.park()
-            if let runner { runner.queue.waitEnded(for: runner, at: level) }
+            defer { if let runner { runner.queue.waitEnded(for: runner, at: level) } }
+            let waiter = LockWaiter(
+                party: .thread(cqos_own_id()), name: nil, level: level.level, lockName: awaitedName)
+            do throws(WorkQueueError) {
+                try waiter.sleep(awaiting: self, refusal: WorkQueueError.deadlock(waits:)) { wait.parker.park() }
+            } catch {
+                state.withLock { state in state.waits.removeAll { $0 === wait } }
+                throw error
+            }
             return false
         }
     }
@@ -83,5 +92,23 @@ public final class Once: Sendable {
             return state.waits
         }
         for wait in waits { wait.parker.unpark() }
+    }
+}
+
+extension Once: ThreadAwaited {
+    var blockers: [UInt32] {
+        state.withLock { state in state.isRunning ? state.thread.map { [UInt32(bitPattern: $0.rawValue)] } ?? [] : [] }
+    }
+
+    var awaitedName: String { "a closure that runs once" }
+
+    func raised(to level: LevelCode) {
+        let runner = state.withLock { $0.runner }
+        if let runner { runner.queue.waitBegan(for: runner, at: level) }
+    }
+
+    func lowered(from level: LevelCode) {
+        let runner = state.withLock { $0.runner }
+        if let runner { runner.queue.waitEnded(for: runner, at: level) }
     }
 }

@@ -39,7 +39,7 @@ extension QueueCore {
         _ entry: WorkEntry, to level: LevelCode, isRunning: Bool, _ effects: inout QueueEffects
     ) {
         if isRunning {
-            effects.runningChanged()
+            effects.runningChanged(entry)
         } else if entry.pooledRank >= 0, level.rank > entry.pooledRank {
             entry.pooledRank = level.rank
             effects.raise(entry, rank: level.rank)
@@ -67,6 +67,16 @@ extension QueueCore {
             update(entry, to: max(entry.demand, state.raise), state, &effects)
         }
         settle(&state, &effects)
+    }
+
+    /// A synchronous submission was given up: it demands nothing any more, and nobody waits for it.
+    func withdrawn(_ entry: WorkEntry) {
+        var effects = QueueEffects()
+        state.withLock { state in
+            (entry.base, entry.waits) = (.none, [])
+            recompute(entry, &state, &effects)
+        }
+        effects.perform(on: core)
     }
 
     /// Somebody of a level waits for an entry of this queue: it, and what stands before it, is raised to that level until

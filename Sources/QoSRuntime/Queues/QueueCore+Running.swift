@@ -91,5 +91,10 @@ extension QueueCore {
     /// Nobody can resume the queue any more: it goes on, however often it was suspended.
     func released() {
         while (try? resume()) != nil {}
+        let idleTurn = state.withLock { state in
+            state.isReleased = true
+            return state.idleTurn.take()
+        }
+        _ = consume idleTurn
     }
 }

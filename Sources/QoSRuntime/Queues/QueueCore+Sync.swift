@@ -2,21 +2,78 @@ import QoSCore
 import QoSKernel
 
 extension QueueCore {
-    /// Runs a body in the queue's turn before it returns: on the calling thread where the queue and what it targets are idle.
+    /// Runs a body in the queue's turn before it returns: on the calling thread where the queue and what it targets are idle. After
+    /// ``checkMayWait(isBarrier:)`` and, on a serial queue, ``enterIdle(level:caller:)``, which costs less.
     ///
-    /// - Throws: ``WorkQueueError/wouldDeadlock(_:)``.
-    func sync(level: LevelCode, isBarrier: Bool, _ body: () -> Void) throws(WorkQueueError) {
-        try checkMayWait(isBarrier: isBarrier)
-        withoutActuallyEscaping(body) { body in
-            let entry = SyncEntry(queue: self, level: level, isBarrier: isBarrier, body: body)
+    /// - Parameters:
+    ///   - level: of the submission.
+    ///   - caller: what the calling thread runs at anyway.
+    /// - Throws: ``WorkQueueError/deadlock(waits:)``: the body has not run then.
+    func sync(
+        level: LevelCode, caller: LevelCode, isBarrier: Bool, _ body: () -> Void
+    ) throws(WorkQueueError) {
+        try withoutActuallyEscaping(body) { (body) throws(WorkQueueError) in
+            let entry = SyncEntry(
+                queue: self, level: level, callerRank: caller.rank, isBarrier: isBarrier, body: body)
             if enter(entry) {
                 entry.runEntered()
+                keep(entry)
             } else {
                 entry.unclaim()
-                entry.wait = ThreadWait()
+                let wait = ThreadWait()
+                entry.wait = wait
                 add(entry)
-                waitHelping(entry)
+                try waitHelping(entry, wait)
             }
+        }
+    }
+
+    // MARK: An idle serial queue
+
+    /// A serial queue's turn that the calling thread has.
+    @safe
+    struct IdleTurn {
+        // SAFETY: `around` is what `WorkEntry.end(_:)` puts back, on the same thread.
+        fileprivate let entry: SyncEntry
+        fileprivate let around: UnsafeMutableRawPointer?
+    }
+
+    /// Gives the caller a serial queue's turn if nothing stands in its way: two short turns of one lock for a submission, and no
+    /// allocation. What the caller runs until ``leaveIdle(_:)`` is a part of the turn.
+    ///
+    /// - Returns: the turn; `nil` where it takes more than that.
+    func enterIdle(level: LevelCode, caller: LevelCode) -> IdleTurn? {
+        guard kind == .serial, !hasTarget else { return nil }
+        let entry: SyncEntry? = state.withLock { state in
+            guard state.idleTurn != nil, state.target == nil, state.order.entered(isBarrier: true),
+                let entry = state.idleTurn.take()
+            else { return nil }
+            entry.prepare(level: level, callerRank: caller.rank)
+            entry.place = .active(0)
+            state.active.append(entry)
+            return entry
+        }
+        guard let entry else { return nil }
+        return unsafe IdleTurn(entry: entry, around: entry.begin())
+    }
+
+    /// Gives the turn back.
+    func leaveIdle(_ turn: consuming IdleTurn) {
+        let entry = turn.entry
+        unsafe entry.end(turn.around)
+        let isQuiet = state.withLock { state in
+            end(entry, &state)
+            if !state.isReleased { state.idleTurn = entry }
+            return state.order.heldCount == 0 && state.raise == .none
+        }
+        if !isQuiet { advance() }
+    }
+
+    /// Keeps what stood for a turn on an idle serial queue, for the next one that finds it idle.
+    private func keep(_ entry: SyncEntry) {
+        guard kind == .serial, !hasTarget else { return }
+        state.withLock { state in
+            if state.idleTurn == nil, !state.isReleased { state.idleTurn = entry }
         }
     }
 
@@ -58,10 +115,16 @@ extension QueueCore {
         return false
     }
 
+    // MARK: A busy one
+
     /// - Throws: ``WorkQueueError/wouldDeadlock(_:)`` when the calling thread runs something that a synchronous submission to
     ///   this queue would have to wait for: an item of the queue or of one that it targets, where those run one at a time.
+    @inline(__always)
     func checkMayWait(isBarrier: Bool) throws(WorkQueueError) {
-        guard let innermost = WorkEntry.current else { return }
+        if let innermost = WorkEntry.current { try checkMayWait(within: innermost, isBarrier: isBarrier) }
+    }
+
+    private func checkMayWait(within innermost: WorkEntry, isBarrier: Bool) throws(WorkQueueError) {
         var queue: QueueCore? = self
         while let step = queue {
             var entry: WorkEntry? = innermost
@@ -74,59 +137,21 @@ extension QueueCore {
         }
     }
 
-    /// Waits until an entry has run. A worker runs what stands before it itself, where nobody else does: it might be the
-    /// last of its pool that could.
-    private func waitHelping(_ entry: SyncEntry) {
-        guard let wait = entry.wait else { return }
-        helping(towards: entry, wait: wait) {
-            entry.isDone
-        } park: {
-            wait.parker.park()
+    /// Waits until an entry has run, or gives it up where that would never be.
+    private func waitHelping(_ entry: SyncEntry, _ wait: ThreadWait) throws(WorkQueueError) {
+        do throws(WorkQueueError) {
+            try helping(towards: entry, wait: wait) {
+                entry.isDone
+            } park: {
+                wait.parker.park()
+            }
+        } catch {
+            if entry.withdraw() {
+                withdrawn(entry)
+                throw error
+            }
+            // It has begun after all, on another thread, with a closure that is this one's.
+            while !entry.isDone { wait.parker.park() }
         }
-    }
-
-    /// Waits until an entry of this queue has ended.
-    ///
-    /// - Parameters:
-    ///   - entry: what is waited for.
-    ///   - wait: is unparked when it has ended.
-    ///   - park: sleeps until `wait` is unparked.
-    func helping(towards entry: WorkEntry, wait: ThreadWait, until isDone: () -> Bool, park: () -> Void) {
-        guard unsafe Worker.current != nil else {
-            while !isDone() { park() }
-            return
-        }
-        let lowest = self.lowest
-        lowest.state.withLock { $0.helpers.append(wait) }
-        while !isDone() {
-            if let next = standing(before: entry), next.claim() { next.help(until: isDone) } else { park() }
-        }
-        lowest.state.withLock { state in state.helpers.removeAll { $0 === wait } }
-    }
-
-    /// The end of the chain of targets.
-    private var lowest: QueueCore {
-        var queue = self
-        while let target = queue.target { queue = target }
-        return queue
-    }
-
-    /// What has to run before an entry of this queue can end, or the entry, if that waits for a thread; nothing else: other items may
-    /// want what the waiting thread holds.
-    private func standing(before entry: WorkEntry) -> WorkEntry? {
-        let (found, target) = state.withLock { state -> (WorkEntry?, QueueCore?) in
-            if kind == .serial { return (state.isDraining ? nil : state.drain, state.target) }
-            guard !state.order.isSuspended else { return (nil, nil) }
-            let first =
-                switch entry.place {
-                case .outside: nil as WorkEntry?
-                // All that have their turn came before it, or are the barrier that it stands behind.
-                case .held: state.active.first { !$0.isStarted }
-                case .active: entry.isStarted ? nil : entry
-                }
-            return (state.target == nil ? first : first?.carrier, state.target)
-        }
-        guard let target else { return found }
-        return found.flatMap { target.standing(before: $0) }
     }
 }

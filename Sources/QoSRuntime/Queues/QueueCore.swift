@@ -55,6 +55,13 @@ final class QueueCore: Sendable {
 
         /// Threads that wait for something of this queue and could run it themselves.
         var helpers: [ThreadWait] = []
+
+        /// What stands for the turn of the next one that submits synchronously to a serial queue that is idle; the two refer to each
+        /// other until the queue is released.
+        var idleTurn: SyncEntry?
+
+        /// Whether the queue's handle has gone.
+        var isReleased = false
     }
 
     init(core: SchedulerCore, label: String, kind: Kind, level: QoSLevel?) {
@@ -167,6 +174,12 @@ final class QueueCore: Sendable {
             }
         }
         settle(&state, &effects)
+    }
+
+    func advance() {
+        var effects = QueueEffects()
+        state.withLock { advance(&$0, &effects) }
+        effects.perform(on: core)
     }
 
     private func submitDrain(_ state: inout State, _ effects: inout QueueEffects) {

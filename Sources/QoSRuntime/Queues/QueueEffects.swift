@@ -1,3 +1,4 @@
+import CQoSShims
 import QoSCore
 import QoSKernel
 import Synchronization
@@ -10,8 +11,8 @@ struct QueueEffects {
     /// Threads that wait and could run what has been submitted.
     private var helpers: [ThreadWait] = []
 
-    /// Whether something that runs was raised, or is not raised any more.
-    private var needsLook = false
+    /// What runs and was raised, or is not raised any more.
+    private var changed: [WorkEntry] = []
 
     /// The ranks to which waiting entries were raised.
     private var moved: [Int] = []
@@ -28,8 +29,8 @@ struct QueueEffects {
     }
 
     /// The level of a running entry has changed.
-    mutating func runningChanged() {
-        needsLook = true
+    mutating func runningChanged(_ entry: WorkEntry) {
+        changed.append(entry)
     }
 
     /// Threads that wait are to look again.
@@ -43,6 +44,25 @@ struct QueueEffects {
         if let first { unsafe core.pools[first.rank].submit(first.entry.makeNode()) }
         for (entry, rank) in more { unsafe core.pools[rank].submit(entry.makeNode()) }
         for helper in helpers { helper.parker.unpark() }
+        if !changed.isEmpty { Self.runningChanged(changed, core) }
+    }
+
+    /// The loop looks at workers; other threads are raised at once, and what a thread waits for that sleeps.
+    private static func runningChanged(_ entries: [WorkEntry], _ core: SchedulerCore) {
+        var needsLook = false
+        for entry in entries {
+            let thread = entry.runningThread
+            if entry.plainRunner == 0 {
+                needsLook = true
+            } else if let refused = entry.adjustThread() {
+                LockWaiter(
+                    party: .thread(cqos_own_id()), name: nil, level: entry.effective.level, lockName: entry.awaitedName
+                ).report(.unresolvedInversion, holder: .thread(refused.thread), refused.failure)
+            }
+            if thread != 0, let level = entry.effective.level {
+                LockRegistry.shared.raised(thread: thread, to: level)
+            }
+        }
         if needsLook { core.noteItemsChanged() }
     }
 }

@@ -2,26 +2,29 @@ import QoSCore
 import QoSKernel
 import Synchronization
 
-/// The body of a synchronous submission; or what stands for one in the queue that its own targets.
+/// The body of a synchronous submission; or what stands for one in the queue that its own targets; or, without a body, the turn of a
+/// submitter that found its serial queue idle.
 ///
 /// Made claimed: nobody but its submitter runs it, unless that finds the queue busy and gives it back.
 ///
 /// Threading: as the base class; `body` is taken by the one that runs it, before the submitter goes on.
 final class SyncEntry: WorkEntry, @unchecked Sendable {
-    // SAFETY: `body` and `wait` are set before the entry is shared; `body` is touched after that only by the thread that has
-    // claimed the entry's turn, which ends before `isDone` is set.
+    // SAFETY: `body` and `wait` are set before the entry is shared; `body` is touched after that only by the one that has set
+    // `isTaken`, which ends before `isDone` is set, or is the submitter.
 
     private var body: (() -> Void)?
     private let carried: SyncEntry?
+    private let isTaken = Atomic<Bool>(false)
     private let done = Atomic<Bool>(false)
 
     /// Who waits for it, if its submitter does.
     var wait: ThreadWait?
 
-    init(queue: QueueCore, level: LevelCode, isBarrier: Bool, body: @escaping () -> Void) {
+    init(queue: QueueCore, level: LevelCode, callerRank: Int, isBarrier: Bool, body: (() -> Void)?) {
         self.body = body
         carried = nil
         super.init(queue: queue, level: level, isBarrier: isBarrier)
+        self.callerRank = callerRank
         _ = claim()
     }
 
@@ -29,6 +32,7 @@ final class SyncEntry: WorkEntry, @unchecked Sendable {
         body = nil
         self.carried = carried
         super.init(queue: queue, level: level)
+        callerRank = carried.callerRank
         _ = claim()
     }
 
@@ -40,6 +44,7 @@ final class SyncEntry: WorkEntry, @unchecked Sendable {
             carried.run()
             return
         }
+        guard take() else { return }
         runBody()
         let wait = self.wait
         done.store(true, ordering: .releasing)
@@ -51,6 +56,17 @@ final class SyncEntry: WorkEntry, @unchecked Sendable {
     private func runBody() {
         body?()
         body = nil
+    }
+
+    private func take() -> Bool { !isTaken.exchange(true, ordering: .acquiringAndReleasing) }
+
+    /// Its submitter gives up: its turn will come and pass without the closure.
+    ///
+    /// - Returns: `false` when it has begun.
+    func withdraw() -> Bool {
+        guard take() else { return false }
+        body = nil
+        return true
     }
 
     /// Runs it where it has its turn already, with what stands for it around it, and gives the turns back.

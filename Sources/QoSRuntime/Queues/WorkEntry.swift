@@ -51,6 +51,16 @@ class WorkEntry: CurrentWork, @unchecked Sendable {
     /// The highest rank at which it stands in a pool. The queue's lock.
     var pooledRank = -1
 
+    /// The rank of what a synchronous submitter runs at anyway, whose thread runs it or waits for it; −1 for other entries. Set before
+    /// it is shared.
+    var callerRank = -1
+
+    /// The thread that runs it: the kernel's id times two, plus 1 for one that is no worker; 0 for none.
+    private let runner = Atomic<UInt32>(0)
+
+    /// Whether its thread, which is no worker, may have been raised for it. Under the lock of ``ThreadRaise``; the thread reads.
+    let threadMayBeRaised = Atomic<Bool>(false)
+
     /// Where an entry is in its queue.
     enum Place: Equatable {
         /// Not yet in it, or gone.
@@ -109,6 +119,15 @@ class WorkEntry: CurrentWork, @unchecked Sendable {
         return max(effective, carrier.effectiveThroughTargets)
     }
 
+    /// Makes it ready for another turn on the submitter's thread. The queue's lock; nobody else refers to it for its level.
+    @inline(__always)
+    final func prepare(level code: LevelCode, callerRank: Int) {
+        base = code
+        self.callerRank = callerRank
+        if !waits.isEmpty { waits = [] }
+        level.store(code.rawValue, ordering: .relaxed)
+    }
+
     /// Writes what it runs at. The queue's lock.
     @inline(__always)
     final func publish(_ code: LevelCode) {
@@ -127,6 +146,29 @@ class WorkEntry: CurrentWork, @unchecked Sendable {
     @inline(__always)
     final func claim() -> Bool {
         phase.exchange(Phase.started, ordering: .acquiringAndReleasing) == Phase.waiting
+    }
+
+    /// The thread that runs it; 0 for none. Any thread; exact for a thread that waits while it runs the entry.
+    final var runningThread: UInt32 { runner.load(ordering: .sequentiallyConsistent) >> 1 }
+
+    /// The thread that runs it, if that is no worker; 0 otherwise.
+    final var plainRunner: UInt32 {
+        let runner = runner.load(ordering: .sequentiallyConsistent)
+        return runner & 1 == 0 ? 0 : runner >> 1
+    }
+
+    /// Says which worker's thread runs it; 0 for none. That thread.
+    ///
+    /// Who has to know exactly looks under a lock that the thread has held since: that of ``LockRegistry``.
+    @inline(__always)
+    final func runs(onWorker id: UInt32) {
+        runner.store(id << 1, ordering: .relaxed)
+    }
+
+    /// Says which thread runs it that is no worker; 0 for none. That thread, before it looks what the entry is raised to, and at its
+    /// end before it looks whether it was raised itself.
+    final func runs(onPlainThread id: UInt32) {
+        runner.store(id == 0 ? 0 : id << 1 | 1, ordering: .sequentiallyConsistent)
     }
 
     /// Gives it back: the queue was suspended before it began. The queue's lock.

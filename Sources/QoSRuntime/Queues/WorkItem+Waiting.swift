@@ -10,7 +10,8 @@ extension WorkItem {
     /// On a worker of a scheduler the thread runs what stands before the item, and the item, where nobody else does. In a task
     /// use ``finished()``.
     ///
-    /// - Throws: ``WorkQueueError/wouldDeadlock(_:)`` when the calling thread runs the item, or one that it has to wait for.
+    /// - Throws: ``WorkQueueError/wouldDeadlock(_:)`` when the calling thread runs the item, or one that it has to wait for;
+    ///   ``WorkQueueError/deadlock(waits:)`` when whoever would have to end the wait waits, in the end, for the calling thread.
     public func wait() throws(WorkQueueError) {
         _ = try wait(until: nil)
     }
@@ -49,7 +50,12 @@ extension WorkItem {
         let thread = ThreadWait()
         guard state.withLock({ $0.parks(thread) }) else { return true }
         guard let deadline else {
-            waitHelping(raised, thread)
+            do throws(WorkQueueError) {
+                try waitHelping(raised, thread)
+            } catch {
+                state.withLock { $0.gaveUp(thread) }
+                throw error
+            }
             return true
         }
         if thread.parker.park(untilNanoseconds: deadline) { return true }
@@ -57,13 +63,13 @@ extension WorkItem {
         return isFinished
     }
 
-    private func waitHelping(_ entry: ItemEntry?, _ thread: ThreadWait) {
+    private func waitHelping(_ entry: ItemEntry?, _ thread: ThreadWait) throws(WorkQueueError) {
         guard let entry else {
             thread.parker.park()
             return
         }
         if entry.queue.isGlobal, unsafe Worker.current != nil, entry.claim() { entry.run() }
-        entry.queue.helping(towards: entry, wait: thread) {
+        try entry.queue.helping(towards: entry, wait: thread) {
             isFinished
         } park: {
             thread.parker.park()

@@ -26,7 +26,7 @@ extension WorkQueue {
                     })
             }
             defer { work.finish() }
-            try core.sync(level: level, isBarrier: false) { work.takePart() }
+            try core.sync(level: level, caller: level, isBarrier: false) { work.takePart() }
         }
     }
 

@@ -47,14 +47,20 @@ extension WorkQueue {
     ///   - level: the closure's own level.
     ///   - flags: none by default, which enforces `level`.
     /// - Throws: what the closure throws; ``WorkQueueError/wouldDeadlock(_:)`` where the calling thread runs an item that the
-    ///   closure would have to wait for.
+    ///   closure would have to wait for; ``WorkQueueError/deadlock(waits:)`` where those whom it would wait for wait for the calling
+    ///   thread, over any number of queues and locks. The closure has not run then.
     @discardableResult
     public func sync<Success>(
         level: QoSLevel? = nil, flags: WorkItemFlags = [], _ body: () throws -> Success
     ) throws -> Success {
-        let submission = WorkSubmission(itemLevel: level, flags: flags, submitter: QoS.currentLevel)
+        let (own, caller) = core.synchronousLevels(level, flags)
+        try core.checkMayWait(isBarrier: flags.contains(.barrier))
+        if let turn = core.enterIdle(level: own, caller: caller) {
+            defer { core.leaveIdle(turn) }
+            return try body()
+        }
         var outcome: Result<Success, any Error>?
-        try core.sync(level: LevelCode(submission.synchronousLevel), isBarrier: flags.contains(.barrier)) {
+        try core.sync(level: own, caller: caller, isBarrier: flags.contains(.barrier)) {
             outcome = Result { try body() }
         }
         guard let outcome else { preconditionFailure("a synchronous submission returned without having run") }
@@ -67,10 +73,9 @@ extension WorkQueue {
     /// - Throws: ``WorkQueueError/itemAlreadySubmitted``, ``WorkQueueError/wouldDeadlock(_:)``.
     public func sync(_ item: WorkItem) throws(WorkQueueError) {
         try core.checkMayWait(isBarrier: item.flags.contains(.barrier))
-        let submission = WorkSubmission(itemLevel: item.level, flags: item.flags, submitter: QoS.currentLevel)
+        let (own, caller) = core.synchronousLevels(item.level, item.flags)
         try item.submitted(as: nil)
-        try core.sync(
-            level: LevelCode(submission.synchronousLevel), isBarrier: item.flags.contains(.barrier), item.perform)
+        try core.sync(level: own, caller: caller, isBarrier: item.flags.contains(.barrier), item.perform)
     }
 }
 
@@ -81,5 +86,15 @@ extension QueueCore {
         submission.itemLevel = WorkSubmission.captured(assigned: level, flags: flags, creator: QoS.currentLevel)
         if submission.needsSubmitter { submission.submitter = QoS.currentLevel }
         return LevelCode(submission.asynchronousLevel)
+    }
+
+    /// The level of a synchronous submission, and what the caller runs at anyway (rule B7).
+    @inline(__always)
+    func synchronousLevels(_ level: QoSLevel?, _ flags: WorkItemFlags) -> (own: LevelCode, caller: LevelCode) {
+        let submitter = QoS.currentLevel
+        let caller = LevelCode(submitter)
+        if level == nil { return (caller, caller) }
+        let submission = WorkSubmission(itemLevel: level, flags: flags, submitter: submitter)
+        return (LevelCode(submission.synchronousLevel), caller)
     }
 }

@@ -8,6 +8,9 @@ public enum WorkQueueError: Error, Sendable, Hashable {
     case otherScheduler(String)
     /// A synchronous submission that could never begin, because the calling thread runs an item that it would have to wait for.
     case wouldDeadlock(String)
+    /// A wait that could never end, because whoever would have to end it waits, in the end, for the calling thread: every wait of the
+    /// circle, with its queue or lock and both threads (rule I5).
+    case deadlock(waits: [String])
     /// A queue was resumed more often than suspended.
     case notSuspended(String)
     /// Something that a global queue does not do: being suspended, having a target.
@@ -34,6 +37,9 @@ extension WorkQueueError: CustomStringConvertible {
         case .wouldDeadlock(let label):
             "a synchronous submission would wait for ever, since the calling thread runs an item of queue '\(label)': "
                 + "call the closure directly, or submit asynchronously"
+        case .deadlock(let waits):
+            "the wait would never end (\(waits.joined(separator: "; "))): submit asynchronously, or enter queues and locks in "
+                + "one order everywhere"
         case .notSuspended(let label):
             "queue '\(label)' is not suspended: call resume() once for each suspend()"
         case .globalQueue(let label):

@@ -32,13 +32,14 @@ public final class QoSScheduler: Sendable {
     /// By ``PoolExecutor/index(of:_:)``.
     private let executors: [PoolExecutor]
     private let isProcessWide: Bool
+    private let waitReports: InversionDetection.Token?
 
     /// By rank (rule B2).
     let globalQueues: [WorkQueue]
 
     /// Makes a scheduler and starts its event loop.
     ///
-    /// Costs one thread and four descriptors; the pools cost nothing until they are used.
+    /// Costs one thread and five descriptors; the pools cost nothing until they are used.
     ///
     /// - Throws: ``QoSRuntimeError`` when the configuration makes no sense, or when the system has no descriptor or
     ///   thread left.
@@ -51,6 +52,7 @@ public final class QoSScheduler: Sendable {
         let core = try SchedulerCore(configuration: configuration)
         self.core = core
         self.isProcessWide = isProcessWide
+        waitReports = core.observeWaits()
         let behaviors = [nil] + ShutdownBehavior.allCases.sorted { $0.rawValue < $1.rawValue }
         executors = behaviors.flatMap { behavior in
             (QoSClass.allCases + [nil]).map { PoolExecutor(core: core, qosClass: $0, behavior: behavior) }
@@ -71,6 +73,7 @@ public final class QoSScheduler: Sendable {
     }
 
     deinit {
+        if let waitReports { InversionDetection.stop(waitReports) }
         core.requestShutdown(within: Self.defaultGrace, nil)
     }
 
@@ -100,7 +103,9 @@ public final class QoSScheduler: Sendable {
 
     /// Runs an operation at a class: it and its child tasks prefer the executor of that class.
     ///
-    /// The caller's task runs it; when it has ended, the task is as before. Actors with executors of their own keep them.
+    /// The caller's task runs it; when it has ended, the task is as before. Actors with executors of their own keep them. Within,
+    /// ``QoS/currentLevel`` is the class, so that is what the operation and its child tasks submit with; what waits for the task
+    /// raises it.
     public nonisolated(nonsending) func withQoS<Success, Failure: Error>(
         _ qosClass: QoSClass,
         operation: () async throws(Failure) -> Success
@@ -118,7 +123,7 @@ public final class QoSScheduler: Sendable {
             success = try await withTaskExecutorPreference(executor) {
                 () async throws(Failure) -> Success in
                 await Self.enterPreferredPool()
-                return try await operation()
+                return try await LevelScope.$current.bound(to: LevelScope(of: qosClass), operation)
             }
         } catch {
             await leavePool(of: qosClass)

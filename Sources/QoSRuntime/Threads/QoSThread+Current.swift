@@ -44,8 +44,13 @@ extension QoSThread where Success == Never {
         _ change: (any SchedulingCalls) throws(KernelError) -> Void
     ) throws(QoSThreadError) {
         guard let current = ThreadLevel.current else { throw .noLevelOfItsOwn }
+        var outcome = Result<Void, KernelError>.success(())
+        // What was done for those who wait is put back on top of it, so that it is not this that is taken back with the raise.
+        current.changingScheduling {
+            outcome = Result { () throws(KernelError) in try change(LockKernel.profile.calls) }
+        }
         do throws(KernelError) {
-            try change(LockKernel.profile.calls)
+            try outcome.get()
         } catch {
             throw .refused("\(error)")
         }

@@ -1,5 +1,7 @@
+import CQoSShims
 public import QoSCore
 import QoSKernel
+import Synchronization
 
 /// A thread of one's own with a level (rules T1–T4), for code that has to block or to keep its thread. Everything else is better
 /// off in tasks.
@@ -24,7 +26,7 @@ public final class QoSThread<Success: Sendable>: Sendable {
     }
 
     private struct Waiters {
-        var threads: [LockWait] = []
+        var threads: [ThreadWait] = []
         var tasks: [CheckedContinuation<Result<Success, any Error>, Never>] = []
     }
 
@@ -34,6 +36,9 @@ public final class QoSThread<Success: Sendable>: Sendable {
     private let stackSize: Int?
     private let ownLevel: ThreadLevel
     private let phase: Lock<Phase>
+
+    /// The kernel's id of the thread, once it runs.
+    private let id = Atomic<UInt32>(0)
 
     /// Makes a thread; ``start()`` starts it.
     ///
@@ -90,6 +95,7 @@ public final class QoSThread<Success: Sendable>: Sendable {
     }
 
     private func run(_ body: @Sendable () throws -> Success) {
+        id.store(cqos_own_id(), ordering: .relaxed)
         ownLevel.beCurrent {
             ownLevel.applyEffects()
             let result = Result { try body() }
@@ -108,15 +114,23 @@ public final class QoSThread<Success: Sendable>: Sendable {
     /// Blocks the calling thread until the thread has ended; any number of times, by any number of threads.
     ///
     /// - Returns: what the body returned.
-    /// - Throws: what the body threw; ``QoSThreadError/joinsItself(name:)``, ``QoSThreadError/notStarted(name:)``.
+    /// - Throws: what the body threw; ``QoSThreadError/joinsItself(name:)``, ``QoSThreadError/notStarted(name:)``;
+    ///   ``QoSThreadError/deadlock(waits:)`` when the thread waits, in the end, for the calling one (rule I5).
     @discardableResult
     public func join() throws -> Success {
         if ThreadLevel.current === ownLevel { throw QoSThreadError.joinsItself(name: name) }
-        let wait = LockWait(task: nil)
+        let wait = ThreadWait()
         let ended = try ended { $0.threads.append(wait) }
         if let ended { return try ended.get() }
+        let waiter = LockWaiter(
+            party: .thread(cqos_own_id()), name: nil, level: QoS.currentLevel, lockName: awaitedName)
         while true {
-            wait.parker.park()
+            do {
+                try waiter.sleep(awaiting: self, refusal: QoSThreadError.deadlock(waits:)) { wait.parker.park() }
+            } catch {
+                _ = try self.ended { waiters in waiters.threads.removeAll { $0 === wait } }
+                throw error
+            }
             if let ended = try self.ended(or: { _ in }) { return try ended.get() }
         }
     }
@@ -158,4 +172,19 @@ public final class QoSThread<Success: Sendable>: Sendable {
         guard isStarted else { throw .notStarted(name: name) }
         return result
     }
+}
+
+extension QoSThread: ThreadAwaited {
+    var blockers: [UInt32] {
+        let isRunning = phase.withLock { if case .running = $0 { true } else { false } }
+        let id = id.load(ordering: .relaxed)
+        return isRunning && id != 0 ? [id] : []
+    }
+
+    var awaitedName: String { "the end of thread '\(name)'" }
+
+    /// Whoever waits for its end raises nobody: what it waits for is the whole life of the thread.
+    func raised(to level: LevelCode) {}
+
+    func lowered(from level: LevelCode) {}
 }

@@ -8,6 +8,8 @@ public enum QoSThreadError: Error, Sendable, Hashable {
     case noLevelOfItsOwn
     /// A thread waits for its own end.
     case joinsItself(name: String)
+    /// The end of a thread was waited for that waits, in the end, for the calling one: every wait of the circle.
+    case deadlock(waits: [String])
     /// The end of a thread was waited for that was not started.
     case notStarted(name: String)
     /// The system refused; the text says what failed and what helps.
@@ -26,6 +28,8 @@ extension QoSThreadError: CustomStringConvertible {
             "the calling thread has no level of its own: start a QoSThread; in a task use QoSScheduler.withQoS"
         case .joinsItself(let name):
             "thread '\(name)' waits for its own end: join it from another thread"
+        case .deadlock(let waits):
+            "the join would never end (\(waits.joined(separator: "; "))): let one of them not wait for the other"
         case .notStarted(let name):
             "thread '\(name)' was not started: call start() before waiting for its end"
         case .refused(let text):

@@ -55,6 +55,11 @@ final class ThreadLevel: Sendable {
             let outcome = profile.applier.apply(qosClass)
             applied.withLock { $0 = outcome }
         }
+        changingScheduling(change)
+    }
+
+    /// Changes the scheduling of the calling thread, whose level this is, below what it is raised to.
+    func changingScheduling(_ change: () -> Void) {
         if let raise = LockRegistry.shared.raise(ofThread: cqos_own_id()) {
             raise.changingOwn(change)
         } else {

@@ -39,7 +39,7 @@ struct ExecutionContextTests {
                         let unstructured = await Task { Seen.now }.value
                         try await Task.sleep(for: .microseconds(10))
                         let all = await group + [child, unstructured, Seen.now]
-                        return all.map { $0.request == 7 && $0.activity == id && $0.level == .userInitiated }
+                        return all.map { $0.request == 7 && $0.activity == id && $0.level == .utility }
                     }
                 }
             }

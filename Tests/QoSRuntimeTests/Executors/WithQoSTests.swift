@@ -47,6 +47,61 @@ struct WithQoSTests {
         }
     }
 
+    @Test(
+        "O1 B6 what it runs submits with its class, whatever the priority of the task, and so do child tasks",
+        arguments: QoSClass.allCases)
+    func level(_ qosClass: QoSClass) async throws {
+        try await withScheduler { scheduler in
+            let queue = scheduler.makeQueue("infers")
+            let seen = try await Task.detached(priority: .medium) {
+                let inside = try await scheduler.withQoS(qosClass) {
+                    async let child = QoS.currentLevel
+                    let group = await withTaskGroup(of: QoSLevel?.self) { group in
+                        group.addTask { QoS.currentLevel }
+                        return await group.next() ?? nil
+                    }
+                    let item = try await queue.run { QoS.currentLevel }
+                    return await [QoS.currentLevel, child, group, item]
+                }
+                return inside + [QoS.currentLevel]
+            }.value
+            let level = QoSLevel(qosClass)
+            // The item infers it, and whoever awaits it raises it to what it is itself.
+            #expect(seen == [level, level, level, level, .default])
+        }
+    }
+
+    @Test("O8 something higher that waits for the task raises its level within")
+    func raisedLevel() async throws {
+        try await withScheduler { scheduler in
+            let begun = Gate()
+            let task = Task.detached(priority: .low) {
+                await scheduler.withQoS(.background) {
+                    let before = QoS.currentLevel
+                    begun.open()
+                    await raised(to: .high)
+                    return [before, QoS.currentLevel]
+                }
+            }
+            await begun.passed()
+            let seen = await Task.detached(priority: .high) { await task.value }.value
+            #expect(seen == [.background, .userInitiated])
+        }
+    }
+
+    @Test("S8 the innermost of withQoS and activities counts")
+    func amongActivities() async throws {
+        try await withScheduler { scheduler in
+            let seen = await scheduler.withQoS(.background) {
+                await QoS.performActivity(.userInitiated, reason: "inner") {
+                    let inner = await scheduler.withQoS(.utility) { (QoS.currentLevel, QoS.activity?.reason) }
+                    return [QoS.currentLevel, inner.0, inner.1 == "inner" ? QoSLevel.default : nil]
+                } + [QoS.currentLevel]
+            }
+            #expect(seen == [.userInitiated, .utility, .default, .background])
+        }
+    }
+
     @Test("nests, and comes back to the outer class")
     func nesting() async throws {
         try await withScheduler { scheduler in

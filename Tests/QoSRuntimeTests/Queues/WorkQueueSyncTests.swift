@@ -1,8 +1,9 @@
 import QoSCore
 import QoSKernel
-import QoSRuntime
 import QoSRuntimeTestSupport
 import Testing
+
+@testable import QoSRuntime
 
 @Suite("Synchronous submission", .timeLimit(.minutes(10)))
 struct WorkQueueSyncTests {
@@ -43,6 +44,79 @@ struct WorkQueueSyncTests {
                 try queue.sync(level: .userInitiated, flags: .inheritQoS) { #expect(QoS.currentLevel == .utility) }
                 #expect(QoS.currentLevel == .utility)
             }
+        }
+    }
+
+    @Test(
+        "B7 again and again on an idle queue: each closure has the turn alone, among others that wait and items that run"
+    )
+    func turnsExclude() async throws {
+        try await withScheduler { scheduler in
+            let queue = scheduler.makeQueue("counted")
+            let inside = Tally()
+            let overlaps = Tally()
+            let refused = Tally()
+            let threads = try (0..<4).map { number in
+                try RunningThread(name: "sync-\(number)") {
+                    for round in 0..<2000 {
+                        let body: @Sendable () -> Void = {
+                            if inside.add() % 2 == 0 { overlaps.add() }
+                            inside.add()
+                        }
+                        if round % 8 == number { queue.async(body) }
+                        do { try queue.sync(body) } catch { refused.add() }
+                    }
+                }
+            }
+            for thread in threads { try thread.join() }
+            try queue.sync {}
+            #expect(overlaps.value == 0)
+            #expect(refused.value == 0)
+            #expect(inside.value == 2 * 4 * (2000 + 250))
+        }
+    }
+
+    @Test("B7 a closure that throws gives the turn back, also when it has been on the queue before")
+    func throwsInTurn() async throws {
+        try await withScheduler { scheduler in
+            let (queue, other) = (scheduler.makeQueue("queue"), scheduler.makeQueue("other"))
+            for _ in 0..<3 {
+                #expect(throws: Failure.self) { try queue.sync { throw Failure() } }
+                #expect(throws: Failure.self) { try queue.sync { try other.sync { throw Failure() } } }
+            }
+            try #expect(queue.sync { try other.sync { QoS.currentLevel } } == QoS.currentLevel)
+        }
+    }
+
+    @Test("I3 a high item behind a turn on the calling thread raises what it submits with, on each such turn anew")
+    func raisedTurn() async throws {
+        try await withScheduler { scheduler in
+            let queue = scheduler.makeQueue("queue")
+            try await scheduler.globalQueue(for: .utility).quietly {
+                for _ in 0..<3 {
+                    try queue.sync {
+                        #expect(QoS.currentLevel == .utility)
+                        queue.async(level: .userInitiated) {}
+                        #expect(QoS.currentLevel == .userInitiated)
+                    }
+                    try queue.sync {}
+                    #expect(QoS.currentLevel == .utility)
+                    try queue.sync { #expect(QoS.currentLevel == .utility) }
+                }
+            }
+        }
+    }
+
+    @Test("a queue on which turns were taken synchronously goes when its last reference does")
+    func released() async throws {
+        try await withScheduler { scheduler in
+            weak var core: QueueCore?
+            do {
+                let queue = scheduler.makeQueue("short-lived")
+                for _ in 0..<3 { try queue.sync {} }
+                core = queue.core
+            }
+            #expect(core == nil)
         }
     }
 

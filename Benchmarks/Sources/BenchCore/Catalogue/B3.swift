@@ -63,6 +63,7 @@ extension Catalogue {
         rules.show([tasks] + queues + [synchronous], ["ns_per_op", "allocations_per_op"])
         for queue in queues { rules.ratio("ns_over_task", "ns_per_op", queue, over: tasks, .atMost(1.5)) }
         rules.value("sync_ns", synchronous, "ns_per_op", .atMost(100))
+        rules.value("sync_allocations_per_op", synchronous, "allocations_per_op", .atMost(0.01))
         return Experiment("items", [tasks] + queues + [synchronous], rules.all)
     }
 

@@ -23,8 +23,17 @@ enum Workloads {
         case ("B12", "idle"): IdleProcess()
         case ("B13", _): OperationShape(caseName).map(OperationCost.init(shape:))
         case ("B14", "lock"): HiddenLock(load: caseName["rho"])
+        case ("B15", _): lock(caseName.name)
         default: nil
         }
+    }
+
+    private static func lock(_ name: String) -> (any Workload)? {
+        if let kind = LockCost.Kind(rawValue: name) { return LockCost(kind: kind) }
+        guard name.hasPrefix("handover-"), let kind = LockCost.Kind(rawValue: String(name.dropFirst(9))) else {
+            return nil
+        }
+        return LockHandover(kind)
     }
 
     private static func cost(_ caseName: CaseName) -> (any Workload)? {

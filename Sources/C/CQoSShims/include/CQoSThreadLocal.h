@@ -47,6 +47,11 @@ static inline void cqos_make_immortal(void *_Nonnull object) {
     swift_initStaticObject(*(const void *_Nonnull const *)object, object);
 }
 
+/// The Swift task that runs on the calling thread, or null: an exported entry of the concurrency library (`Concurrency.h`), which neither
+/// retains the task nor gives a reference away. Swift refuses to name it.
+__attribute__((swiftcall)) extern void *_Nullable swift_task_getCurrent(void);
+static inline void *_Nullable cqos_current_task(void) { return swift_task_getCurrent(); }
+
 /// Tells the processor that this is a spin loop (x86 `pause`, arm `yield`).
 static inline void cqos_spin_hint(void) {
 #if defined(__x86_64__) || defined(__i386__)

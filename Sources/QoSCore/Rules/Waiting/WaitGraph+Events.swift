@@ -12,16 +12,23 @@ extension WaitGraph {
     ///   - own: the level at which it waits, without what it inherits.
     ///   - mayBeFreedByOthers: whether somebody whom the graph does not know can end the wait.
     ///   - refusesCycle: `false` for a wait that cannot be refused.
+    ///   - blockers: who has to go on before a resource comes free of which the graph knows no holder, as far as that is known: every
+    ///     one of them. Asked for this and for what others wait for.
     /// - Throws: ``WaitCycle`` when it could never end; nothing has changed then.
     package mutating func waits(
         _ party: Party, at own: QoSLevel?, for resource: Resource, mayBeFreedByOthers: Bool = false,
-        refusesCycle: Bool = true
+        refusesCycle: Bool = true, blockers: (Resource) -> [Party] = { _ in [] }
     ) throws(WaitCycle<Party, Resource>) -> WaitOutcome<Party> {
-        if refusesCycle, !mayBeFreedByOthers, let cycle = cycle(closedBy: party, waitingFor: resource) { throw cycle }
+        if refusesCycle, !mayBeFreedByOthers,
+            let cycle = cycle(closedBy: party, waitingFor: resource, blockers: blockers)
+        {
+            throw cycle
+        }
         let isBeyondDepth = isLonger(than: depthLimit, from: resource)
         lastSequence += 1
         var node = nodes[party] ?? Node()
         (node.own, node.waitsFor, node.sequence, node.isLinked) = (own, resource, lastSequence, !isBeyondDepth)
+        node.mayBeFreedByOthers = mayBeFreedByOthers
         nodes[party] = node
         insertWaiter(party, into: resource)
         return WaitOutcome(raises: settle(from: holders(of: resource)), isBeyondDepth: isBeyondDepth)

@@ -19,6 +19,8 @@ package struct WaitGraph<Party: Hashable & Sendable, Resource: Hashable & Sendab
         var inherited: QoSLevel?
         var holds: [Resource] = []
         var waitsFor: Resource?
+        /// Whether somebody whom the graph does not know can end its wait.
+        var mayBeFreedByOthers = false
         /// Its place among equal waiters.
         var sequence: UInt64 = 0
         /// Whether its wait raises the holders; not when the chain was too long.

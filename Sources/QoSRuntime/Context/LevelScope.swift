@@ -1,0 +1,35 @@
+import QoSCore
+
+/// What surrounds the calling code and gives a level to what that creates and submits: the activity in which it was started, and the
+/// innermost scope that says a level, an activity (rule S8) or ``QoSScheduler/withQoS(_:operation:)``.
+///
+/// It follows tasks and their children.
+struct LevelScope: Sendable {
+    /// The level, and the class of the task for which it was given, to tell when that is raised.
+    typealias Given = (level: QoSLevel, begunAt: QoSClass?)
+
+    @TaskLocal static var current: LevelScope?
+
+    /// The activity.
+    let activity: Activity?
+
+    /// The innermost level that was said; `nil` for none.
+    let given: Given?
+
+    /// Within an activity, which has taken what outer scopes say.
+    init(activity: Activity?) {
+        self.activity = activity
+        given = activity?.inherited
+    }
+
+    /// Within a scope of a class for the calling task; the activity stays.
+    init(of qosClass: QoSClass) {
+        activity = Self.current?.activity
+        given = (QoSLevel(qosClass), Self.callingClass)
+    }
+
+    /// The class of the calling task's priority; `nil` outside of tasks.
+    static var callingClass: QoSClass? {
+        ConcurrencyRuntime.priorityOfCurrentTask.flatMap(QoSClass.init(rawPriority:))
+    }
+}
