@@ -3,7 +3,7 @@ import QoSCore
 import Synchronization
 
 /// Work that competes: tasks that use processor time in pieces and yield after each, until they are stopped.
-final class LowWork: Sendable {
+final class LowWork: CompetingWork {
     private let isOver = Flag()
     private let used: [QoSClass: Counter]
     private let pieces: [QoSClass: Latencies]
@@ -39,9 +39,13 @@ final class LowWork: Sendable {
         }
     }
 
-    /// Processor nanoseconds used so far by a class, or by all.
-    func used(by qosClass: QoSClass? = nil) -> Int {
-        used.filter { qosClass == nil || $0.key == qosClass }.values.map(\.count).reduce(0, +)
+    func used() -> Int {
+        used.values.map(\.count).reduce(0, +)
+    }
+
+    /// Processor nanoseconds used so far by a class.
+    func used(by qosClass: QoSClass) -> Int {
+        used[qosClass]?.count ?? 0
     }
 
     /// The recorded turns of a class, nanoseconds; when it has ended.
@@ -49,7 +53,6 @@ final class LowWork: Sendable {
         pieces[qosClass]?.values ?? []
     }
 
-    /// Asks the tasks to end.
     func stop() {
         isOver.set()
     }

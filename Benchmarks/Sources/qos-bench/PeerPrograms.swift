@@ -1,43 +1,58 @@
 import BenchCore
 import CBenchShims
-import FoundationEssentials
 import Glibc
 
-/// The programs of the measured processes.
-struct PeerProgram {
-    let path: String
-    let foundationPath: String
+/// The programs of the measured processes, in one folder.
+struct PeerPrograms {
+    let folder: String
 
     /// Those that were built together with this program.
-    static func besideThisOne() throws -> PeerProgram {
+    static func besideThisOne() throws -> PeerPrograms {
         var buffer = [CChar](repeating: 0, count: 4096)
         let length = unsafe readlink("/proc/self/exe", &buffer, buffer.count)
         let own = String(decoding: buffer.prefix(max(length, 0)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        let folder = own.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
-        let path = folder + "/qos-bench-peer"
-        let foundationPath = folder + "/qos-bench-foundation"
-        for path in [path, foundationPath] {
-            guard unsafe access(path, X_OK) == 0 else { throw PeerFailure.missing(path: path) }
+        let programs = PeerPrograms(
+            folder: own.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/"))
+        for peer in PeerKind.allCases where peer.requirement == nil && !programs.has(peer) {
+            throw PeerFailure.missing(path: programs.path(of: peer))
         }
-        return PeerProgram(path: path, foundationPath: foundationPath)
+        return programs
     }
+
+    /// Whether a peer's program has been built.
+    func has(_ peer: PeerKind) -> Bool {
+        unsafe access(path(of: peer), X_OK) == 0
+    }
+
+    private func path(of peer: PeerKind) -> String { "\(folder)/\(peer.program)" }
 
     /// Runs one case once and waits for the end.
     func run(_ series: Series, benchmark: String, isUnprivileged: Bool) throws(PeerFailure) -> PeerRun {
         var arguments = [
-            series.peer == .foundation ? foundationPath : path,
-            series.peer.rawValue, benchmark, series.caseName.description, "\(series.seconds)",
+            path(of: series.peer), series.peer.rawValue, benchmark, series.caseName.description, "\(series.seconds)",
         ]
-        if isUnprivileged { arguments.append("unprivileged") }
+        if isUnprivileged {
+            if series.peer.dropsPrivileges {
+                arguments.append("unprivileged")
+            } else if geteuid() == 0 {
+                arguments = Self.withoutPrivileges + arguments
+            }
+        }
         let child = try ChildProcess(arguments: arguments, limit: series.seconds * 10 + 60)
         let end = try child.waitForEnd()
         guard end.status == 0 else { throw .failed(status: end.status, output: end.output) }
         let lines = end.output.split(separator: "\n")
-        guard let line = lines.last,
-            let values = try? JSONDecoder().decode([String: Double].self, from: Data(line.utf8))
-        else { throw .unreadable(output: end.output) }
-        return PeerRun(figures: RawFigures(values), processorSeconds: end.processorSeconds, endedAt: end.time)
+        guard let line = lines.last, let figures = RawFigures(json: String(line)) else {
+            throw .unreadable(output: end.output)
+        }
+        return PeerRun(figures: figures, processorSeconds: end.processorSeconds, endedAt: end.time)
     }
+
+    /// Starts a program with no privileges but that its thread for the world outside may still ask for real time.
+    private static let withoutPrivileges = [
+        "/usr/bin/prlimit", "--rtprio=1", "/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
+        "--inh-caps=-all", "--bounding-set=-all",
+    ]
 }
 
 /// What one run of a peer gave.
