@@ -5,7 +5,7 @@ import Synchronization
 /// Work that competes: tasks that use processor time in pieces and yield after each, until they are stopped.
 final class LowWork: CompetingWork {
     private let isOver = Flag()
-    private let used: [QoSClass: Counter]
+    private let usedTimes: [QoSClass: Counter]
     private let pieces: [QoSClass: Latencies]
     private let tasks = Mutex<[Task<Void, Never>]>([])
 
@@ -16,11 +16,11 @@ final class LowWork: CompetingWork {
     ///   - piece: nanoseconds of processor time between two yields.
     ///   - recordsTurns: whether to keep the time from each piece's end to the next one's.
     init(_ classes: [QoSClass], count: Int, piece: UInt64, on stage: Stage, recordsTurns: Bool = false) {
-        used = Dictionary(uniqueKeysWithValues: classes.map { ($0, Counter()) })
+        usedTimes = Dictionary(uniqueKeysWithValues: classes.map { ($0, Counter()) })
         pieces = Dictionary(
             uniqueKeysWithValues: classes.map { ($0, Latencies(capacity: recordsTurns ? 100_000 : 0)) })
         for qosClass in classes {
-            guard let used = used[qosClass], let turns = pieces[qosClass] else { continue }
+            guard let used = usedTimes[qosClass], let turns = pieces[qosClass] else { continue }
             for _ in 0..<count {
                 let task = stage.detached(qosClass) { [isOver] in
                     var last = bench_now()
@@ -40,12 +40,12 @@ final class LowWork: CompetingWork {
     }
 
     func used() -> Int {
-        used.values.map(\.count).reduce(0, +)
+        usedTimes.values.map(\.count).reduce(0, +)
     }
 
     /// Processor nanoseconds used so far by a class.
     func used(by qosClass: QoSClass) -> Int {
-        used[qosClass]?.count ?? 0
+        usedTimes[qosClass]?.count ?? 0
     }
 
     /// The recorded turns of a class, nanoseconds; when it has ended.

@@ -61,13 +61,14 @@ final class SQLiteResource: SharedResource {
         unsafe connection = opened
         // Measured is the lock and not the disk: nothing waits for one.
         try run(
-            "PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; CREATE TABLE entry (k INTEGER PRIMARY KEY, v INTEGER)"
-        )
-        try run(
-            "WITH RECURSIVE n(k) AS (VALUES (1) UNION ALL SELECT k + 1 FROM n WHERE k < 1000) INSERT INTO entry SELECT k, 0 FROM n"
-        )
+            """
+            PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;
+            CREATE TABLE entry (k INTEGER PRIMARY KEY, v INTEGER);
+            WITH RECURSIVE n(k) AS (VALUES (1) UNION ALL SELECT k + 1 FROM n WHERE k < 1000)
+            INSERT INTO entry SELECT k, 0 FROM n;
+            """)
         // Open until the process ends, and gone then.
-        unlink(path)
+        unsafe unlink(path)
     }
 
     func useShortly() -> UInt64 {
