@@ -34,7 +34,10 @@ struct PictureCommand: ParsableCommand {
                 .init(title: "median", lines: lines(curves, "p50")),
                 .init(title: "99th percentile", lines: lines(curves, "p99")),
             ])
-        try Data(chart.svg.utf8).write(to: URL(filePath: output))
+        let target = URL(filePath: output)
+        try FileManager.default.createDirectory(
+            at: target.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(chart.svg.utf8).write(to: target)
         print("wrote \(output)")
     }
 

@@ -5,12 +5,12 @@ import Synchronization
 
 /// Something that work of all classes uses and that has a lock inside.
 protocol SharedResource: Sendable {
-    /// Uses it for about 2 µs, as a job of userInteractive.
+    /// Uses it for 2 µs or a few more, as a job of userInteractive.
     ///
     /// - Returns: how long the lock, or where that cannot be seen the use, has taken. Nanoseconds.
     func useShortly() -> UInt64
 
-    /// Uses it for about 20 µs, as work of background.
+    /// Uses it for some 20 µs, as work of background.
     func useForLonger()
 }
 
@@ -37,12 +37,12 @@ final class MutexResource: SharedResource {
 final class MallocResource: SharedResource {
     func useShortly() -> UInt64 {
         let start = bench_now()
-        bench_exchange_memory(16)
+        bench_exchange_memory(8)
         return bench_now() - start
     }
 
     func useForLonger() {
-        bench_exchange_memory(160)
+        bench_exchange_memory(80)
     }
 }
 

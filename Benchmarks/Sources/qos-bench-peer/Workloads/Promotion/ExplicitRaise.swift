@@ -10,7 +10,8 @@ struct ExplicitRaise: Workload {
     /// How many wait.
     let waiting: Int
 
-    /// How many of them are raised before the rest may run, one each millisecond.
+    /// How many of them are raised before the rest may run, at random times about a millisecond apart: nothing that looks at the
+    /// queues at even times is to be in step with them.
     private static let raises = 100
 
     func run(on stage: Stage, seconds: Double) async throws -> RawFigures {
@@ -23,8 +24,10 @@ struct ExplicitRaise: Workload {
             let raisedAt = await withCheckedContinuation { continuation in
                 stage.outside.perform {
                     var times: [UInt64] = []
+                    var moments = RandomArrivals(perSecond: 1000, seed: 1)
+                    let first = bench_now()
                     for number in 0..<Self.raises {
-                        bench_sleep_until(bench_now() + 1_000_000)
+                        bench_sleep_until(first + moments.next())
                         let start = bench_now()
                         scheduler.raise(crowd.tasks[number * stride], to: .userInteractive)
                         costs.add(Double(bench_now() - start))
