@@ -2,7 +2,7 @@ import Glibc
 
 extension LineChart {
     private static let (left, top) = (66.0, 72.0)
-    private static let (plotWidth, plotHeight, labelWidth) = (330.0, 360.0, 180.0)
+    private static let (plotWidth, plotHeight, labelWidth) = (330.0, 360.0, 225.0)
     private static let lineHeight = 15.0
 
     /// The picture, dark on white.
@@ -18,22 +18,20 @@ extension LineChart {
         ]
         for (number, panel) in panels.enumerated() {
             let x = Self.left + Double(number) * (Self.plotWidth + Self.labelWidth)
-            parts += frame(panel.title, at: x, scale, hasNumbers: number == 0)
+            parts += frame(panel.title, at: x, scale)
             parts += panel.lines.map { Self.path($0, at: x, scale) }
-            parts += Self.labels(panel.lines, at: x + Self.plotWidth + 8, scale)
+            parts += Self.labels(panel.lines, at: x, scale)
         }
         return (parts + ["</svg>", ""]).joined(separator: "\n")
     }
 
     /// Axes, grid and numbers of a panel.
-    private func frame(_ title: String, at left: Double, _ scale: Scale, hasNumbers: Bool) -> [String] {
+    private func frame(_ title: String, at left: Double, _ scale: Scale) -> [String] {
         var parts = [Self.text(title, left, Self.top - 14, "font-size=\"13\" font-weight=\"bold\"")]
         for decade in scale.decades {
             let y = scale.y(pow(10, Double(decade)))
             parts.append(Self.rule(left, y, left + Self.plotWidth, y, "#ccc"))
-            if hasNumbers {
-                parts.append(Self.text(Self.time(decade), left - 8, y + 4, "text-anchor=\"end\""))
-            }
+            parts.append(Self.text(Self.time(decade), left - 8, y + 4, "text-anchor=\"end\""))
             guard decade < scale.decades.upperBound else { continue }
             for step in 2...9 {
                 let y = scale.y(Double(step) * pow(10, Double(decade)))
@@ -66,12 +64,14 @@ extension LineChart {
 
     /// The names at the lines' right ends, moved apart where they would cover one another.
     private static func labels(_ lines: [Line], at left: Double, _ scale: Scale) -> [String] {
-        let ends = lines.compactMap { line in line.points.last.map { (line, scale.y($0.y)) } }.sorted { $0.1 < $1.1 }
-        let places = spread(ends.map(\.1), apart: lineHeight, within: top...(top + plotHeight))
+        let ends = lines.compactMap { line in line.points.last.map { (line, left + scale.x($0.x), scale.y($0.y)) } }
+            .sorted { $0.2 < $1.2 }
+        let places = spread(ends.map(\.2), apart: lineHeight, within: top...(top + plotHeight))
+        let x = left + plotWidth + 10
         return zip(ends, places).flatMap { end, place in
             [
-                rule(left - 8, end.1, left + 6, place, end.0.style.colour),
-                text(end.0.name, left + 9, place + 4, "fill=\"\(end.0.style.colour)\""),
+                rule(end.1, end.2, x, place, end.0.style.colour),
+                text(end.0.name, x + 4, place + 4, "fill=\"\(end.0.style.colour)\""),
             ]
         }
     }
