@@ -35,7 +35,7 @@ struct PeerPrograms {
             if series.peer.dropsPrivileges {
                 arguments.append("unprivileged")
             } else if geteuid() == 0 {
-                arguments = Self.withoutPrivileges + arguments
+                arguments = Self.withoutPrivileges(series.peer) + arguments
             }
         }
         let child = try ChildProcess(arguments: arguments, limit: series.seconds * 10 + 60)
@@ -48,11 +48,17 @@ struct PeerPrograms {
         return PeerRun(figures: figures, processorSeconds: end.processorSeconds, endedAt: end.time)
     }
 
-    /// Starts a program with no privileges but that its thread for the world outside may still ask for real time.
-    private static let withoutPrivileges = [
-        "/usr/bin/prlimit", "--rtprio=1", "/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
-        "--inh-caps=-all", "--bounding-set=-all",
-    ]
+    /// What starts a peer's program without privileges.
+    ///
+    /// Those of other languages may still give their thread for the world outside real time, and ask for nothing else;
+    /// Foundation has no such thread, and might make use of it.
+    private static func withoutPrivileges(_ peer: PeerKind) -> [String] {
+        let kept = PeerKind.others.contains(peer) ? "-all,+sys_nice" : "-all"
+        return [
+            "/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=\(kept)",
+            "--ambient-caps=\(kept)", "--bounding-set=\(kept)",
+        ]
+    }
 }
 
 /// What one run of a peer gave.
