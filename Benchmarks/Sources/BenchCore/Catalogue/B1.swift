@@ -36,7 +36,7 @@ extension Catalogue {
         for peer in executors + (scope.isQuick ? [] : others) {
             let alone = series(peer, low: 0)
             all.append(alone)
-            rules.show([alone], sojourn + ["arrival_p99_us", "outside_cores"], prefix: "alone_")
+            rules.show([alone], sojourn + arrival(peer), prefix: "alone_")
         }
         for low in [0.5, 10] {
             let name = "low=\(Numerals.short(low))ms_"
@@ -45,7 +45,7 @@ extension Catalogue {
             for peer in peers {
                 let loaded = series(peer, low: low)
                 all.append(loaded)
-                rules.show([loaded], sojourn + ["arrival_p99_us", "outside_cores"], prefix: name)
+                rules.show([loaded], sojourn + arrival(peer), prefix: name)
                 let isOurs = ways.contains(peer)
                 rules.value(
                     "\(name)residual_fraction", loaded, "residual_fraction", isOurs ? residualTarget(load) : nil)
@@ -71,6 +71,11 @@ extension Catalogue {
             }
         }
         return Experiment("rho=\(load)", all, rules.all)
+    }
+
+    /// What is shown of the thread that submits; Go has none.
+    private static func arrival(_ peer: PeerKind) -> [String] {
+        ["arrival_p99_us"] + (peer == .go ? [] : ["outside_cores"])
     }
 
     private static func aloneTarget(_ load: Double) -> Target? {
