@@ -21,6 +21,7 @@ let package = Package(
     dependencies: [
         .package(name: "swift-qos", path: ".."),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
     ],
     targets: [
         // Clocks, measured work, the C floors, the costs of single system calls.
@@ -28,6 +29,9 @@ let package = Package(
 
         // Replaces malloc in the program that links it, to count allocations; apart for that reason.
         .target(name: "CAllocationCounter"),
+
+        // The system's SQLite, as something with a lock inside that nobody declared.
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
 
         // What is measured and how it is judged: pure values, shared by runner and peer. No Foundation: the peer
         // must not load what it does not measure.
@@ -46,7 +50,8 @@ let package = Package(
         .executableTarget(
             name: "qos-bench-peer",
             dependencies: [
-                "BenchCore", "CBenchShims", "CAllocationCounter",
+                "BenchCore", "CBenchShims", "CAllocationCounter", "CSQLite",
+                .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "QoSCore", package: "swift-qos"),
                 .product(name: "QoSRuntime", package: "swift-qos"),
                 .product(name: "QoSOperations", package: "swift-qos"),

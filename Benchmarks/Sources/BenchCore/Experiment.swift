@@ -47,11 +47,17 @@ public struct Benchmark: Sendable {
         public let isQuick: Bool
         /// Whether they have no privileges: some targets depend on it.
         public let isUnprivileged: Bool
+        /// Peers of other languages that are measured as well (``PeerKind/others``).
+        public let others: [PeerKind]
+        /// Whether B1 is run over many loads, for the picture, and not against its targets.
+        public let isCurve: Bool
 
         /// Makes a scope.
-        public init(isQuick: Bool, isUnprivileged: Bool) {
+        public init(isQuick: Bool, isUnprivileged: Bool, others: [PeerKind] = [], isCurve: Bool = false) {
             self.isQuick = isQuick
             self.isUnprivileged = isUnprivileged
+            self.others = others
+            self.isCurve = isCurve
         }
     }
 }

@@ -1,5 +1,8 @@
 #include "CBenchShims.h"
 
+#include <stdatomic.h>
+#include <stdlib.h>
+
 static double rounds_per_nanosecond = 1;
 static volatile uint64_t sink;
 
@@ -31,4 +34,16 @@ uint64_t bench_work(uint64_t nanoseconds) {
         used = bench_thread_cpu() - start;
     }
     return used;
+}
+
+void bench_exchange_memory(int blocks) {
+    enum { places = 256 };
+    static void *_Atomic shared[places];
+    static _Atomic uint32_t turn;
+    for (int i = 0; i < blocks; i++) {
+        uint32_t number = atomic_fetch_add_explicit(&turn, 1, memory_order_relaxed) * 2654435761u;
+        char *block = malloc(2048 + (number >> 19));
+        if (block != NULL) block[0] = 1;
+        free(atomic_exchange(&shared[number >> 24], block));
+    }
 }

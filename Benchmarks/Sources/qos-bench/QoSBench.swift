@@ -5,7 +5,7 @@ import ArgumentParser
 struct QoSBench: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "qos-bench",
-        abstract: "Measures the runtime against Swift's default executor and against floors.",
-        subcommands: [RunCommand.self, ListCommand.self],
+        abstract: "Measures the runtime against Swift's default executor, others and floors.",
+        subcommands: [RunCommand.self, ListCommand.self, PictureCommand.self],
         defaultSubcommand: RunCommand.self)
 }

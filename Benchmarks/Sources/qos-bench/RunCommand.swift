@@ -19,6 +19,12 @@ struct RunCommand: ParsableCommand {
     @Flag(help: "One JSON object per figure instead of a table.")
     var json = false
 
+    @Option(help: "Peers of other languages as well: 'all', or some of tokio, tokio-niced, go, java, with commas.")
+    var peers = ""
+
+    @Flag(help: "B1 over many loads, for the picture: 'picture' draws it from what --json prints.")
+    var curve = false
+
     @Option(help: "How often each peer runs. Default 5, with --quick 3.")
     var repetitions: Int?
 
@@ -30,6 +36,13 @@ struct RunCommand: ParsableCommand {
             let known = Catalogue.all.map(\.id).joined(separator: ", ")
             throw ValidationError("there is no benchmark '\(id)': there are \(known)")
         }
+        for name in peers.split(separator: ",")
+        where name != "all" && !PeerKind.others.map(\.rawValue).contains(String(name)) {
+            throw ValidationError(
+                "there is no other peer '\(name)': there are \(PeerKind.others.map(\.rawValue).joined(separator: ", "))"
+            )
+        }
+        if curve, ids.contains(where: { $0.uppercased() != "B1" }) { throw ValidationError("--curve is for B1") }
         if let repetitions, repetitions < 1 { throw ValidationError("at least one repetition is needed") }
     }
 
@@ -37,10 +50,20 @@ struct RunCommand: ParsableCommand {
         let environment = Environment.read(unprivileged: unprivileged)
         let report = Report(asJSON: json)
         report.begin(environment)
+        let programs = try PeerPrograms.besideThisOne()
+        let others = PeerKind.others.filter {
+            peers == "all" || peers.split(separator: ",").contains(Substring($0.rawValue))
+        }
+        for peer in others where !programs.has(peer) {
+            Output.note("skipped: \(peer.rawValue) (\(peer.requirement ?? "\(peer.program) has not been built"))")
+        }
         let runner = Runner(
-            peer: try PeerProgram.besideThisOne(), repetitions: repetitions ?? (quick ? 3 : 5),
+            programs: programs, repetitions: repetitions ?? (quick ? 3 : 5),
             isUnprivileged: environment.isUnprivileged, patience: quick ? 2 : 20)
-        let scope = Benchmark.Scope(isQuick: quick, isUnprivileged: environment.isUnprivileged)
+        let scope = Benchmark.Scope(
+            isQuick: quick, isUnprivileged: environment.isUnprivileged, others: others.filter(programs.has),
+            isCurve: curve)
+        let ids = curve ? ["B1"] : ids
         let benchmarks = ids.isEmpty ? Catalogue.all : ids.compactMap(Catalogue.benchmark)
         var failures = 0
         for benchmark in benchmarks {

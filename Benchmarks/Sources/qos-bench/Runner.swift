@@ -10,7 +10,7 @@ struct Runner {
     /// How often a run that was disturbed is repeated before it counts nevertheless.
     static let maximumRetries = 3
 
-    let peer: PeerProgram
+    let programs: PeerPrograms
     let repetitions: Int
     let isUnprivileged: Bool
     /// How many seconds to wait for a quiet moment before a run is repeated.
@@ -51,7 +51,7 @@ struct Runner {
         var retries = 0
         while true {
             let (before, start, ownBefore) = (Self.processorTimes(), bench_now(), bench_process_cpu())
-            let run = try peer.run(series, benchmark: benchmark, isUnprivileged: isUnprivileged)
+            let run = try programs.run(series, benchmark: benchmark, isUnprivileged: isUnprivileged)
             guard let before, let after = Self.processorTimes() else { return run.figures }
             let own = run.processorSeconds + Double(bench_process_cpu() - ownBefore) / 1e9
             let others = after.usedByOthers(since: before, seconds: Double(bench_now() - start) / 1e9, own: own)

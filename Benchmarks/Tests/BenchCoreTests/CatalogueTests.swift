@@ -3,11 +3,16 @@ import Testing
 
 @Suite struct CatalogueTests {
     @Test(
-        "every rule of an experiment refers to series that the experiment runs", arguments: [true, false],
-        [true, false])
-    func rulesReferToSeries(isQuick: Bool, isUnprivileged: Bool) {
+        "every rule of an experiment refers to series that the experiment runs",
+        arguments: [
+            .init(isQuick: true, isUnprivileged: false), .init(isQuick: false, isUnprivileged: true),
+            .init(isQuick: true, isUnprivileged: true, others: PeerKind.others),
+            .init(isQuick: false, isUnprivileged: false, others: PeerKind.others),
+            .init(isQuick: false, isUnprivileged: false, others: [.go], isCurve: true),
+        ] as [Benchmark.Scope])
+    func rulesReferToSeries(scope: Benchmark.Scope) {
         for benchmark in Catalogue.all {
-            for experiment in benchmark.experiments(.init(isQuick: isQuick, isUnprivileged: isUnprivileged)) {
+            for experiment in benchmark.experiments(scope) {
                 let series = Set(experiment.series)
                 for rule in experiment.rules {
                     #expect(rule.operands.allSatisfy { series.contains($0.series) }, "\(benchmark.id) \(rule.metric)")
@@ -18,12 +23,23 @@ import Testing
 
     @Test("quick runs of a benchmark measure for under a minute with three repetitions")
     func quickIsQuick() {
-        for benchmark in Catalogue.all {
-            let seconds = benchmark.experiments(.init(isQuick: true, isUnprivileged: false)).flatMap(\.series).map(
-                \.seconds
-            ).reduce(0, +)
+        let plain = Benchmark.Scope(isQuick: true, isUnprivileged: false)
+        let curve = Benchmark.Scope(isQuick: true, isUnprivileged: false, isCurve: true)
+        for (benchmark, scope) in Catalogue.all.map({ ($0, plain) }) + [(Catalogue.all[0], curve)] {
+            let seconds = benchmark.experiments(scope).flatMap(\.series).map(\.seconds).reduce(0, +)
             #expect(seconds * 3 < 55, "\(benchmark.id)")
         }
+    }
+
+    @Test("a peer of another language is measured where it was asked for, and only there")
+    func others() {
+        func peers(_ others: [PeerKind]) -> Set<PeerKind> {
+            let scope = Benchmark.Scope(isQuick: true, isUnprivileged: false, others: others)
+            return Set(Catalogue.all.flatMap { $0.experiments(scope) }.flatMap(\.series).map(\.peer))
+        }
+        #expect(peers([]).isDisjoint(with: PeerKind.others))
+        #expect(peers([]).contains(.nio))
+        #expect(peers([.java]).intersection(PeerKind.others) == [.java])
     }
 
     @Test("ids are found whatever their case")

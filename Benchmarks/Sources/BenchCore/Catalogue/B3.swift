@@ -3,10 +3,11 @@ extension Catalogue {
     static let b3 = Benchmark(id: "B3", title: "cost per job") { scope in
         let seconds = scope.isQuick ? 0.2 : 1
         return [
-            cost("yield", seconds, .atMost(0.3), oneWorker: .atMost(1.25)),
-            cost("group", seconds, .atMost(0.65), oneWorker: .atMost(1.25)),
-            cost("detached", seconds, .atMost(0.65), oneWorker: .atMost(1.25)),
-            cost("outside", seconds, nil, hasFloor: false),
+            cost("yield", seconds, .atMost(0.3), oneWorker: .atMost(1.25), others: scope.others),
+            cost("group", seconds, .atMost(0.65), oneWorker: .atMost(1.25), others: scope.others),
+            cost("detached", seconds, .atMost(0.65), oneWorker: .atMost(1.25), others: scope.others),
+            // Go knows no thread that is not its own.
+            cost("outside", seconds, nil, hasFloor: false, others: [.nio] + scope.others.filter { $0 != .go }),
             cost("hop-default-actor", seconds, hopTarget),
             hopToSerialExecutor(seconds),
             cost("hop-contended", seconds, nil),
@@ -21,12 +22,17 @@ extension Catalogue {
     private static let hopTarget = Target.atMost(1.05)
 
     private static func cost(
-        _ name: String, _ seconds: Double, _ target: Target?, oneWorker: Target? = nil, hasFloor: Bool = true
+        _ name: String, _ seconds: Double, _ target: Target?, oneWorker: Target? = nil, hasFloor: Bool = true,
+        others: [PeerKind] = []
     ) -> Experiment {
         func series(_ peer: PeerKind) -> Series { Series(peer, CaseName(name), seconds: seconds) }
-        let all = PeerKind.executors.filter { hasFloor || $0 != .floor }.map(series)
+        let executors = PeerKind.executors.filter { hasFloor || $0 != .floor }.map(series)
+        // Two runtimes differ from one where there are two kinds of work.
+        let others = others.filter { $0 != .tokioNiced }.map(series)
+        let all = executors + others
         var rules = Rules()
-        rules.show(all, ["ns_per_op", "cpu_ns_per_op", "allocations_per_op", "switches_per_1000_ops"])
+        rules.show(executors, ["ns_per_op", "cpu_ns_per_op", "allocations_per_op", "switches_per_1000_ops"])
+        rules.show(others, ["ns_per_op", "cpu_ns_per_op"])
         if !hasFloor { rules.show(all, ["submit_cpu_ns_per_op"]) }
         for peer in [PeerKind.ours, .oursByPreference] {
             rules.ratio("ns_over_default", "ns_per_op", series(peer), over: series(.defaultExecutor), target)

@@ -26,7 +26,24 @@ extension Catalogue {
                 rules.ratio("start_p50_over_default", "start_p50_us", one, over: standard)
             }
             return Experiment(name, ours + [standard], rules.all)
-        } + [serialQueue(scope.isQuick ? 1 : 3), operationChain(scope)]
+        } + [explicitRaise(scope), serialQueue(scope.isQuick ? 1 : 3), operationChain(scope)]
+    }
+
+    /// One of many waiting jobs is raised; beside few, which shows whether the cost depends on their number.
+    private static func explicitRaise(_ scope: Benchmark.Scope) -> Experiment {
+        func series(_ peer: PeerKind, waiting: Double) -> Series {
+            Series(peer, CaseName("raise", ["waiting": waiting]), seconds: scope.isQuick ? 0.5 : 2)
+        }
+        let many = ways.map { series($0, waiting: 100_000) }
+        let few = ways.map { series($0, waiting: 1000) }
+        var rules = Rules()
+        rules.show(many, ["raise_p50_us", "raise_p99_us", "start_p50_us", "start_max_us"])
+        for (many, few) in zip(many, few) {
+            rules.value("start_p99_us", many, "start_p99_us", .atMost(100))
+            // More than memory that is no longer in a cache is not explained by the number.
+            rules.ratio("raise_p50_over_thousand", "raise_p50_us", many, over: few, .atMost(2))
+        }
+        return Experiment("raise", many + few, rules.all)
     }
 
     /// A high item behind a thousand on a serial queue.

@@ -23,36 +23,47 @@ extension Catalogue {
         return [Experiment("starvation", alone + loaded, rules.all)]
     }
 
-    /// Blocking that nobody declared.
+    /// Blocking, declared and not.
     static let b7 = Benchmark(id: "B7", title: "jobs block for 1.5 s: the next job of their class") { scope in
-        [2, 16].map { jobs in
-            let all = (scope.isQuick ? [.ours, .defaultExecutor] : executors).map {
-                Series($0, CaseName("undeclared", ["jobs": jobs]), seconds: 1.7)
-            }
-            var rules = Rules()
-            for one in all {
-                let isOurs = one.peer != .defaultExecutor
-                rules.value("next_job_ms", one, "next_job_ms", isOurs ? .atMost(5) : nil)
-                rules.value("extra_threads", one, "extra_threads", isOurs ? .atMost(64) : nil)
-            }
-            return Experiment("undeclared,jobs=\(Numerals.short(jobs))", all, rules.all)
+        [2, 16].flatMap { jobs in
+            [
+                blocking("declared", jobs, scope.isQuick ? [.ours] : ways, nextJob: .atMost(250)),
+                blocking(
+                    "undeclared", jobs, scope.isQuick ? [.ours, .defaultExecutor] : executors, nextJob: .atMost(5000)),
+            ]
         }
+    }
+
+    private static func blocking(
+        _ name: String, _ jobs: Double, _ peers: [PeerKind], nextJob: Target
+    ) -> Experiment {
+        let all = peers.map { Series($0, CaseName(name, ["jobs": jobs]), seconds: 1.7) }
+        var rules = Rules()
+        for one in all {
+            let isOurs = one.peer != .defaultExecutor
+            rules.value("next_job_us", one, "next_job_us", isOurs ? nextJob : nil)
+            rules.value("queued_job_us", one, "queued_job_us", isOurs ? nextJob : nil)
+            rules.value("extra_threads", one, "extra_threads", isOurs ? .atMost(64) : nil)
+        }
+        return Experiment("\(name),jobs=\(Numerals.short(jobs))", all, rules.all)
     }
 
     /// A lock between a high and a low class.
     static let b14 = Benchmark(id: "B14", title: "a lock shared by high and background") { scope in
-        [0.25, 0.5].map { load in
-            let all = executors.map {
-                Series($0, CaseName("lock", ["rho": load]), seconds: scope.isQuick ? 1.2 : 4)
-            }
-            var rules = Rules()
-            rules.show(all, ["lock_wait_p50_us", "lock_wait_p99_us", "sojourn_p99_us"])
-            for one in all {
-                let isOurs = one.peer != .defaultExecutor
-                rules.value("lock_wait_p999_us", one, "lock_wait_p999_us", isOurs ? .atMost(5000) : nil)
-                rules.value("lock_wait_max_us", one, "lock_wait_max_us", isOurs ? .atMost(20_000) : nil)
-            }
-            return Experiment("lock,rho=\(load)", all, rules.all)
+        [0.25, 0.5].flatMap { load in ["lock", "malloc", "sqlite"].map { hiddenLock($0, load, scope) } }
+    }
+
+    private static func hiddenLock(_ name: String, _ load: Double, _ scope: Benchmark.Scope) -> Experiment {
+        let all = (scope.isQuick && name != "lock" ? [.ours, .defaultExecutor] : executors).map {
+            Series($0, CaseName(name, ["rho": load]), seconds: scope.isQuick ? 0.8 : 4)
         }
+        var rules = Rules()
+        rules.show(all, ["lock_wait_p50_us", "lock_wait_p99_us", "sojourn_p99_us"])
+        for one in all {
+            let isOurs = one.peer != .defaultExecutor
+            rules.value("lock_wait_p999_us", one, "lock_wait_p999_us", isOurs ? .atMost(5000) : nil)
+            rules.value("lock_wait_max_us", one, "lock_wait_max_us", isOurs ? .atMost(20_000) : nil)
+        }
+        return Experiment("\(name),rho=\(load)", all, rules.all)
     }
 }

@@ -31,9 +31,9 @@ extension Catalogue {
     }
 
     private static func asleep(_ tasks: Double) -> Experiment {
-        let all = executors.map { Series($0, CaseName("asleep", ["tasks": tasks]), seconds: 1) }
+        let all = executors.map { Series($0, CaseName("asleep", ["tasks": tasks]), seconds: tasks > 100_000 ? 1 : 0.3) }
         var rules = Rules()
-        rules.show(all, ["bytes_per_task", "fall_asleep_cpu_ns", "cancel_cpu_ns"])
+        rules.show(all, ["bytes_per_task", "fall_asleep_cpu_ns", "asleep_cpu_share", "cancel_cpu_ns"])
         for key in ["bytes_per_task", "fall_asleep_cpu_ns"] {
             rules.ratio("\(key)_over_default", key, all[0], over: all[2])
         }

@@ -28,6 +28,10 @@ static inline void bench_spin_hint(void) {
 void bench_calibrate(void);
 uint64_t bench_work(uint64_t nanoseconds);
 
+// Takes and frees that many blocks of 2 to 10 KiB of the C library's memory: each is left in a place that all threads share, and
+// what lay there is freed. Any thread.
+void bench_exchange_memory(int blocks);
+
 // Gives the calling thread a real-time policy that children do not inherit, or where that is refused a slice of
 // 0.1 ms; for threads of the harness that stand for the outside world. Returns whether it got real time.
 int bench_become_outside_world(void);

@@ -11,4 +11,9 @@ final class Counter: Sendable {
     func add(_ amount: Int = 1) -> Int {
         value.wrappingAdd(amount, ordering: .acquiringAndReleasing).newValue
     }
+
+    /// Makes it that number if it is less.
+    func raise(to amount: Int) {
+        value.max(amount, ordering: .acquiringAndReleasing)
+    }
 }

@@ -3,9 +3,9 @@ import QoSCore
 import Synchronization
 
 /// Work that competes: tasks that use processor time in pieces and yield after each, until they are stopped.
-final class LowWork: Sendable {
+final class LowWork: CompetingWork {
     private let isOver = Flag()
-    private let used: [QoSClass: Counter]
+    private let usedTimes: [QoSClass: Counter]
     private let pieces: [QoSClass: Latencies]
     private let tasks = Mutex<[Task<Void, Never>]>([])
 
@@ -16,11 +16,11 @@ final class LowWork: Sendable {
     ///   - piece: nanoseconds of processor time between two yields.
     ///   - recordsTurns: whether to keep the time from each piece's end to the next one's.
     init(_ classes: [QoSClass], count: Int, piece: UInt64, on stage: Stage, recordsTurns: Bool = false) {
-        used = Dictionary(uniqueKeysWithValues: classes.map { ($0, Counter()) })
+        usedTimes = Dictionary(uniqueKeysWithValues: classes.map { ($0, Counter()) })
         pieces = Dictionary(
             uniqueKeysWithValues: classes.map { ($0, Latencies(capacity: recordsTurns ? 100_000 : 0)) })
         for qosClass in classes {
-            guard let used = used[qosClass], let turns = pieces[qosClass] else { continue }
+            guard let used = usedTimes[qosClass], let turns = pieces[qosClass] else { continue }
             for _ in 0..<count {
                 let task = stage.detached(qosClass) { [isOver] in
                     var last = bench_now()
@@ -39,9 +39,13 @@ final class LowWork: Sendable {
         }
     }
 
-    /// Processor nanoseconds used so far by a class, or by all.
-    func used(by qosClass: QoSClass? = nil) -> Int {
-        used.filter { qosClass == nil || $0.key == qosClass }.values.map(\.count).reduce(0, +)
+    func used() -> Int {
+        usedTimes.values.map(\.count).reduce(0, +)
+    }
+
+    /// Processor nanoseconds used so far by a class.
+    func used(by qosClass: QoSClass) -> Int {
+        usedTimes[qosClass]?.count ?? 0
     }
 
     /// The recorded turns of a class, nanoseconds; when it has ended.
@@ -49,7 +53,6 @@ final class LowWork: Sendable {
         pieces[qosClass]?.values ?? []
     }
 
-    /// Asks the tasks to end.
     func stop() {
         isOver.set()
     }

@@ -1,6 +1,5 @@
 import BenchCore
 import CBenchShims
-import QoSCore
 
 /// Jobs of userInteractive that arrive at random times, whether the earlier ones are done or not.
 ///
@@ -32,19 +31,22 @@ struct OpenLoop {
     /// Submits all jobs and waits until they have run.
     ///
     /// - Parameters:
+    ///   - outside: where the jobs come from.
+    ///   - submit: hands a job to what is measured, as userInteractive where there are classes.
     ///   - begin: called when the first arrival is near.
     ///   - end: called after the last. Where the jobs cannot keep up, the rest of them runs without what competes if this
     ///     stops it: what they would still have had to wait is left out, in favour of the executor that has fallen behind.
     ///   - job: one job; gets the time at which it was meant to arrive.
     /// - Returns: how late the jobs were submitted.
     func run(
-        on stage: Stage, begin: @escaping @Sendable () -> Void, end: @escaping @Sendable () -> Void,
+        from outside: OutsideThread, submit: @escaping @Sendable (_ job: @escaping @Sendable () -> Void) -> Void,
+        begin: @escaping @Sendable () -> Void, end: @escaping @Sendable () -> Void,
         job: @escaping @Sendable (_ intended: UInt64) -> Void
     ) async -> Latencies {
         let lateness = Latencies(capacity: arrivals.count)
         let finished = Counter()
         await withCheckedContinuation { continuation in
-            stage.outside.perform {
+            outside.perform {
                 let start = bench_now() + Self.leadIn
                 bench_sleep_until(start)
                 begin()
@@ -52,7 +54,7 @@ struct OpenLoop {
                     let intended = start + arrival
                     if bench_now() < intended { bench_sleep_until(intended) }
                     lateness.add(Double(bench_now() - intended))
-                    stage.detached(.userInteractive) {
+                    submit {
                         job(intended)
                         if finished.add() == arrivals.count { continuation.resume() }
                     }

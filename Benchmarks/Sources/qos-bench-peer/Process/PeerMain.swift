@@ -28,7 +28,7 @@ enum PeerMain {
             Output.line(figures.json)
             return
         }
-        guard let workload = Workloads.make(options.benchmark, options.caseName) else {
+        guard let workload = Workloads.make(options) else {
             fail("\(options.benchmark) has no case \(options.caseName)", status: 64)
         }
         _ = startTime

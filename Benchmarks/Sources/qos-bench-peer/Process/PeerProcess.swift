@@ -21,14 +21,15 @@ enum PeerProcess {
             } catch {
                 PeerMain.fail("\(error)", status: 1)
             }
-        case .defaultExecutor:
+        case .defaultExecutor, .nio:
+            // What NIO's pool runs has nothing to do with Swift's tasks; the one task that measures needs an executor.
             runBeside(Stage(.processWide(nil), outside: outside), body)
         case .floor:
             let floor = FloorExecutor.installed()
             start(Stage(.processWide(nil), outside: outside), body)
             floor.runLoop()
-        case .foundation:
-            PeerMain.fail("Foundation's operations are measured by qos-bench-foundation", status: 64)
+        case .foundation, .tokio, .tokioNiced, .go, .java:
+            PeerMain.fail("\(peer.rawValue) is measured by \(peer.program)", status: 64)
         }
     }
 

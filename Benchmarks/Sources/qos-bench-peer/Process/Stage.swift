@@ -32,6 +32,11 @@ struct Stage: Sendable {
         scheduler == nil ? min(qosClass.taskPriority, .high) : qosClass.taskPriority
     }
 
+    /// Starts a task of userInteractive for a body: how an open loop submits its jobs.
+    var submitHigh: @Sendable (@escaping @Sendable () -> Void) -> Void {
+        { body in detached(.userInteractive) { body() } }
+    }
+
     /// Starts a task that inherits nothing.
     @inline(__always)
     @discardableResult

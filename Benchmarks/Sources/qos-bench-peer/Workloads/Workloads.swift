@@ -4,8 +4,10 @@ import QoSRuntime
 
 /// The workloads by benchmark and case.
 enum Workloads {
-    static func make(_ benchmark: String, _ caseName: CaseName) -> (any Workload)? {
-        switch (benchmark, caseName.name) {
+    static func make(_ options: PeerOptions) -> (any Workload)? {
+        let caseName = options.caseName
+        if options.peer == .nio { return pool(options) }
+        return switch (options.benchmark, caseName.name) {
         case ("B1", "foreground"): LoadedForeground(load: caseName["rho"], piece: UInt64(caseName["low"] * 1e6))
         case ("B2", "two-hops"): TwoHopWake(spinners: Int(caseName["spinners"]))
         case ("B3", _): cost(caseName)
@@ -14,16 +16,30 @@ enum Workloads {
         case ("B5", "default-actor"): ActorPromotion(usesSerialExecutor: false)
         case ("B5", "serial-executor"): ActorPromotion(usesSerialExecutor: true)
         case ("B5", "serial-queue"): QueuePromotion()
+        case ("B5", "raise"): ExplicitRaise(waiting: Int(caseName["waiting"]))
         case ("B5", "operation-chain"): OperationChainPromotion(length: Int(caseName["operations"]))
         case ("B6", "starvation"): Starvation(hasLow: caseName["low"] != 0)
-        case ("B7", "undeclared"): UndeclaredBlocking(jobs: Int(caseName["jobs"]))
+        case ("B7", "undeclared"): BlockingJobs(jobs: Int(caseName["jobs"]), areDeclared: false)
+        case ("B7", "declared"): BlockingJobs(jobs: Int(caseName["jobs"]), areDeclared: true)
         case ("B8", "many"): QoSClass(rank: Int(caseName["rank"])).map { ManyTimers(qosClass: $0) }
         case ("B8", "under-load"): TimersUnderLoad()
         case ("B8", "asleep"): SleepingTasks(count: Int(caseName["tasks"]))
         case ("B12", "idle"): IdleProcess()
         case ("B13", _): OperationShape(caseName).map(OperationCost.init(shape:))
-        case ("B14", "lock"): HiddenLock(load: caseName["rho"])
+        case ("B14", "lock"): HiddenLock(MutexResource.init, load: caseName["rho"])
+        case ("B14", "malloc"): HiddenLock(MallocResource.init, load: caseName["rho"])
+        case ("B14", "sqlite"): HiddenLock(SQLiteResource.init, load: caseName["rho"])
         case ("B15", _): lock(caseName.name)
+        default: nil
+        }
+    }
+
+    /// The cases that a pool of threads without tasks can run.
+    private static func pool(_ options: PeerOptions) -> (any Workload)? {
+        let caseName = options.caseName
+        return switch (options.benchmark, caseName.name) {
+        case ("B1", "foreground"): PoolForeground(load: caseName["rho"], piece: UInt64(caseName["low"] * 1e6))
+        case ("B3", "outside"): OutsideCost(pool: PoolForeground.makePool())
         default: nil
         }
     }
@@ -41,7 +57,7 @@ enum Workloads {
         case "yield": YieldCost()
         case "group": GroupCost()
         case "detached": DetachedCost()
-        case "outside": OutsideCost()
+        case "outside": OutsideCost(pool: nil)
         case "hop-default-actor": HopCost(usesSerialExecutor: false, callers: 1)
         case "hop-serial-executor": HopCost(usesSerialExecutor: true, callers: 1)
         case "hop-contended": HopCost(usesSerialExecutor: false, callers: 8)

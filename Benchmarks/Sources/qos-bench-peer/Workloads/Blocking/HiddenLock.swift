@@ -1,31 +1,29 @@
 import BenchCore
 import CBenchShims
 import QoSCore
-import Synchronization
 
-/// B14: jobs of userInteractive and tasks of background share a lock that nobody declared, while four tasks of default spin;
-/// how long the jobs wait for the lock.
+/// B14: jobs of userInteractive and tasks of background share something with a lock that nobody declared, while four tasks of
+/// default spin; how long the jobs wait for it.
 struct HiddenLock: Workload {
+    private let makeResource: @Sendable () throws -> any SharedResource
     /// The share of all processors that the jobs need.
-    let load: Double
+    private let load: Double
 
-    private static let insideHigh: UInt64 = 2_000
-    private static let insideLow: UInt64 = 20_000
-
-    private final class Shared: Sendable {
-        let lock = Mutex(())
+    init(_ makeResource: @escaping @Sendable () throws -> any SharedResource, load: Double) {
+        self.makeResource = makeResource
+        self.load = load
     }
 
-    func run(on stage: Stage, seconds: Double) async -> RawFigures {
+    func run(on stage: Stage, seconds: Double) async throws -> RawFigures {
+        let shared = try makeResource()
         let spinners = LowWork([.default], count: 4, piece: 500_000, on: stage)
-        let shared = Shared()
         let isOver = Flag()
         let holders = (0..<2).map { _ in
             stage.detached(.background) {
                 while !isOver.isSet {
                     for _ in 0..<10 {
-                        shared.lock.withLock { _ in _ = bench_work(Self.insideLow) }
-                        bench_work(Self.insideLow)
+                        shared.useForLonger()
+                        bench_work(20_000)
                     }
                     await Task.yield()
                 }
@@ -34,17 +32,13 @@ struct HiddenLock: Workload {
         let loop = OpenLoop(load: load, seconds: seconds)
         let waits = Latencies(capacity: loop.count)
         let sojourns = Latencies(capacity: loop.count)
-        _ = await loop.run(on: stage) {
+        _ = await loop.run(from: stage.outside, submit: stage.submitHigh) {
         } end: {
             isOver.set()
             spinners.stop()
         } job: { intended in
-            let start = bench_now()
-            shared.lock.withLock { _ in
-                waits.add(Double(bench_now() - start))
-                bench_work(Self.insideHigh)
-            }
-            bench_work(OpenLoop.jobLength - Self.insideHigh)
+            waits.add(Double(shared.useShortly()))
+            bench_work(OpenLoop.jobLength - 2_000)
             sojourns.add(Double(bench_now() - intended))
         }
         for holder in holders { await holder.value }

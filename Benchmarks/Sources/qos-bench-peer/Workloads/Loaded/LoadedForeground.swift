@@ -11,31 +11,41 @@ struct LoadedForeground: Workload {
     let piece: UInt64
 
     func run(on stage: Stage, seconds: Double) async -> RawFigures {
-        let loop = OpenLoop(load: load, seconds: seconds)
-        let sojourns = Latencies(capacity: loop.count)
         let low =
             piece == 0
             ? nil : LowWork([.default, .utility, .background], count: 8, piece: piece, on: stage)
+        let figures = await Self.measure(
+            load: load, seconds: seconds, from: stage.outside, submit: stage.submitHigh, beside: low)
+        await low?.waitForEnd()
+        return figures
+    }
+
+    /// Submits the jobs and measures, whatever runs them.
+    static func measure(
+        load: Double, seconds: Double, from outside: OutsideThread,
+        submit: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void, beside low: (any CompetingWork)?
+    ) async -> RawFigures {
+        let loop = OpenLoop(load: load, seconds: seconds)
+        let sojourns = Latencies(capacity: loop.count)
         let residual = Counter()
-        let outside = Counter()
-        let lateness = await loop.run(on: stage) {
+        let outsideTime = Counter()
+        let lateness = await loop.run(from: outside, submit: submit) {
             residual.add(-(low?.used() ?? 0))
-            outside.add(-Int(bench_thread_cpu()))
+            outsideTime.add(-Int(bench_thread_cpu()))
         } end: {
             residual.add(low?.used() ?? 0)
             low?.stop()
-            outside.add(Int(bench_thread_cpu()))
+            outsideTime.add(Int(bench_thread_cpu()))
         } job: { intended in
             bench_work(OpenLoop.jobLength)
             sojourns.add(Double(bench_now() - intended))
         }
-        await low?.waitForEnd()
 
         var figures = RawFigures()
         figures.addLatencies("sojourn", sojourns.values)
         figures.addLatencies("arrival", lateness.values)
         // What it takes to wait for each arrival and to submit its job: not there for low work.
-        figures["outside_cores"] = Double(outside.count) / Double(loop.length)
+        figures["outside_cores"] = Double(outsideTime.count) / Double(loop.length)
         if low != nil {
             let left = Double(activeProcessorCount()) * (1 - load) * Double(loop.length)
             figures["residual_fraction"] = Double(residual.count) / left

@@ -1,0 +1,3 @@
+module qos-bench-go
+
+go 1.19
