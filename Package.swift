@@ -102,7 +102,7 @@ let package = Package(
         // Programs on the process-wide runtime, for tests that look at a process from outside.
         .executableTarget(
             name: "QoSProcessTestDriver",
-            dependencies: ["QoSRuntime", "QoSCore", "QoSKernel"],
+            dependencies: ["QoSOperations", "QoSRuntime", "QoSCore", "QoSKernel"],
             path: "Tests/Support/QoSProcessTestDriver"
         ),
         // The same scenarios on Foundation and Dispatch, and on ours: a table for `Docs/ComingFromDispatchAndFoundation.md`.
@@ -118,7 +118,13 @@ let package = Package(
                 .product(name: "ServiceContextModule", package: "swift-service-context"),
             ]
         ),
-        .testTarget(name: "QoSOperationsTests", dependencies: ["QoSOperations", "QoSRuntime", "QoSCore", "QoSKernel"]),
+        .testTarget(
+            name: "QoSOperationsTests",
+            dependencies: [
+                "QoSOperations", "QoSRuntime", "QoSCore", "QoSKernel",
+                .product(name: "ServiceContextModule", package: "swift-service-context"),
+            ]
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -53,7 +53,7 @@ struct ConditionAndProgressTests {
             operation.cancel()
             await ended.passed()
             #expect(operation.outcome == .cancelled)
-            await queue.waitUntilAllFinished()
+            try await queue.waitUntilAllFinished()
         }
     }
 
@@ -91,7 +91,7 @@ struct ConditionAndProgressTests {
             #expect(queue?.progress == QueueProgress(added: 10, finished: 0))
             let updates = try #require(queue?.progressUpdates)
             try queue?.resume()
-            await queue?.waitUntilAllFinished()
+            try await queue?.waitUntilAllFinished()
             queue = nil
             var last: QueueProgress?
             for await progress in updates { last = progress }

@@ -45,35 +45,25 @@ struct LevelTests {
     func o1Order() async throws {
         try await withScheduler { scheduler in
             let (bare, levelled) = (
-                QoSOperationQueue(scheduler: scheduler), QoSOperationQueue(scheduler: scheduler, level: .background)
+                QoSOperationQueue(scheduler: scheduler), QoSOperationQueue(scheduler: scheduler, level: .utility)
             )
             await Task.detached(priority: .high) {
                 let inTask = QoSOperation {}
-                let inActivity = OperationSurroundings.$current.withValue(.init(activityLevel: .utility)) {
-                    (QoSOperation {}, QoSOperation {})
-                }
+                let inActivity = Self.inBackgroundActivity { (QoSOperation {}, QoSOperation {}) }
                 #expect(inTask.effectiveLevel == .userInitiated)
                 #expect(throws: Never.self) {
                     try bare.add([inTask, inActivity.0])
                     try levelled.add(inActivity.1)
                 }
                 #expect(inTask.effectiveLevel == .userInitiated)
-                #expect(inActivity.0.effectiveLevel == .utility)
-                #expect(inActivity.1.effectiveLevel == .background)
+                #expect(inActivity.0.effectiveLevel == .background)
+                #expect(inActivity.1.effectiveLevel == .utility)
             }.value
         }
     }
 
-    @Test("O2 the main thread of an interactive process creates userInitiated operations")
-    func o2() async throws {
-        try await withScheduler { scheduler in
-            let queue = QoSOperationQueue(scheduler: scheduler)
-            let operation = OperationSurroundings.$current.withValue(.init(isInteractiveMain: true)) {
-                queue.addOperation { QoS.currentLevel }
-            }
-            let value1 = try await operation.value
-            #expect(value1 == .userInitiated)
-        }
+    private static func inBackgroundActivity<Success>(_ body: () -> Success) -> Success {
+        QoS.performActivity(.background, reason: "making operations", body)
     }
 
     @Test("Q2 O4 O8 a higher operation raises one that runs: its task, and what it starts from then on")
@@ -116,7 +106,7 @@ struct LevelTests {
     func q5(lifetime: QueuePromotionLifetime) async throws {
         try await withScheduler { scheduler in
             let queue = QoSOperationQueue(scheduler: scheduler, level: .utility, promotion: lifetime)
-            await queue.addOperation(level: .userInitiated) {}.finished()
+            try await queue.addOperation(level: .userInitiated) {}.finished()
             #expect(queue.effectiveLevel == (lifetime == .untilSet ? .userInitiated : .utility))
         }
     }
@@ -132,7 +122,7 @@ struct LevelTests {
             #expect(running.effectiveLevel == .userInitiated)
             gate.open()
             try low.add(high)
-            await high.finished()
+            try await high.finished()
         }
     }
 
@@ -152,7 +142,7 @@ struct LevelTests {
             #expect([front, raised].map(\.effectiveLevel) == [.userInitiated, .utility])
             #expect(raised.level == .utility)
             gate.open()
-            await queue.waitUntilAllFinished()
+            try await queue.waitUntilAllFinished()
             #expect(raised.effectiveLevel == QoS.currentLevel, "raised by the wait, and readable after the end")
         }
     }
@@ -164,13 +154,13 @@ struct LevelTests {
             let queue = QoSOperationQueue(scheduler: scheduler)
             let running = await occupy(queue, .background, until: gate)
             let waiter = Task(executorPreference: scheduler.executor(for: .utility), priority: .utility) {
-                await running.finished()
+                try await running.finished()
             }
             while running.effectiveLevel != .utility { await Task.yield() }
             scheduler.raise(waiter, to: .userInitiated)
             while running.effectiveLevel != .userInitiated { await Task.yield() }
             gate.open()
-            await waiter.value
+            try await waiter.value
         }
     }
 
@@ -185,11 +175,11 @@ struct LevelTests {
             }
             while operations.contains(where: { $0.effectiveLevel != .default }) { await Task.yield() }
             let waiter = Task(executorPreference: scheduler.executor(for: .userInitiated), priority: .high) {
-                await queue.waitUntilAllFinished()
+                try await queue.waitUntilAllFinished()
             }
             while operations.contains(where: { $0.effectiveLevel != .userInitiated }) { await Task.yield() }
             gate.open()
-            await waiter.value
+            try await waiter.value
             try await blocked.value
         }
     }

@@ -6,7 +6,8 @@ import QoSRuntime
 /// schedulers.
 ///
 /// The lock is held for some hundred nanoseconds at a time, twice in the life of an operation: when it is added, and when it
-/// has ended and the next one is chosen. Adding many at once takes it once.
+/// has ended and the next one is chosen. Of many that are added, started or cancelled at once it handles
+/// ``operationsAtOnce``, and is given back before it goes on with the rest, so that nobody's request stands still for a batch.
 ///
 /// Threading: any thread.
 final class OperationDomain: Sendable {
@@ -17,12 +18,16 @@ final class OperationDomain: Sendable {
     /// How many operations a runner runs before the pool's other work gets its turn.
     private static let streak = 16
 
+    /// How many operations are added, started or cancelled while the lock is held, apart from lists with barriers: those
+    /// are judged and added as one. (Starting comes on top of the others, so that it may be twice as many.)
+    static let operationsAtOnce = 64
+
     /// Runs a change of the graph under the lock, and does what follows from it outside.
     func change<Success, Failure: Error>(
         _ body: (inout DomainState, inout DomainActions) throws(Failure) -> Success
     ) throws(Failure) -> Success {
         var actions = DomainActions()
-        defer { perform(actions) }
+        defer { performAll(actions) }
         return try state.withLock { (state) throws(Failure) -> Success in
             defer { state.collect(&actions) }
             return try body(&state, &actions)
@@ -30,18 +35,36 @@ final class OperationDomain: Sendable {
     }
 
     /// Looks at the graph under the lock.
-    func look<Success>(_ body: (inout DomainState) -> Success) -> Success {
-        state.withLock { body(&$0) }
+    func look<Success, Failure: Error>(
+        _ body: (inout DomainState) throws(Failure) -> Success
+    ) throws(Failure) -> Success {
+        try state.withLock { (state) throws(Failure) -> Success in try body(&state) }
     }
 
     // MARK: Effects
 
-    private func perform(_ actions: consuming DomainActions) {
+    private func performAll(_ actions: consuming DomainActions) {
+        perform(actions)
+        var isUnfinished = actions.isUnfinished
+        while isUnfinished {
+            var more = DomainActions()
+            state.withLock { state in
+                state.graph.startedSome(&state.effects)
+                state.collect(&more)
+            }
+            perform(more)
+            isUnfinished = more.isUnfinished
+        }
+    }
+
+    private func perform(_ actions: DomainActions) {
         if !actions.starts.isEmpty { start(actions.starts) }
         for request in actions.requests { request.perform() }
         for waiter in actions.waiters { waiter.resume() }
         for progress in actions.progress { progress.finish() }
         for report in actions.observers { report.send() }
+        for watcher in actions.watchers { watcher.yield() }
+        for completion in actions.completions { completion.start() }
         for operation in actions.buried { operation.buryBody() }
     }
 
@@ -69,11 +92,12 @@ final class OperationDomain: Sendable {
 
     /// Runs an operation, and then others of its class for as long as there are some.
     private func run(_ first: AnyOperation, _ runner: Runner) async {
+        runner.begin()
         var operation = first
         var streak = 0
         while true {
             let failure = await WorkScope.$task.withValue(operation) { [operation] in
-                await operation.runBodyInContext()
+                await operation.inContext { await operation.runBody() }
             }
             guard let next = bodyEnded(operation, failure, runner) else { return }
             operation = next
@@ -90,7 +114,7 @@ final class OperationDomain: Sendable {
             if actions.next == nil { runner.ended() }
         }
         let next = actions.next
-        perform(actions)
+        performAll(actions)
         return next
     }
 
@@ -100,13 +124,9 @@ final class OperationDomain: Sendable {
     }
 
     private func askConditions(of operation: AnyOperation, _ runner: Runner) async {
-        var failure: (any Error)?
-        do {
-            try await WorkScope.$task.withValue(operation) {
-                for condition in operation.conditions { try await condition.met() }
-            }
-        } catch {
-            failure = error
+        runner.begin()
+        let failure = await WorkScope.$task.withValue(operation) {
+            await operation.inContext { await operation.askConditions() }
         }
         change { state, actions in
             runner.ended()
