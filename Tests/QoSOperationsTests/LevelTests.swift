@@ -147,6 +147,46 @@ struct LevelTests {
         }
     }
 
+    @Test("O1 O7 O12 an operation whose level is set to nil infers one, in no queue, in one, and by its kind")
+    func unset() async throws {
+        try await withScheduler { scheduler in
+            let queue = QoSOperationQueue(scheduler: scheduler, level: .utility, isSuspended: true)
+            let made = await Task.detached(priority: .background) {
+                (0..<3).map { _ in QoSOperation(level: .utility) {} }
+            }.value
+            made[0].level = nil
+            #expect(made[0].level == nil && made[0].effectiveLevel == .background)
+            try queue.add(made)
+            #expect(made[0].effectiveLevel == .utility, "the queue's")
+            made[1].level = .userInitiated
+            made[1].level = nil
+            #expect(made[1].level == nil && made[1].effectiveLevel == .utility)
+            queue.level = .userInitiated
+            made[2].level = .background
+            made[2].level = nil
+            #expect(made[2].effectiveLevel == .userInitiated, "the queue's, as if it had been set to that")
+            let network = QoSOperation(OperationOptions(level: .background, kind: .network), body: {})
+            network.level = nil
+            #expect(network.level == .utility && network.effectiveLevel == .utility)
+            queue.cancelAllOperations()
+        }
+    }
+
+    @Test("O9 an operation that somebody waits for keeps its level when one is taken back that it never had")
+    func unsetNothing() async throws {
+        try await withScheduler { scheduler in
+            let queue = QoSOperationQueue(scheduler: scheduler, level: .background, isSuspended: true)
+            let (parent, child) = (queue.addOperation {}, QoSOperation(level: .userInitiated) {})
+            try child.depends(on: parent)
+            parent.level = nil
+            #expect(parent.effectiveLevel == .userInitiated)
+            queue.cancelAllOperations()
+            #expect(parent.effectiveLevel == .userInitiated)
+            parent.level = nil
+            #expect(parent.effectiveLevel == .userInitiated, "it has ended")
+        }
+    }
+
     @Test("O9 whoever awaits an operation raises it, also when the waiter is raised later")
     func o9() async throws {
         try await withScheduler { scheduler in

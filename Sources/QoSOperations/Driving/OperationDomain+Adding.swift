@@ -5,7 +5,8 @@ extension OperationDomain {
     /// Adds operations to a queue, all of them or none. Those that were cancelled before are passed over.
     ///
     /// A long list is added in pieces, between which the lock is free: what comes first may run before the last one is there.
-    func add(_ operations: some RandomAccessCollection<AnyOperation>, to queue: OperationQueueID) throws(OperationError) {
+    func add(_ operations: some RandomAccessCollection<AnyOperation>, to queue: OperationQueueID) throws(OperationError)
+    {
         let hasBarriers = operations.contains { $0.isBarrier }
         guard operations.count > Self.operationsAtOnce, !hasBarriers else {
             return try change { (state, actions) throws(OperationError) in

@@ -77,7 +77,9 @@ extension OperationDomain {
     /// - Returns: that operation; `nil` for other code.
     /// - Throws: ``OperationError/waitsForItself(_:)``; ``OperationError/deadlock(_:)``.
     private func waitBegins(for awaited: Awaited) throws(OperationError) -> AnyOperation? {
-        guard let waiter = WorkScope.task as? AnyOperation, let task = ConcurrencyRuntime.currentTask else { return nil }
+        guard let waiter = WorkScope.task as? AnyOperation, let task = ConcurrencyRuntime.currentTask else {
+            return nil
+        }
         return try look { (state) throws(OperationError) in
             guard let id = waiter.record.id, waiter.record.runner?.isOwn(task) == true else { return nil }
             do throws(OperationGraphError) {

@@ -19,7 +19,8 @@ struct DeadlockTests {
         for reason in OperationWaitReason.allCases { #expect(refusals[reason, default: 0] > 20, "\(reason)") }
     }
 
-    @Test("O10 a barrier that depends on what is added behind it: refused when that is added, or when the dependency is")
+    @Test(
+        "O10 a barrier that depends on what is added behind it: refused when that is added, or when the dependency is")
     func barrier() throws {
         var world = GraphWorld()
         let queue = world.queue()
@@ -150,7 +151,8 @@ struct DeadlockTests {
         #expect(throws: OperationGraphError.self) { try world.graph.waitBegan(by: first, for: last) }
     }
 
-    @Test("No more operations than that start in one event, and the rest when it is asked for", arguments: [1, 64, 1000])
+    @Test(
+        "No more operations than that start in one event, and the rest when it is asked for", arguments: [1, 64, 1000])
     func startsAtOnce(count: Int) throws {
         var world = GraphWorld(graph: OperationGraph(startsAtOnce: count))
         let queue = world.queue()

@@ -57,7 +57,9 @@ struct DeadlockWorld {
 
     private mutating func depend() {
         let open = operations.filter { !graph.isFinished($0) }
-        guard let child = open.randomElement(using: &random), let parent = open.randomElement(using: &random) else { return }
+        guard let child = open.randomElement(using: &random), let parent = open.randomElement(using: &random) else {
+            return
+        }
         do {
             try graph.dependencyAdded(of: child, on: parent, &effects)
         } catch {
@@ -93,6 +95,7 @@ struct DeadlockWorld {
             case .queue(let queue): try graph.waitBegan(by: waiter, for: queue)
             }
             waits[waiter] = target
+            endWaits()
         } catch {
             guard case .deadlock(let refusal) = error else { throw error }
             note(refusal)
@@ -112,25 +115,30 @@ struct DeadlockWorld {
     // MARK: Running
 
     /// What runs, and waits for nothing.
-    private var runnable: [OperationID] {
-        operations.filter { id in
-            guard graph.isRunning(id) else { return false }
-            return switch waits[id] {
-            case .operation(let target): graph.isFinished(target)
-            case .queue(let queue): graph.unfinishedCount(of: queue) == 0
-            case nil: true
-            }
-        }
-    }
+    private var runnable: [OperationID] { operations.filter { graph.isRunning($0) && waits[$0] == nil } }
 
     private mutating func finish(_ id: OperationID) {
-        graph.waitEnded(by: id)
         graph.operationFinished(id, .succeeded, &effects)
+        endWaits()
     }
 
     private mutating func forget(_ id: OperationID) {
         graph.operationFinished(id, .cancelled, &effects)
         created.remove(id)
+        endWaits()
+    }
+
+    private mutating func endWaits() {
+        for (waiter, target) in waits {
+            let isOver =
+                switch target {
+                case .operation(let id): graph.isFinished(id)
+                case .queue(let queue): graph.unfinishedCount(of: queue) == 0
+                }
+            guard isOver else { continue }
+            waits[waiter] = nil
+            graph.waitEnded(by: waiter)
+        }
     }
 
     private mutating func run() {

@@ -5,7 +5,8 @@ import Testing
 /// A graph and the oracle, to which the same random things happen, and who have to agree on everything after each of them.
 struct GraphPair {
     enum Event: CaseIterable {
-        case create, add, depend, undepend, dependOnLost, setLevel, unsetLevel, setQueueLevel, wait, waitForQueue, finish, cancel
+        case create, add, depend, undepend, dependOnLost, setLevel, unsetLevel, setQueueLevel, wait, waitForQueue,
+            finish, cancel
         case conditions, suspend, resume, limit, forget
     }
 

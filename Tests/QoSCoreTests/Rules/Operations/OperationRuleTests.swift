@@ -201,7 +201,7 @@ struct OperationRuleTests {
         let child = world.operation(.userInitiated)
         for _ in 0..<2 { try world.depend(child, on: parent) }
         try world.depend(child, on: other)
-        try world.add(child, to: queue)
+        try world.add(child, to: world.queue(suspended: false))
         #expect(world.graph.unfinishedParents(of: child) == [other, parent])
         world.event { try? $0.dependencyRemoved(of: child, on: parent, &$1) }
         #expect(world.graph.unfinishedParents(of: child) == [other])
