@@ -109,7 +109,8 @@ struct WatchingTests {
                 let here = AnyOperation.current === context.operation
                 return await (here, inChild, Task.detached { AnyOperation.current == nil }.value)
             }
-            #expect(try await operation.value == (true, true, true))
+            let isCurrent = try await operation.value
+            #expect(isCurrent == (true, true, true))
             #expect(AnyOperation.current == nil)
         }
     }

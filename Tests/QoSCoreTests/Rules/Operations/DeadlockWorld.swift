@@ -16,7 +16,7 @@ struct DeadlockWorld {
     private var effects = OperationEffects()
     private var queues: [OperationQueueID] = []
     private var operations: [OperationID] = []
-    private var created: Set<OperationID> = []
+    private var created: [OperationID] = []
     private var waits: [OperationID: Target] = [:]
     private(set) var refusals: [OperationWaitReason: Int] = [:]
 
@@ -40,7 +40,7 @@ struct DeadlockWorld {
 
     /// Adds what is left, and runs all of it.
     mutating func runToEnd() throws {
-        for id in created.sorted(by: { $0.index < $1.index }) { try add(id) }
+        for id in created { try add(id) }
         // Refused: those that depend on them are not to wait for ever.
         for id in created { forget(id) }
         run()
@@ -52,7 +52,7 @@ struct DeadlockWorld {
         let isBarrier = Int.random(in: 0..<5, using: &random) == 0
         let id = graph.operationCreated(policy: .runAnyway, isBarrier: isBarrier)
         operations.append(id)
-        created.insert(id)
+        created.append(id)
     }
 
     private mutating func depend() {
@@ -76,7 +76,7 @@ struct DeadlockWorld {
             try reckless.expectStuck(refusal)
         } else {
             try graph.operationAdded(id, to: queue, &effects)
-            created.remove(id)
+            created.removeAll { $0 == id }
         }
     }
 
@@ -124,7 +124,7 @@ struct DeadlockWorld {
 
     private mutating func forget(_ id: OperationID) {
         graph.operationFinished(id, .cancelled, &effects)
-        created.remove(id)
+        created.removeAll { $0 == id }
         endWaits()
     }
 
