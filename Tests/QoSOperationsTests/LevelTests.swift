@@ -151,9 +151,7 @@ struct LevelTests {
     func unset() async throws {
         try await withScheduler { scheduler in
             let queue = QoSOperationQueue(scheduler: scheduler, level: .utility, isSuspended: true)
-            let made = await Task.detached(priority: .background) {
-                (0..<3).map { _ in QoSOperation(level: .utility) {} }
-            }.value
+            let made = Self.inBackgroundActivity { (0..<3).map { _ in QoSOperation(level: .utility) {} } }
             made[0].level = nil
             #expect(made[0].level == nil && made[0].effectiveLevel == .background)
             try queue.add(made)

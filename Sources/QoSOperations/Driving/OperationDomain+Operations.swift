@@ -31,8 +31,10 @@ extension OperationDomain {
     func removeDependency(of child: AnyOperation, on parent: AnyOperation) throws(OperationError) {
         try change { (state, _) throws(OperationError) in
             if case .finished = child.record.phase { throw .dependencyAfterStart(child.name) }
-            guard let id = child.record.id, let other = parent.record.id else { return }
+            guard let id = child.record.id else { return }
             do throws(OperationGraphError) {
+                try state.graph.checkTakesDependencies(id)
+                guard let other = parent.record.id else { return }
                 try state.graph.dependencyRemoved(of: id, on: other, &state.effects)
             } catch {
                 throw state.operationError(error, of: child)

@@ -1,8 +1,10 @@
 import QoSCore
 import QoSRuntime
 
-/// Who watches an operation from outside; kept in its record, under the domain's lock.
-struct OperationWatchers: Sendable {
+/// Who watches an operation from outside. An object, so that an operation that nobody watches has room for its address only.
+final class OperationWatchers: @unchecked Sendable {
+    // SAFETY: read and written under the domain's lock.
+
     /// What is to be called at an end.
     struct Completion: Sendable {
         let operation: AnyOperation
@@ -28,7 +30,7 @@ struct OperationWatchers: Sendable {
     var observers: [UInt64: AsyncStream<Void>.Continuation] = [:]
     private var lastObserver: UInt64 = 0
 
-    mutating func add(_ observer: AsyncStream<Void>.Continuation) -> UInt64 {
+    func add(_ observer: AsyncStream<Void>.Continuation) -> UInt64 {
         lastObserver += 1
         observers[lastObserver] = observer
         return lastObserver

@@ -22,6 +22,8 @@ extension AnyOperation {
 
     /// Has something called when the operation has ended, in whatever way; at once if it has. It raises nothing.
     ///
+    /// One that is released without having been added to a queue has not ended, and calls nobody.
+    ///
     /// It is called in a task of the operation's class, with its service context and its activity, on the scheduler of its queue; for
     /// one that has ended already or was in no queue, on the process's own executor. What waits for the operation does not wait
     /// for that. More than one are called in the order in which they came.

@@ -31,8 +31,8 @@ struct DeadlockSearch {
     }
 
     private let graph: OperationGraph
-    /// A dependency that is not in the graph yet.
-    var dependency: (child: UInt32, parent: UInt32)?
+    /// From here nothing leads into a circle.
+    private var done: Set<Node> = []
     /// Where operations are going to be that are in no queue yet.
     private var placed: [UInt32: (queue: UInt32, segment: UInt32)] = [:]
     private var contents: [UInt32: Content] = [:]
@@ -48,25 +48,40 @@ struct DeadlockSearch {
         contents[queue]?.segments[segment, default: []].append(operation)
     }
 
+    /// The circle that an operation would close by a dependency; `nil` without one.
+    mutating func deadlock(closedBy child: UInt32, dependingOn parent: UInt32) -> [GraphWait]? {
+        follow(Step(node: .operation(child), open: [Link(node: .operation(parent), reason: .dependency)]))
+    }
+
+    /// The circle that an operation closes by one of its links for these reasons; `nil` without one.
+    mutating func deadlock(closedBy operation: UInt32, along reasons: [OperationWaitReason]) -> [GraphWait]? {
+        let open = links(ofOperation: operation).filter { reasons.contains($0.reason) }
+        return follow(Step(node: .operation(operation), open: open))
+    }
+
     /// A circle that can be reached from one of these; `nil` without one.
-    mutating func deadlock(from starts: [UInt32]) -> [GraphWait]? {
-        var done: Set<Node> = []
+    mutating func deadlock(reachedFrom starts: [UInt32]) -> [GraphWait]? {
         for start in starts where !done.contains(.operation(start)) {
-            var onWay: Set<Node> = [.operation(start)]
-            var way = [Step(node: .operation(start), open: links(ofOperation: start))]
-            while let last = way.indices.last {
-                guard let link = way[last].open.popLast() else {
-                    done.insert(way[last].node)
-                    onWay.remove(way[last].node)
-                    way.removeLast()
-                    continue
-                }
-                way[last].reason = link.reason
-                if onWay.contains(link.node) { return Self.circle(way, to: link.node) }
-                guard !done.contains(link.node) else { continue }
-                onWay.insert(link.node)
-                way.append(Step(node: link.node, open: links(of: link.node)))
+            if let found = follow(Step(node: .operation(start), open: links(ofOperation: start))) { return found }
+        }
+        return nil
+    }
+
+    private mutating func follow(_ start: Step) -> [GraphWait]? {
+        var onWay: Set<Node> = [start.node]
+        var way = [start]
+        while let last = way.indices.last {
+            guard let link = way[last].open.popLast() else {
+                done.insert(way[last].node)
+                onWay.remove(way[last].node)
+                way.removeLast()
+                continue
             }
+            way[last].reason = link.reason
+            if onWay.contains(link.node) { return Self.circle(way, to: link.node) }
+            guard !done.contains(link.node) else { continue }
+            onWay.insert(link.node)
+            way.append(Step(node: link.node, open: links(of: link.node)))
         }
         return nil
     }
@@ -109,9 +124,6 @@ struct DeadlockSearch {
         while edge != DependencyEdges.none {
             links.append(Link(node: .operation(graph.edges[edge].parent), reason: .dependency))
             edge = graph.edges[edge].nextOfChild
-        }
-        if let dependency, dependency.child == operation {
-            links.append(Link(node: .operation(dependency.parent), reason: .dependency))
         }
         return links
     }

@@ -90,7 +90,10 @@ extension OperationGraph {
         return parents
     }
 
-    private func checkTakesDependencies(_ child: OperationID) throws(OperationGraphError) {
+    /// Sees to it that what an operation depends on may still change.
+    ///
+    /// - Throws: ``OperationGraphError/alreadyStarted(_:)`` (rule O10).
+    package func checkTakesDependencies(_ child: OperationID) throws(OperationGraphError) {
         switch operations[Int(child.index)].state {
         case .created, .waiting, .held, .ready: return
         case .free, .evaluating, .running, .finished: throw .alreadyStarted(child)

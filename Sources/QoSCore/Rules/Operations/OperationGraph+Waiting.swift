@@ -24,7 +24,7 @@ extension OperationGraph {
         waits.began(by: waiter, for: target)
         guard isAwaited(waiter) || target == .operation(waiter) else { return }
         var search = DeadlockSearch(self)
-        if let found = search.deadlock(from: [waiter]) {
+        if let found = search.deadlock(closedBy: waiter, along: [.wait]) {
             waits.ended(by: waiter)
             throw .deadlock(found)
         }
@@ -36,14 +36,19 @@ extension OperationGraph {
     func deadlock(closedBy child: OperationID, dependingOn parent: OperationID) -> [GraphWait]? {
         guard dividedQueues > 0 || !waits.isEmpty, isAwaited(child.index) else { return nil }
         var search = DeadlockSearch(self)
-        search.dependency = (child.index, parent.index)
-        return search.deadlock(from: [child.index])
+        return search.deadlock(closedBy: child.index, dependingOn: parent.index)
     }
 
-    /// Whether adding operations to a queue can make a deadlock at all: where it has a barrier, or gets one, or somebody waits in
-    /// an operation. O(1).
+    /// Whether adding operations to a queue can make a deadlock at all: where it has a barrier, or gets one, where somebody waits
+    /// for it in an operation, or in the operation that it runs one at a time.
+    ///
+    /// Complexity: O(1), or the number of operations that wait.
     package func mayDeadlock(addingTo queue: OperationQueueID, hasBarriers: Bool) -> Bool {
-        hasBarriers || queues[Int(queue.index)].isDivided || !waits.isEmpty
+        let place = Int(queue.index)
+        if hasBarriers || queues[place].isDivided { return true }
+        guard !waits.isEmpty else { return false }
+        return waits.isAwaited(.queue(queue.index))
+            || (queues[place].limit == 1 && waits.waiters.contains { operations[Int($0)].queue == queue.index })
     }
 
     /// The deadlock that adding operations to a queue would make, in this order; `nil` without one. Nothing is added.
@@ -58,7 +63,7 @@ extension OperationGraph {
     package func deadlock(adding ids: [OperationID], to queue: OperationQueueID) -> [GraphWait]? {
         let isQueueAwaited = waits.isAwaited(.queue(queue.index))
         let awaited = ids.filter { isQueueAwaited || isAwaited($0.index) }.map(\.index)
-        guard !awaited.isEmpty else { return nil }
+        guard let first = awaited.first else { return nil }
         var search = DeadlockSearch(self)
         var segment = queues[Int(queue.index)].lastSegment
         for id in ids {
@@ -67,7 +72,9 @@ extension OperationGraph {
             search.place(id.index, in: queue.index, segment: segment)
             if isBarrier { segment += 1 }
         }
-        return search.deadlock(from: awaited)
+        // Of one alone it is known which of its links are new.
+        return ids.count == 1 && !isQueueAwaited
+            ? search.deadlock(closedBy: first, along: [.barrier, .limit]) : search.deadlock(reachedFrom: awaited)
     }
 
     /// Whether something waits for an operation, by any of the reasons that there are; may say so in vain.

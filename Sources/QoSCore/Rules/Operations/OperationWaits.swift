@@ -7,7 +7,10 @@ struct OperationWaits: Sendable {
     }
 
     private var targets: [UInt32: Target] = [:]
-    private var waiters: [Target: [UInt32]] = [:]
+    private var waitersOf: [Target: [UInt32]] = [:]
+
+    /// Those who wait.
+    var waiters: some Sequence<UInt32> { targets.keys }
 
     var isEmpty: Bool { targets.isEmpty }
 
@@ -15,23 +18,23 @@ struct OperationWaits: Sendable {
     subscript(waiter: UInt32) -> Target? { targets[waiter] }
 
     /// Whether an operation waits for that.
-    func isAwaited(_ target: Target) -> Bool { waiters[target] != nil }
+    func isAwaited(_ target: Target) -> Bool { waitersOf[target] != nil }
 
     mutating func began(by waiter: UInt32, for target: Target) {
         ended(by: waiter)
         targets[waiter] = target
-        waiters[target, default: []].append(waiter)
+        waitersOf[target, default: []].append(waiter)
     }
 
     /// The operation waits no more, if it did.
     mutating func ended(by waiter: UInt32) {
         guard let target = targets.removeValue(forKey: waiter) else { return }
-        waiters[target]?.removeAll { $0 == waiter }
-        if waiters[target]?.isEmpty == true { waiters[target] = nil }
+        waitersOf[target]?.removeAll { $0 == waiter }
+        if waitersOf[target]?.isEmpty == true { waitersOf[target] = nil }
     }
 
     /// What was waited for is over.
     mutating func ended(_ target: Target) {
-        for waiter in waiters.removeValue(forKey: target) ?? [] { targets[waiter] = nil }
+        for waiter in waitersOf.removeValue(forKey: target) ?? [] { targets[waiter] = nil }
     }
 }
