@@ -48,6 +48,32 @@ struct BatchTests {
         }
     }
 
+    @Test("While a long list is added others get at their queues")
+    func others() async throws {
+        try await withScheduler { scheduler in
+            var seen = 0
+            while seen == 0 {
+                let queue = QoSOperationQueue(scheduler: scheduler, isSuspended: true)
+                let (list, isAdded) = ((0..<20_000).map { _ in QoSOperation {} }, Gate())
+                let looking = Gate()
+                let looker = Task(executorPreference: scheduler.executor(for: .userInitiated), priority: .high) {
+                    looking.open()
+                    var parts = 0
+                    while !isAdded.isOpen {
+                        let count = queue.operationCount
+                        if count > 0, count < list.count { parts += 1 }
+                    }
+                    return parts
+                }
+                await looking.passed()
+                try queue.add(list)
+                isAdded.open()
+                seen = await looker.value
+                queue.cancelAllOperations()
+            }
+        }
+    }
+
     @Test("A barrier runs behind a long list that is added before it, also when one of that has ended before")
     func barrierBehindList() async throws {
         try await withScheduler { scheduler in

@@ -22,6 +22,7 @@ extension OperationDomain {
             return state.graph.listBegan(operations.count, in: queue)
         }
         for piece in Self.pieces(of: operations) {
+            giveWay()
             change { state, actions in
                 for operation in piece { state.add(operation, to: queue, of: list, &actions) }
                 state.reportAdded(to: queue, &actions)
@@ -44,6 +45,7 @@ extension OperationDomain {
         var claimed = 0
         for piece in Self.pieces(of: operations) {
             do throws(OperationError) {
+                giveWay()
                 try look { _ throws(OperationError) in try Self.claim(piece) }
                 claimed += piece.count
             } catch {

@@ -63,6 +63,7 @@ extension OperationDomain {
             }
         }
         for piece in Self.pieces(of: operations) {
+            giveWay()
             change { state, actions in
                 for operation in piece { state.cancel(operation, &actions) }
             }

@@ -1,19 +1,22 @@
+import Glibc
 import QoSCore
 import QoSKernel
 import QoSRuntime
+import Synchronization
 
 /// All operations of the process and their queues: one graph behind one lock, so that dependencies may cross queues and
 /// schedulers.
 ///
 /// The lock is held for some hundred nanoseconds at a time, twice in the life of an operation: when it is added, and when it
 /// has ended and the next one is chosen. Of many that are added, started or cancelled at once it handles
-/// ``operationsAtOnce``, and is given back before it goes on with the rest, so that nobody's request stands still for a batch.
+/// ``operationsAtOnce``, and the lock is left to whoever waits for it before it goes on with the rest: nobody's request stands still for a batch.
 ///
 /// Threading: any thread.
 final class OperationDomain: Sendable {
     static let shared = OperationDomain()
 
     private let state = Lock(DomainState())
+    private let waiting = Atomic(0)
 
     /// How many operations a runner runs before the pool's other work gets its turn.
     private static let streak = 16
@@ -22,13 +25,16 @@ final class OperationDomain: Sendable {
     /// are judged and added as one. (Starting comes on top of the others, so that it may be twice as many.)
     static let operationsAtOnce = 64
 
+    /// How long whoever has more to do leaves the lock to others: some ten microseconds, about what it takes to wake a thread.
+    private static let roundsToGiveWay = 64
+
     /// Runs a change of the graph under the lock, and does what follows from it outside.
     func change<Success, Failure: Error>(
         _ body: (inout DomainState, inout DomainActions) throws(Failure) -> Success
     ) throws(Failure) -> Success {
         var actions = DomainActions()
         defer { performAll(actions) }
-        return try state.withLock { (state) throws(Failure) -> Success in
+        return try locked { (state) throws(Failure) -> Success in
             defer { state.collect(&actions) }
             return try body(&state, &actions)
         }
@@ -38,7 +44,30 @@ final class OperationDomain: Sendable {
     func look<Success, Failure: Error>(
         _ body: (inout DomainState) throws(Failure) -> Success
     ) throws(Failure) -> Success {
-        try state.withLock { (state) throws(Failure) -> Success in try body(&state) }
+        try locked(body)
+    }
+
+    /// Runs a body under the lock, and counts those who have to wait for it.
+    private func locked<Success, Failure: Error>(
+        _ body: (inout DomainState) throws(Failure) -> Success
+    ) throws(Failure) -> Success {
+        if let success = try state.withLockIfAvailable({ (state) throws(Failure) -> Success in try body(&state) }) {
+            return success
+        }
+        waiting.add(1, ordering: .relaxed)
+        return try state.withLock { (state) throws(Failure) -> Success in
+            waiting.subtract(1, ordering: .relaxed)
+            return try body(&state)
+        }
+    }
+
+    /// Lets those take the lock who wait for it. The lock is not fair: whoever asks for it again at once gets it again.
+    func giveWay() {
+        var rounds = 0
+        while rounds < Self.roundsToGiveWay, waiting.load(ordering: .relaxed) > 0 {
+            sched_yield()
+            rounds += 1
+        }
     }
 
     // MARK: Effects
@@ -47,8 +76,9 @@ final class OperationDomain: Sendable {
         perform(actions)
         var isUnfinished = actions.isUnfinished
         while isUnfinished {
+            giveWay()
             var more = DomainActions()
-            state.withLock { state in
+            locked { state in
                 state.graph.startedSome(&state.effects)
                 state.collect(&more)
             }
@@ -84,7 +114,7 @@ final class OperationDomain: Sendable {
                         await self.run(operation, runner)
                     })
         }
-        let requests = state.withLock { _ in zip(starts, tasks).map { $0.runner.started($1) } }
+        let requests = locked { _ in zip(starts, tasks).map { $0.runner.started($1) } }
         for request in requests { request.perform() }
     }
 
@@ -108,7 +138,7 @@ final class OperationDomain: Sendable {
 
     private func bodyEnded(_ operation: AnyOperation, _ failure: (any Error)?, _ runner: Runner) -> AnyOperation? {
         var actions = DomainActions()
-        state.withLock { state in
+        locked { state in
             state.finish(operation, Self.outcome(of: failure, runner), &actions)
             state.collect(&actions, reusing: runner)
             if actions.next == nil { runner.ended() }
