@@ -7,16 +7,17 @@ extension OperationDomain {
     /// A long list is added in pieces, between which the lock is free: what comes first may run before the last one is there.
     func add(_ operations: some RandomAccessCollection<AnyOperation>, to queue: OperationQueueID) throws(OperationError)
     {
-        let hasBarriers = operations.contains { $0.isBarrier }
-        guard operations.count > Self.operationsAtOnce, !hasBarriers else {
+        guard operations.count > Self.operationsAtOnce else {
             return try change { (state, actions) throws(OperationError) in
-                try Self.claim(operations)
-                try state.checkDeadlock(adding: operations, to: queue, hasBarriers: hasBarriers)
-                for operation in operations { state.add(operation, to: queue, &actions) }
-                state.reportAdded(to: queue, &actions)
+                let hasBarriers = try Self.claim(operations)
+                try state.addAtOnce(operations, to: queue, hasBarriers: hasBarriers, &actions)
             }
         }
-        try claimInPieces(operations)
+        guard try !claimInPieces(operations) else {
+            return try change { (state, actions) throws(OperationError) in
+                try state.addAtOnce(operations, to: queue, hasBarriers: true, &actions)
+            }
+        }
         let list = try change { (state, _) throws(OperationError) in
             try state.checkDeadlock(adding: operations, to: queue, hasBarriers: false)
             return state.graph.listBegan(operations.count, in: queue)
@@ -41,23 +42,29 @@ extension OperationDomain {
         return pieces
     }
 
-    private func claimInPieces(_ operations: some RandomAccessCollection<AnyOperation>) throws(OperationError) {
-        var claimed = 0
+    /// Sees to it that nobody else adds these operations, all or none of them.
+    ///
+    /// - Returns: whether one of them is a barrier.
+    private func claimInPieces(_ operations: some RandomAccessCollection<AnyOperation>) throws(OperationError) -> Bool {
+        var (claimed, hasBarriers) = (0, false)
         for piece in Self.pieces(of: operations) {
             do throws(OperationError) {
                 giveWay()
-                try look { _ throws(OperationError) in try Self.claim(piece) }
+                if try look({ _ throws(OperationError) in try Self.claim(piece) }) { hasBarriers = true }
                 claimed += piece.count
             } catch {
                 for piece in Self.pieces(of: operations.prefix(claimed)) { look { _ in Self.release(piece) } }
                 throw error
             }
         }
+        return hasBarriers
     }
 
     /// Sees to it that nobody else adds these operations; under the lock.
-    private static func claim(_ operations: some Collection<AnyOperation>) throws(OperationError) {
-        var claimed = 0
+    ///
+    /// - Returns: whether one of them is a barrier.
+    private static func claim(_ operations: some Collection<AnyOperation>) throws(OperationError) -> Bool {
+        var (claimed, hasBarriers) = (0, false)
         for operation in operations {
             guard !operation.record.wasAdded else {
                 release(operations.prefix(claimed))
@@ -65,7 +72,9 @@ extension OperationDomain {
             }
             operation.record.wasAdded = true
             claimed += 1
+            if operation.isBarrier { hasBarriers = true }
         }
+        return hasBarriers
     }
 
     /// The operations are not added after all; under the lock.
@@ -75,6 +84,16 @@ extension OperationDomain {
 }
 
 extension DomainState {
+    /// Adds operations that were claimed, or refuses all of them.
+    fileprivate mutating func addAtOnce(
+        _ operations: some Collection<AnyOperation>, to queue: OperationQueueID, hasBarriers: Bool,
+        _ actions: inout DomainActions
+    ) throws(OperationError) {
+        try checkDeadlock(adding: operations, to: queue, hasBarriers: hasBarriers)
+        for operation in operations { add(operation, to: queue, &actions) }
+        reportAdded(to: queue, &actions)
+    }
+
     /// Refuses operations that could never run together with what is in their queue, and gives up the claim on them.
     fileprivate mutating func checkDeadlock(
         adding operations: some Collection<AnyOperation>, to queue: OperationQueueID, hasBarriers: Bool
