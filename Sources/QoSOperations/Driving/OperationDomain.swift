@@ -88,14 +88,15 @@ final class OperationDomain: Sendable {
     }
 
     private func perform(_ actions: DomainActions) {
+        // Nearly all of them are empty nearly always, which costs less to ask than a loop over nothing.
         if !actions.starts.isEmpty { start(actions.starts) }
-        for request in actions.requests { request.perform() }
-        for waiter in actions.waiters { waiter.resume() }
-        for progress in actions.progress { progress.finish() }
-        for report in actions.observers { report.send() }
-        for watcher in actions.watchers { watcher.yield() }
-        for completion in actions.completions { completion.start() }
-        for operation in actions.buried { operation.buryBody() }
+        if !actions.requests.isEmpty { for request in actions.requests { request.perform() } }
+        if !actions.waiters.isEmpty { for waiter in actions.waiters { waiter.resume() } }
+        if !actions.progress.isEmpty { for progress in actions.progress { progress.finish() } }
+        if !actions.observers.isEmpty { for report in actions.observers { report.send() } }
+        if !actions.watchers.isEmpty { for watcher in actions.watchers { watcher.yield() } }
+        if !actions.completions.isEmpty { for completion in actions.completions { completion.start() } }
+        if !actions.buried.isEmpty { for operation in actions.buried { operation.buryBody() } }
     }
 
     private func start(_ starts: [DomainActions.Start]) {
