@@ -109,7 +109,7 @@ let package = Package(
         // Programs on the process-wide runtime, for tests that look at a process from outside.
         .executableTarget(
             name: "QoSProcessTestDriver",
-            dependencies: ["QoSRuntime", "QoSCore", "QoSKernel"],
+            dependencies: ["QoSOperations", "QoSRuntime", "QoSCore", "QoSKernel"],
             path: "Tests/Support/QoSProcessTestDriver"
         ),
         // The same scenarios on Foundation and Dispatch, and on ours: a table for `Docs/ComingFromDispatchAndFoundation.md`.
@@ -128,7 +128,10 @@ let package = Package(
         ),
         .testTarget(
             name: "QoSOperationsTests",
-            dependencies: ["QoSOperations", "QoSRuntime", "QoSCore", "QoSKernel", "QoSRuntimeTestSupport"]
+            dependencies: [
+                "QoSOperations", "QoSRuntime", "QoSCore", "QoSKernel", "QoSRuntimeTestSupport",
+                .product(name: "ServiceContextModule", package: "swift-service-context"),
+            ]
         ),
     ],
     swiftLanguageModes: [.v6]

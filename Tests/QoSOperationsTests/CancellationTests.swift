@@ -18,7 +18,7 @@ struct CancellationTests {
             cancelled.cancel()
             #expect(cancelled.outcome == .cancelled)
             await #expect(throws: CancellationError.self) { try await cancelled.value }
-            await queue.waitUntilAllFinished()
+            try await queue.waitUntilAllFinished()
             let early = QoSOperation { ran.add() }
             early.cancel()
             try queue.add(early)
@@ -120,7 +120,7 @@ struct CancellationTests {
             let refused = OperationError.dependencyAfterStart("running")
             #expect(throws: refused) { try running.depends(on: QoSOperation {}) }
             gate.open()
-            await running.finished()
+            try await running.finished()
             #expect(throws: refused) { try running.depends(on: QoSOperation {}) }
         }
     }
@@ -133,10 +133,10 @@ struct CancellationTests {
             try one.add(operation)
             #expect(throws: OperationError.addedTwice("it")) { try other.add([fresh, operation]) }
             #expect(throws: OperationError.addedTwice("fresh")) { try other.add([fresh, fresh]) }
-            await operation.finished()
+            try await operation.finished()
             #expect(throws: OperationError.addedTwice("it")) { try one.add(operation) }
             try other.add(fresh)
-            await fresh.finished()
+            try await fresh.finished()
             #expect(fresh.outcome == .succeeded)
         }
     }
@@ -156,10 +156,10 @@ struct CancellationTests {
             let queue = QoSOperationQueue(scheduler: scheduler, maxConcurrent: try .atMost(2))
             let endless = queue.addOperation { try await Task.sleep(for: .seconds(86_400)) }
             let others = (0..<100).map { number in queue.addOperation { number } }
-            for other in others { await other.finished() }
+            for other in others { try await other.finished() }
             #expect(queue.operationCount == 1 && !endless.isFinished)
             queue.cancelAllOperations()
-            await queue.waitUntilAllFinished()
+            try await queue.waitUntilAllFinished()
             #expect(endless.outcome == .cancelled)
         }
     }
@@ -208,7 +208,7 @@ struct CancellationTests {
             try queue.add(others)
             #expect(ran.value == 0)
             try queue.add(one)
-            await queue.waitUntilAllFinished()
+            try await queue.waitUntilAllFinished()
             #expect(ran.value == 100_000)
         }
     }

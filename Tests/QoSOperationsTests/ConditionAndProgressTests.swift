@@ -54,7 +54,7 @@ struct ConditionAndProgressTests {
             operation.cancel()
             await ended.passed()
             #expect(operation.outcome == .cancelled)
-            await queue.waitUntilAllFinished()
+            try await queue.waitUntilAllFinished()
         }
     }
 
@@ -83,6 +83,40 @@ struct ConditionAndProgressTests {
         }
     }
 
+    @Test("Progress in units of an amount that is known, or not")
+    func units() {
+        let progress = QoSOperation {}.progress
+        progress.report(3, of: nil, "reading")
+        #expect(progress.current == .init(fraction: 0, completed: 3, text: "reading"))
+        #expect(progress.current.isIndefinite)
+        progress.report(3, of: 12)
+        #expect(progress.current == .init(fraction: 0.25, completed: 3, total: 12, text: "reading"))
+        #expect(!progress.current.isIndefinite)
+        progress.report(20, of: 12)
+        #expect(progress.current == .init(fraction: 1, completed: 12, total: 12, text: "reading"))
+        progress.report(-1, of: 0)
+        #expect(progress.current == .init(fraction: 1, completed: 0, text: "reading"))
+        progress.report(0.5)
+        #expect(progress.current == .init(fraction: 0.5, text: "reading"))
+    }
+
+    @Test("A queue's progress is held against what is expected, if somebody says how much that is")
+    func expected() async throws {
+        try await withScheduler { scheduler in
+            let queue = QoSOperationQueue(scheduler: scheduler)
+            queue.expectedCount = 4
+            #expect(queue.progress.fraction == 0)
+            try await queue.addOperation {}.finished()
+            #expect(queue.progress == QueueProgress(added: 1, finished: 1, expected: 4))
+            #expect(queue.progress.fraction == 0.25)
+            for _ in 0..<7 { queue.addOperation {} }
+            try await queue.waitUntilAllFinished()
+            #expect(queue.progress.total == 8 && queue.progress.fraction == 1, "more came than was expected")
+            queue.expectedCount = nil
+            #expect(queue.progress == QueueProgress(added: 8, finished: 8))
+        }
+    }
+
     @Test("A queue's progress counts what was added and what has ended, and ends with the queue")
     func queueProgress() async throws {
         try await withScheduler { scheduler in
@@ -92,7 +126,7 @@ struct ConditionAndProgressTests {
             #expect(queue?.progress == QueueProgress(added: 10, finished: 0))
             let updates = try #require(queue?.progressUpdates)
             try queue?.resume()
-            await queue?.waitUntilAllFinished()
+            try await queue?.waitUntilAllFinished()
             queue = nil
             var last: QueueProgress?
             for await progress in updates { last = progress }

@@ -2,6 +2,7 @@ import QoSCore
 import QoSOperations
 import QoSRuntime
 import QoSRuntimeTestSupport
+import ServiceContextModule
 import Testing
 
 @Suite("The context of operations", .timeLimit(.minutes(10)))
@@ -29,5 +30,38 @@ struct ContextTests {
             #expect(try await made.operation.value == made.activity)
             #expect(try await plain.value == nil)
         }
+    }
+
+    private enum RequestKey: ServiceContextKey {
+        typealias Value = Int
+    }
+
+    @Test("X1 X2 O8 conditions are asked with the level, the service context and the activity of their operation")
+    func conditions() async throws {
+        try await withScheduler { scheduler in
+            let queue = QoSOperationQueue(scheduler: scheduler)
+            let seen = Collected<(QoSLevel?, Int?, UInt64?)>()
+            let condition = OperationCondition("looks") {
+                seen.append((QoS.currentLevel, ServiceContext.current?[RequestKey.self], QoS.activity?.id))
+            }
+            var context = ServiceContext.topLevel
+            context[RequestKey.self] = 7
+            let (operation, activity) = ServiceContext.withValue(context) {
+                QoS.performActivity(.userInitiated, reason: "making") {
+                    (
+                        QoSOperation(OperationOptions(level: .utility, conditions: [condition, condition])) { () },
+                        QoS.activity?.id
+                    )
+                }
+            }
+            try addInBackground(operation, to: queue)
+            while !operation.isFinished { await Task.yield() }
+            #expect(seen.all.count == 2 && activity != nil)
+            for one in seen.all { #expect(one == (.utility, 7, activity)) }
+        }
+    }
+
+    private func addInBackground(_ operation: AnyOperation, to queue: QoSOperationQueue) throws {
+        try QoS.performActivity(.background, reason: "adding") { try queue.add(operation) }
     }
 }

@@ -46,35 +46,25 @@ struct LevelTests {
     func o1Order() async throws {
         try await withScheduler { scheduler in
             let (bare, levelled) = (
-                QoSOperationQueue(scheduler: scheduler), QoSOperationQueue(scheduler: scheduler, level: .background)
+                QoSOperationQueue(scheduler: scheduler), QoSOperationQueue(scheduler: scheduler, level: .utility)
             )
             await Task.detached(priority: .high) {
                 let inTask = QoSOperation {}
-                let inActivity = OperationSurroundings.$current.withValue(.init(activityLevel: .utility)) {
-                    (QoSOperation {}, QoSOperation {})
-                }
+                let inActivity = Self.inBackgroundActivity { (QoSOperation {}, QoSOperation {}) }
                 #expect(inTask.effectiveLevel == .userInitiated)
                 #expect(throws: Never.self) {
                     try bare.add([inTask, inActivity.0])
                     try levelled.add(inActivity.1)
                 }
                 #expect(inTask.effectiveLevel == .userInitiated)
-                #expect(inActivity.0.effectiveLevel == .utility)
-                #expect(inActivity.1.effectiveLevel == .background)
+                #expect(inActivity.0.effectiveLevel == .background)
+                #expect(inActivity.1.effectiveLevel == .utility)
             }.value
         }
     }
 
-    @Test("O2 the main thread of an interactive process creates userInitiated operations")
-    func o2() async throws {
-        try await withScheduler { scheduler in
-            let queue = QoSOperationQueue(scheduler: scheduler)
-            let operation = OperationSurroundings.$current.withValue(.init(isInteractiveMain: true)) {
-                queue.addOperation { QoS.currentLevel }
-            }
-            let value1 = try await operation.value
-            #expect(value1 == .userInitiated)
-        }
+    private static func inBackgroundActivity<Success>(_ body: () -> Success) -> Success {
+        QoS.performActivity(.background, reason: "making operations", body)
     }
 
     @Test("Q2 O4 O8 a higher operation raises one that runs: its task, and what it starts from then on")
@@ -117,7 +107,7 @@ struct LevelTests {
     func q5(lifetime: QueuePromotionLifetime) async throws {
         try await withScheduler { scheduler in
             let queue = QoSOperationQueue(scheduler: scheduler, level: .utility, promotion: lifetime)
-            await queue.addOperation(level: .userInitiated) {}.finished()
+            try await queue.addOperation(level: .userInitiated) {}.finished()
             #expect(queue.effectiveLevel == (lifetime == .untilSet ? .userInitiated : .utility))
         }
     }
@@ -133,7 +123,7 @@ struct LevelTests {
             #expect(running.effectiveLevel == .userInitiated)
             gate.open()
             try low.add(high)
-            await high.finished()
+            try await high.finished()
         }
     }
 
@@ -153,8 +143,46 @@ struct LevelTests {
             #expect([front, raised].map(\.effectiveLevel) == [.userInitiated, .utility])
             #expect(raised.level == .utility)
             gate.open()
-            await queue.waitUntilAllFinished()
+            try await queue.waitUntilAllFinished()
             #expect(raised.effectiveLevel == QoS.currentLevel, "raised by the wait, and readable after the end")
+        }
+    }
+
+    @Test("O1 O7 O12 an operation whose level is set to nil infers one, in no queue, in one, and by its kind")
+    func unset() async throws {
+        try await withScheduler { scheduler in
+            let queue = QoSOperationQueue(scheduler: scheduler, level: .utility, isSuspended: true)
+            let made = Self.inBackgroundActivity { (0..<3).map { _ in QoSOperation(level: .utility) {} } }
+            made[0].level = nil
+            #expect(made[0].level == nil && made[0].effectiveLevel == .background)
+            try queue.add(made)
+            #expect(made[0].effectiveLevel == .utility, "the queue's")
+            made[1].level = .userInitiated
+            made[1].level = nil
+            #expect(made[1].level == nil && made[1].effectiveLevel == .utility)
+            queue.level = .userInitiated
+            made[2].level = .background
+            made[2].level = nil
+            #expect(made[2].effectiveLevel == .userInitiated, "the queue's, as if it had been set to that")
+            let network = QoSOperation(OperationOptions(level: .background, kind: .network), body: {})
+            network.level = nil
+            #expect(network.level == .utility && network.effectiveLevel == .utility)
+            queue.cancelAllOperations()
+        }
+    }
+
+    @Test("O9 an operation that somebody waits for keeps its level when one is taken back that it never had")
+    func unsetNothing() async throws {
+        try await withScheduler { scheduler in
+            let queue = QoSOperationQueue(scheduler: scheduler, level: .background, isSuspended: true)
+            let (parent, child) = (queue.addOperation {}, QoSOperation(level: .userInitiated) {})
+            try child.depends(on: parent)
+            parent.level = nil
+            #expect(parent.effectiveLevel == .userInitiated)
+            queue.cancelAllOperations()
+            #expect(parent.effectiveLevel == .userInitiated)
+            parent.level = nil
+            #expect(parent.effectiveLevel == .userInitiated, "it has ended")
         }
     }
 
@@ -165,13 +193,13 @@ struct LevelTests {
             let queue = QoSOperationQueue(scheduler: scheduler)
             let running = await occupy(queue, .background, until: gate)
             let waiter = Task(executorPreference: scheduler.executor(for: .utility), priority: .utility) {
-                await running.finished()
+                try await running.finished()
             }
             while running.effectiveLevel != .utility { await Task.yield() }
             scheduler.raise(waiter, to: .userInitiated)
             while running.effectiveLevel != .userInitiated { await Task.yield() }
             gate.open()
-            await waiter.value
+            try await waiter.value
         }
     }
 
@@ -186,11 +214,11 @@ struct LevelTests {
             }
             while operations.contains(where: { $0.effectiveLevel != .default }) { await Task.yield() }
             let waiter = Task(executorPreference: scheduler.executor(for: .userInitiated), priority: .high) {
-                await queue.waitUntilAllFinished()
+                try await queue.waitUntilAllFinished()
             }
             while operations.contains(where: { $0.effectiveLevel != .userInitiated }) { await Task.yield() }
             gate.open()
-            await waiter.value
+            try await waiter.value
             try await blocked.value
         }
     }

@@ -21,13 +21,13 @@ struct RaisedWaiterTests {
                 await begun.passed()
                 let waiter = Task.detached(executorPreference: scheduler.executor(for: .utility), priority: .utility) {
                     begins.open()
-                    if awaitsQueue { await queue.waitUntilAllFinished() } else { await operation.finished() }
+                    if awaitsQueue { try await queue.waitUntilAllFinished() } else { try await operation.finished() }
                 }
                 await begins.passed()
                 waiter.escalatePriority(to: .high)
                 while operation.effectiveLevel != .userInitiated { await Task.yield() }
                 goOn.open()
-                await waiter.value
+                try await waiter.value
             }
         }
     }

@@ -70,7 +70,7 @@ struct RunningTests {
             for _ in 0..<50 { queue.addOperation(body) }
             let seen = try await barrier.value
             #expect(seen == (50, 50))
-            await queue.waitUntilAllFinished()
+            try await queue.waitUntilAllFinished()
             #expect(before.value == 100)
             #expect(most.all.allSatisfy { $0 <= count }, "\(most.all)")
         }
@@ -92,7 +92,7 @@ struct RunningTests {
             let last = queue.addOperation { 1 }
             #expect(queue.operations.map(\.name) == [last.name])
             try queue.resume()
-            await queue.waitUntilAllFinished()
+            try await queue.waitUntilAllFinished()
             #expect(last.isFinished)
         }
     }
@@ -103,7 +103,7 @@ struct RunningTests {
             let queue = QoSOperationQueue(scheduler: scheduler, level: .utility)
             let ran = Tally()
             try queue.add((0..<100_000).map { _ in QoSOperation { _ = ran.add() } })
-            await queue.waitUntilAllFinished()
+            try await queue.waitUntilAllFinished()
             #expect(ran.value == 100_000)
             #expect(queue.progress.finished == 100_000 && queue.progress.fraction == 1)
         }
@@ -144,7 +144,7 @@ struct RunningTests {
             try queue.add((0..<20_000).map { _ in QoSOperation { _ = end.add() } })
             let other = Task(executorPreference: scheduler.executor(for: .utility), priority: .utility) { end.value }
             #expect(await other.value < 20_000)
-            await queue.waitUntilAllFinished()
+            try await queue.waitUntilAllFinished()
         }
     }
 }

@@ -19,6 +19,11 @@ struct DomainActions: Sendable {
     var buried: [AnyOperation] = []
     var progress: [OperationProgress] = []
     var observers: [QueueProgress.Report] = []
+    /// Watchers of operations whose state has changed.
+    var watchers: [AsyncStream<Void>.Continuation] = []
+    var completions: [OperationWatchers.Completion] = []
+    /// Whether more operations can start: the lock was held for long enough.
+    var isUnfinished = false
     /// Kept until the lock is released, for it may be the last reference.
     var released: [QoSScheduler] = []
 }

@@ -10,6 +10,8 @@ struct DomainQueue: Sendable {
     var waitedAt: QoSLevel?
     var added = 0
     var finished = 0
+    /// How many are going to be added in all, if somebody has said so.
+    var expected: Int?
     var observers: [UInt64: AsyncStream<QueueProgress>.Continuation] = [:]
     var lastObserver: UInt64 = 0
 }

@@ -15,6 +15,8 @@ struct DomainRecord: Sendable {
     var phase = Phase.created
     /// Whether it has ever been in a queue.
     var wasAdded = false
+    /// Whether it was cancelled, before its end.
+    var isCancelled = false
     /// Its identity in the graph, from the first time that this one has to know it until the end.
     var id: OperationID?
     /// Its queue, once it has one.
@@ -31,6 +33,8 @@ struct DomainRecord: Sendable {
     var runner: Runner?
     /// Made when somebody asks for it.
     var progress: OperationProgress?
+    /// Made when somebody watches it, or wants to be called at its end.
+    var watchers: OperationWatchers?
 
     init(requested: QoSLevel?, origin: OperationOrigin) {
         self.requested = requested

@@ -3,13 +3,17 @@ import QoSRuntime
 
 /// The graph of a domain and what its identifiers stand for. Everything in here happens under the domain's lock.
 struct DomainState: Sendable {
-    var graph = OperationGraph()
+    var graph = OperationGraph(startsAtOnce: OperationDomain.operationsAtOnce)
     var effects = OperationEffects()
     /// The operations that are in queues and have not finished.
     private var operations: [AnyOperation?] = []
     private var queues: [DomainQueue?] = []
     /// The names of operations that the graph knows and that have one, for errors.
     private var names: [OperationID: String] = [:]
+
+    /// How many operations were added, started or cancelled since the lock was taken, and the most that it was.
+    private var handled = 0
+    private(set) var mostHandled = 0
 
     // MARK: Tables
 
@@ -73,6 +77,17 @@ struct DomainState: Sendable {
         graph.queueWaitedFor(queue, at: level, &effects)
     }
 
+    /// An operation was added, started or cancelled while the lock is held.
+    mutating func countHandled(_ count: Int = 1) {
+        handled += count
+    }
+
+    /// Puts those who watch an operation among those who are to be woken.
+    func wakeWatchers(of operation: AnyOperation, _ actions: inout DomainActions) {
+        guard let watchers = operation.record.watchers else { return }
+        actions.watchers.append(contentsOf: watchers.observers.values)
+    }
+
     // MARK: Endings
 
     /// An operation has ended; the graph is told, and forgets it.
@@ -106,7 +121,22 @@ struct DomainState: Sendable {
             operation.record.waiters = []
         }
         if let progress = operation.record.progress { actions.progress.append(progress) }
+        if let watchers = operation.record.watchers { tell(watchers, of: operation, outcome, &actions) }
         if let queue = operation.record.queue { count(endIn: queue, &actions) }
+    }
+
+    private mutating func tell(
+        _ watchers: OperationWatchers, of operation: AnyOperation, _ outcome: OperationOutcome,
+        _ actions: inout DomainActions
+    ) {
+        actions.watchers.append(contentsOf: watchers.observers.values)
+        operation.record.watchers = nil
+        guard !watchers.completions.isEmpty else { return }
+        let scheduler = operation.record.queue.flatMap { self[$0]?.scheduler }
+        actions.completions.append(
+            .init(
+                operation: operation, outcome: outcome, scheduler: scheduler,
+                qosClass: operation.record.finalLevel?.qosClass ?? .default, bodies: watchers.completions))
     }
 
     private mutating func count(endIn queue: OperationQueueID, _ actions: inout DomainActions) {
@@ -133,6 +163,9 @@ struct DomainState: Sendable {
         for finish in effects.finished { endUnrun(finish, &actions) }
         for queue in effects.idle where graph.unfinishedCount(of: queue) == 0 { becameIdle(queue, &actions) }
         effects.removeAll()
+        actions.isUnfinished = graph.hasMoreToStart
+        if handled > mostHandled { mostHandled = handled }
+        handled = 0
     }
 
     @discardableResult
@@ -142,6 +175,8 @@ struct DomainState: Sendable {
         guard let operation = operation(id), let queue = operation.record.queue, let scheduler = self[queue]?.scheduler
         else { return false }
         let qosClass = graph.level(of: id)?.qosClass ?? .default
+        handled += 1
+        wakeWatchers(of: operation, &actions)
         if let runner, runner.mayRun(qosClass, on: scheduler) {
             operation.record.runner = runner
             actions.next = operation
@@ -156,10 +191,12 @@ struct DomainState: Sendable {
     /// An operation ended because one that it depends on did (rule O11).
     private mutating func endUnrun(_ finish: OperationEffects.Finish, _ actions: inout DomainActions) {
         guard let operation = operation(finish.operation) else { return }
-        operation.keep(OperationError.dependencyFailed(operation.name))
+        // Whoever cancels many of them means each, whichever comes first.
+        let isCancelled = operation.record.isCancelled
+        operation.keep(isCancelled ? CancellationError() : OperationError.dependencyFailed(operation.name))
         operation.record.finalLevel = level(of: operation)
         if let runner = operation.record.runner { actions.requests.append(runner.cancelled()) }
-        conclude(operation, finish.outcome, &actions)
+        conclude(operation, isCancelled ? .cancelled : finish.outcome, &actions)
         actions.buried.append(operation)
     }
 

@@ -3,23 +3,6 @@ import QoSKernel
 import QoSRuntime
 
 extension OperationDomain {
-    /// Adds operations to a queue, all of them or none. Those that were cancelled before are passed over.
-    func add(_ operations: some Collection<AnyOperation>, to queue: OperationQueueID) throws(OperationError) {
-        try change { (state, actions) throws(OperationError) in
-            var claimed = 0
-            for operation in operations {
-                guard !operation.record.wasAdded else {
-                    for operation in operations.prefix(claimed) { operation.record.wasAdded = false }
-                    throw .addedTwice(operation.name)
-                }
-                operation.record.wasAdded = true
-                claimed += 1
-            }
-            for operation in operations { state.add(operation, to: queue) }
-            if let record = state[queue], !record.observers.isEmpty { actions.observers.append(.init(record)) }
-        }
-    }
-
     /// The last reference to an operation is gone. If the graph knows it, it was never added to a queue: what depends on it is
     /// told that it was cancelled.
     func operationReleased(_ record: borrowing DomainRecord) {
@@ -39,8 +22,31 @@ extension OperationDomain {
                     try state.graph.dependencyAdded(of: id, on: state.id(of: parent), &state.effects)
                 }
             } catch {
-                throw state.operationError(error, child: child)
+                throw state.operationError(error, of: child)
             }
+        }
+    }
+
+    /// Makes one operation not depend on another.
+    func removeDependency(of child: AnyOperation, on parent: AnyOperation) throws(OperationError) {
+        try change { (state, _) throws(OperationError) in
+            if case .finished = child.record.phase { throw .dependencyAfterStart(child.name) }
+            guard let id = child.record.id else { return }
+            do throws(OperationGraphError) {
+                try state.graph.checkTakesDependencies(id)
+                guard let other = parent.record.id else { return }
+                try state.graph.dependencyRemoved(of: id, on: other, &state.effects)
+            } catch {
+                throw state.operationError(error, of: child)
+            }
+        }
+    }
+
+    /// What an operation depends on and has not ended, as far as it is in queues.
+    func unfinishedDependencies(of operation: AnyOperation) -> [AnyOperation] {
+        look { state in
+            guard let id = operation.record.id else { return [] }
+            return state.graph.unfinishedParents(of: id).reversed().compactMap { state.operation($0) }
         }
     }
 
@@ -49,88 +55,48 @@ extension OperationDomain {
         change { state, actions in state.cancel(operation, &actions) }
     }
 
+    /// Cancels many operations, each for itself, whatever depends on whatever.
+    func cancel(all operations: [AnyOperation]) {
+        for piece in Self.pieces(of: operations) {
+            look { _ in
+                for operation in piece { operation.record.isCancelled = true }
+            }
+        }
+        for piece in Self.pieces(of: operations) {
+            giveWay()
+            change { state, actions in
+                for operation in piece { state.cancel(operation, &actions) }
+            }
+        }
+    }
+
     /// The level that work runs at or will run at, as far as it is known.
     func level(of operation: AnyOperation) -> QoSLevel? {
         look { $0.level(of: operation) }
     }
 
-    /// Sets an operation's level (rules O6, O7); without effect on one that has ended.
-    func setLevel(_ level: QoSLevel, of operation: AnyOperation) {
+    /// Sets an operation's level (rules O6, O7), or gives it up (O1); without effect on one that has ended.
+    func setLevel(_ level: QoSLevel?, of operation: AnyOperation) {
         change { state, _ in
             if case .finished = operation.record.phase { return }
+            let level = level ?? operation.kind.level
+            guard level != nil || operation.record.requested != nil else { return }
             operation.record.requested = level
-            if let id = operation.record.id { state.graph.levelSet(of: id, to: level, &state.effects) }
-        }
-    }
-
-    // MARK: Waiting
-
-    /// Raises an operation that somebody waits for (rule O9).
-    func raise(_ operation: AnyOperation, to level: QoSLevel) {
-        change { state, _ in state.raise(operation, to: level) }
-    }
-
-    /// Suspends the calling task until an operation has ended; it is raised to the task's level, now and whenever that rises.
-    func finished(_ operation: AnyOperation) async {
-        if isFinished(operation) { return }
-        await withTaskPriorityEscalationHandler {
-            await withCheckedContinuation { continuation in
-                // The level is looked at with the handler in place: a raise before that would come to nobody.
-                if !self.wait(.task(continuation), for: operation, at: QoS.currentLevel) { continuation.resume() }
+            guard let id = operation.record.id else { return }
+            if let level {
+                state.graph.levelSet(of: id, to: level, &state.effects)
+            } else {
+                state.graph.levelUnset(of: id, &state.effects)
             }
-        } onPriorityEscalated: { _, priority in
-            if let qosClass = QoSClass(rawPriority: priority.rawValue) { self.raise(operation, to: QoSLevel(qosClass)) }
-        }
-    }
-
-    /// Blocks the calling thread until an operation has ended, raised to the thread's level.
-    func blockUntilFinished(_ operation: AnyOperation) {
-        let thread = BlockedThread()
-        if wait(.thread(thread), for: operation, at: QoS.currentLevel) { thread.parker.park() }
-    }
-
-    /// Whether an operation has ended.
-    func isFinished(_ operation: AnyOperation) -> Bool {
-        look { _ in
-            if case .finished = operation.record.phase { return true }
-            return false
-        }
-    }
-
-    private func wait(_ waiter: Waiter, for operation: AnyOperation, at level: QoSLevel?) -> Bool {
-        change { state, _ in
-            if case .finished = operation.record.phase { return false }
-            operation.record.waiters.append(waiter)
-            if let level { state.raise(operation, to: level) }
-            return true
         }
     }
 }
 
 extension DomainState {
-    /// Adds an operation that is in no queue.
-    mutating func add(_ operation: AnyOperation, to queue: OperationQueueID) {
-        if case .finished = operation.record.phase { return }
-        let id = id(of: operation)
-        operation.record.phase = .added
-        operation.record.queue = queue
-        keep(operation, id)
-        let waitedAt = countAdded(to: queue)
-        do {
-            try graph.operationAdded(id, to: queue, &effects)
-        } catch {
-            assertionFailure("\(error), though the record said that it was in no queue")
-        }
-        if let waitedAt { graph.operationWaitedFor(id, at: waitedAt, &effects) }
-    }
-
-    mutating func raise(_ operation: AnyOperation, to level: QoSLevel) {
-        if case .finished = operation.record.phase { return }
-        graph.operationWaitedFor(id(of: operation), at: level, &effects)
-    }
-
     mutating func cancel(_ operation: AnyOperation, _ actions: inout DomainActions) {
         if case .finished = operation.record.phase { return }
+        countHandled()
+        operation.record.isCancelled = true
         if let runner = operation.record.runner {
             actions.requests.append(runner.cancelled())
             if let id = operation.record.id, graph.isRunning(id) { return }
@@ -141,12 +107,21 @@ extension DomainState {
     }
 
     /// The graph's refusal in names.
-    func operationError(_ error: OperationGraphError, child: AnyOperation) -> OperationError {
+    ///
+    /// - Parameter operation: whose dependency, or whose wait, was refused.
+    func operationError(_ error: OperationGraphError, of operation: AnyOperation) -> OperationError {
         switch error {
         case .cycle(let ids): .dependencyCycle(ids.map(name(of:)))
-        case .alreadyStarted: .dependencyAfterStart(child.name)
-        case .alreadyInQueue: .addedTwice(child.name)
+        case .alreadyStarted: .dependencyAfterStart(operation.name)
+        case .alreadyInQueue: .addedTwice(operation.name)
+        case .deadlock(let waits): waits.count > 1 ? deadlock(waits) : .waitsForItself(operation.name)
         case .notSuspended(let queue): .notSuspended("\(queue)")
         }
+    }
+
+    /// A deadlock in names.
+    func deadlock(_ waits: [GraphWait]) -> OperationError {
+        .deadlock(
+            waits.map { OperationWait(waiter: name(of: $0.waiter), awaited: name(of: $0.awaited), reason: $0.reason) })
     }
 }

@@ -1,48 +1,102 @@
+import Glibc
 import QoSCore
 import QoSKernel
 import QoSRuntime
+import Synchronization
 
 /// All operations of the process and their queues: one graph behind one lock, so that dependencies may cross queues and
 /// schedulers.
 ///
 /// The lock is held for some hundred nanoseconds at a time, twice in the life of an operation: when it is added, and when it
-/// has ended and the next one is chosen. Adding many at once takes it once.
+/// has ended and the next one is chosen. Of many that are added, started or cancelled at once it handles
+/// ``operationsAtOnce``, and the lock is left to whoever waits for it before it goes on with the rest: nobody's request stands still for a batch.
 ///
 /// Threading: any thread.
 final class OperationDomain: Sendable {
     static let shared = OperationDomain()
 
     private let state = Lock(DomainState())
+    private let waiting = Atomic(0)
 
     /// How many operations a runner runs before the pool's other work gets its turn.
     private static let streak = 16
+
+    /// How many operations are added, started or cancelled while the lock is held, apart from lists with barriers: those
+    /// are judged and added as one. (Starting comes on top of the others, so that it may be twice as many.)
+    static let operationsAtOnce = 64
+
+    /// How long whoever has more to do leaves the lock to others: some ten microseconds, about what it takes to wake a thread.
+    private static let roundsToGiveWay = 64
 
     /// Runs a change of the graph under the lock, and does what follows from it outside.
     func change<Success, Failure: Error>(
         _ body: (inout DomainState, inout DomainActions) throws(Failure) -> Success
     ) throws(Failure) -> Success {
         var actions = DomainActions()
-        defer { perform(actions) }
-        return try state.withLock { (state) throws(Failure) -> Success in
+        defer { performAll(actions) }
+        return try locked { (state) throws(Failure) -> Success in
             defer { state.collect(&actions) }
             return try body(&state, &actions)
         }
     }
 
     /// Looks at the graph under the lock.
-    func look<Success>(_ body: (inout DomainState) -> Success) -> Success {
-        state.withLock { body(&$0) }
+    func look<Success, Failure: Error>(
+        _ body: (inout DomainState) throws(Failure) -> Success
+    ) throws(Failure) -> Success {
+        try locked(body)
+    }
+
+    /// Runs a body under the lock, and counts those who have to wait for it.
+    private func locked<Success, Failure: Error>(
+        _ body: (inout DomainState) throws(Failure) -> Success
+    ) throws(Failure) -> Success {
+        if let success = try state.withLockIfAvailable({ (state) throws(Failure) -> Success in try body(&state) }) {
+            return success
+        }
+        waiting.add(1, ordering: .relaxed)
+        return try state.withLock { (state) throws(Failure) -> Success in
+            waiting.subtract(1, ordering: .relaxed)
+            return try body(&state)
+        }
+    }
+
+    /// Lets those take the lock who wait for it. The lock is not fair: whoever asks for it again at once gets it again.
+    func giveWay() {
+        var rounds = 0
+        while rounds < Self.roundsToGiveWay, waiting.load(ordering: .relaxed) > 0 {
+            sched_yield()
+            rounds += 1
+        }
     }
 
     // MARK: Effects
 
-    private func perform(_ actions: consuming DomainActions) {
+    private func performAll(_ actions: consuming DomainActions) {
+        perform(actions)
+        var isUnfinished = actions.isUnfinished
+        while isUnfinished {
+            giveWay()
+            var more = DomainActions()
+            locked { state in
+                state.graph.startedSome(&state.effects)
+                state.collect(&more)
+            }
+            perform(more)
+            isUnfinished = more.isUnfinished
+        }
+    }
+
+    private func perform(_ actions: DomainActions) {
+        // Nearly all of them are empty nearly always, which costs less to ask than a loop over nothing.
         if !actions.starts.isEmpty { start(actions.starts) }
-        for request in actions.requests { request.perform() }
-        for waiter in actions.waiters { waiter.resume() }
-        for progress in actions.progress { progress.finish() }
-        for report in actions.observers { report.send() }
-        for operation in actions.buried { operation.buryBody() }
+        if !actions.requests.isEmpty { for request in actions.requests { request.perform() } }
+        if !actions.waiters.isEmpty { for waiter in actions.waiters { waiter.resume() } }
+        if !actions.progress.isEmpty { for progress in actions.progress { progress.finish() } }
+        if !actions.observers.isEmpty { for report in actions.observers { report.send() } }
+        if !actions.watchers.isEmpty { for watcher in actions.watchers { watcher.yield() } }
+        if !actions.completions.isEmpty { for completion in actions.completions { completion.start() } }
+        if !actions.buried.isEmpty { for operation in actions.buried { operation.buryBody() } }
     }
 
     private func start(_ starts: [DomainActions.Start]) {
@@ -61,7 +115,7 @@ final class OperationDomain: Sendable {
                         await self.run(operation, runner)
                     })
         }
-        let requests = state.withLock { _ in zip(starts, tasks).map { $0.runner.started($1) } }
+        let requests = locked { _ in zip(starts, tasks).map { $0.runner.started($1) } }
         for request in requests { request.perform() }
     }
 
@@ -69,11 +123,12 @@ final class OperationDomain: Sendable {
 
     /// Runs an operation, and then others of its class for as long as there are some.
     private func run(_ first: AnyOperation, _ runner: Runner) async {
+        runner.begin()
         var operation = first
         var streak = 0
         while true {
             let failure = await WorkScope.$task.withValue(operation) { [operation] in
-                await operation.runBodyInContext()
+                await operation.inContext { await operation.runBody() }
             }
             guard let next = bodyEnded(operation, failure, runner) else { return }
             operation = next
@@ -84,13 +139,13 @@ final class OperationDomain: Sendable {
 
     private func bodyEnded(_ operation: AnyOperation, _ failure: (any Error)?, _ runner: Runner) -> AnyOperation? {
         var actions = DomainActions()
-        state.withLock { state in
+        locked { state in
             state.finish(operation, Self.outcome(of: failure, runner), &actions)
             state.collect(&actions, reusing: runner)
             if actions.next == nil { runner.ended() }
         }
         let next = actions.next
-        perform(actions)
+        performAll(actions)
         return next
     }
 
@@ -100,13 +155,9 @@ final class OperationDomain: Sendable {
     }
 
     private func askConditions(of operation: AnyOperation, _ runner: Runner) async {
-        var failure: (any Error)?
-        do {
-            try await WorkScope.$task.withValue(operation) {
-                for condition in operation.conditions { try await condition.met() }
-            }
-        } catch {
-            failure = error
+        runner.begin()
+        let failure = await WorkScope.$task.withValue(operation) {
+            await operation.inContext { await operation.askConditions() }
         }
         change { state, actions in
             runner.ended()

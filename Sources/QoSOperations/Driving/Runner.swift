@@ -1,12 +1,13 @@
 import QoSCore
 import QoSRuntime
+import Synchronization
 
 /// A task that runs operations, one after the other, all of one class of one scheduler.
 ///
 /// It serves more than one operation only as long as its task is untouched: once the task was cancelled or raised it ends with
 /// the operation that this was meant for.
 final class Runner: @unchecked Sendable {
-    // SAFETY: the constants apart, everything is read and written under the lock of the operations' domain.
+    // SAFETY: the constants and the atomic apart, everything is read and written under the lock of the operations' domain.
 
     let scheduler: QoSScheduler
     /// The class whose executor the task prefers.
@@ -16,6 +17,7 @@ final class Runner: @unchecked Sendable {
     private(set) var isCancelled = false
     private var raisedTo: QoSClass?
     private var hasEnded = false
+    private let address = Atomic<UInt>(0)
 
     init(scheduler: QoSScheduler, qosClass: QoSClass) {
         self.scheduler = scheduler
@@ -25,6 +27,16 @@ final class Runner: @unchecked Sendable {
     /// Whether it may go on with an operation of that class in a queue of that scheduler.
     func mayRun(_ next: QoSClass, on other: QoSScheduler) -> Bool {
         next == qosClass && other === scheduler && !isCancelled && raisedTo == nil
+    }
+
+    /// The calling task is the runner's own, from here on.
+    func begin() {
+        address.store(ConcurrencyRuntime.currentTask?.rawValue ?? 0, ordering: .relaxed)
+    }
+
+    /// Whether a task is the runner's own, and no other that was started from it.
+    func isOwn(_ task: TaskAddress) -> Bool {
+        address.load(ordering: .relaxed) == task.rawValue
     }
 
     /// The task was made.

@@ -6,7 +6,8 @@ extension QoSOperationQueue {
     /// (rule O9).
     ///
     /// - Throws: what the body throws, which leaves the operations unrun; the error of the operation that it returned;
-    ///   ``OperationError/addedTwice(_:)``.
+    ///   ``OperationError/addedTwice(_:)``; ``OperationError/deadlock(_:)`` in an operation that the graph waits for: the
+    ///   graph is cancelled then.
     public func run<Value: Sendable>(
         _ build: (OperationGroup) throws -> QoSOperation<Value>
     ) async throws -> Value {
@@ -14,11 +15,10 @@ extension QoSOperationQueue {
         let last = try build(group)
         let operations = group.operations
         return try await withTaskCancellationHandler {
-            try add(operations)
-            for operation in operations.reversed() { await operation.finished() }
+            try await runToEnd(operations)
             return try await last.value
         } onCancel: {
-            for operation in operations { operation.cancel() }
+            OperationDomain.shared.cancel(all: operations)
         }
     }
 
@@ -28,11 +28,20 @@ extension QoSOperationQueue {
         try build(group)
         let operations = group.operations
         try await withTaskCancellationHandler {
-            try add(operations)
-            for operation in operations.reversed() { await operation.finished() }
+            try await runToEnd(operations)
         } onCancel: {
-            for operation in operations { operation.cancel() }
+            OperationDomain.shared.cancel(all: operations)
         }
         for operation in operations { try operation.checkResult() }
+    }
+
+    private func runToEnd(_ operations: [AnyOperation]) async throws(OperationError) {
+        try add(operations)
+        do throws(OperationError) {
+            for operation in operations.reversed() { try await operation.finished() }
+        } catch {
+            OperationDomain.shared.cancel(all: operations)
+            throw error
+        }
     }
 }

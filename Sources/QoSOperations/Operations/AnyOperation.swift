@@ -37,10 +37,23 @@ public class AnyOperation: CurrentWork, @unchecked Sendable {
 
     // MARK: What an operation with a result adds
 
-    /// Runs the body in the context of the code that made the operation.
-    func runBodyInContext() async -> (any Error)? {
-        guard let context else { return await runBody() }
-        return await context.run { await runBody() }
+    /// Runs something in the context of the code that made the operation (rules X1, X2): its body, its conditions, what is called
+    /// at its end.
+    func inContext<Success>(_ body: nonisolated(nonsending) () async -> Success) async -> Success {
+        guard let context else { return await body() }
+        return await context.run(body)
+    }
+
+    /// Asks the conditions, one after the other.
+    ///
+    /// - Returns: what one of them threw; `nil` when they are met.
+    func askConditions() async -> (any Error)? {
+        do {
+            for condition in conditions { try await condition.met() }
+            return nil
+        } catch {
+            return error
+        }
     }
 
     /// Runs the body and keeps its result.

@@ -8,8 +8,10 @@ public enum OperationError: Error, Sendable, Hashable {
     case addedTwice(String)
     /// The operation named did not run, because one that it depends on failed or was cancelled (rule O11).
     case dependencyFailed(String)
-    /// The operation named would wait for itself.
+    /// The operation named would wait for itself, or for the queue that it runs in.
     case waitsForItself(String)
+    /// Each of these operations would wait for the next, the last for the first, for ever: what was asked for has not been done.
+    case deadlock([OperationWait])
     /// The queue named is not suspended.
     case notSuspended(String)
     /// That many operations at a time make no sense.
@@ -24,7 +26,7 @@ extension OperationError: CustomStringConvertible {
             "a dependency would close a cycle: \((names + names.prefix(1)).joined(separator: " → ")); "
                 + "leave it out, or split one of these operations"
         case .dependencyAfterStart(let name):
-            "\(name) has started: add its dependencies before you add it to a queue"
+            "\(name) has started: say what it depends on before you add it to a queue"
         case .addedTwice(let name):
             "\(name) was added to a queue before: make a new operation for each run"
         case .dependencyFailed(let name):
@@ -32,6 +34,9 @@ extension OperationError: CustomStringConvertible {
                 + "or create it with onFailedDependency: .runAnyway"
         case .waitsForItself(let name):
             "\(name) would wait for itself, or for the queue that it runs in: let something outside of it wait"
+        case .deadlock(let waits):
+            "operations would wait for one another for ever: \(waits.map(\.description).joined(separator: ", ")); "
+                + "let one of them go on without the other"
         case .notSuspended(let name):
             "\(name) is not suspended: resume a queue once for each time that it was found running and suspended"
         case .invalidLimit(let limit):

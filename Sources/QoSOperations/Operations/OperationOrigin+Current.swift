@@ -4,11 +4,9 @@ import QoSRuntime
 extension OperationOrigin {
     /// The origin of what the calling code creates (rules O1, O2).
     static func current() -> OperationOrigin {
-        let surroundings = OperationSurroundings.current
         let operation = WorkScope.current as? AnyOperation
         return OperationOrigin(
-            operation: operation?.effectiveLevel, activity: surroundings.activityLevel ?? QoS.activity?.level,
-            creator: QoS.currentLevel, isInteractiveMain: surroundings.isInteractiveMain || QoSProcess.isInteractiveMain
-        )
+            operation: operation?.effectiveLevel, activity: QoS.activity?.level, creator: QoS.currentLevel,
+            isInteractiveMain: QoSProcess.isInteractiveMain)
     }
 }

@@ -64,11 +64,10 @@ public final class QoSOperation<Value: Sendable>: AnyOperation, @unchecked Senda
     /// The result, once the operation has ended; waits for that, and raises the operation to the caller's level (rule O9).
     ///
     /// - Throws: what the body threw; `CancellationError` for an operation that was cancelled before it ran;
-    ///   ``OperationError/dependencyFailed(_:)``; ``OperationError/waitsForItself(_:)`` in its own body.
+    ///   ``OperationError/dependencyFailed(_:)``; as ``AnyOperation/finished()`` in an operation that this one waits for.
     public var value: Value {
         get async throws {
-            guard WorkScope.current !== self else { throw OperationError.waitsForItself(name) }
-            await finished()
+            try await finished()
             return try finishedResult.get()
         }
     }

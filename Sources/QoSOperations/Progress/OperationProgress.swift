@@ -6,19 +6,30 @@ import QoSKernel
 public final class OperationProgress: Sendable {
     /// What was reported last.
     public struct State: Sendable, Hashable {
-        /// 0…1.
+        /// 0…1; of an amount that is not known, what was reported before.
         public var fraction: Double
+        /// How much is done, in units of the body's choice; `nil` where only a fraction was reported.
+        public var completed: Int?
+        /// How much there is in all, in the same units; `nil` for an amount that is not known.
+        public var total: Int?
         /// What it is doing, for people; `nil` without one.
         public var text: String?
         /// Whether the operation has ended; nothing follows.
         public var isFinished: Bool
 
         /// Makes a state.
-        public init(fraction: Double, text: String? = nil, isFinished: Bool = false) {
+        public init(
+            fraction: Double, completed: Int? = nil, total: Int? = nil, text: String? = nil, isFinished: Bool = false
+        ) {
             self.fraction = fraction
+            self.completed = completed
+            self.total = total
             self.text = text
             self.isFinished = isFinished
         }
+
+        /// Whether it is known how much is done, and not how much there is.
+        public var isIndefinite: Bool { completed != nil && total == nil }
     }
 
     private struct Storage {
@@ -46,7 +57,26 @@ public final class OperationProgress: Sendable {
     ///   - text: what the work is doing; `nil` keeps the last.
     public func report(_ fraction: Double, _ text: String? = nil) {
         change { state in
-            if !fraction.isNaN { state.fraction = min(max(fraction, 0), 1) }
+            if !fraction.isNaN {
+                state.fraction = min(max(fraction, 0), 1)
+                (state.completed, state.total) = (nil, nil)
+            }
+            if let text { state.text = text }
+        }
+    }
+
+    /// Reports how much of the work is done, in units of the body's choice.
+    ///
+    /// - Parameters:
+    ///   - completed: not negative; more than the total counts as that.
+    ///   - total: how much there is in all; `nil`, zero or less for an amount that is not known, which leaves the fraction.
+    ///   - text: what the work is doing; `nil` keeps the last.
+    public func report(_ completed: Int, of total: Int?, _ text: String? = nil) {
+        let total = total.flatMap { $0 > 0 ? $0 : nil }
+        let completed = min(max(completed, 0), total ?? .max)
+        change { state in
+            (state.completed, state.total) = (completed, total)
+            if let total { state.fraction = Double(completed) / Double(total) }
             if let text { state.text = text }
         }
     }

@@ -5,18 +5,26 @@ public struct QueueProgress: Sendable, Hashable {
     /// How many of them have ended, in whatever way.
     public let finished: Int
 
-    /// 0…1; 1 for a queue that was given nothing.
-    public var fraction: Double { added == 0 ? 1 : Double(finished) / Double(added) }
+    /// How many are going to be added in all, as far as somebody has said so: see ``QoSOperationQueue/expectedCount``.
+    public let expected: Int?
+
+    /// How many there are in all: those that were added, or that are expected if these are more.
+    public var total: Int { max(added, expected ?? 0) }
+
+    /// 0…1; 1 for a queue that was given nothing and expects nothing.
+    public var fraction: Double { total == 0 ? 1 : Double(finished) / Double(total) }
 
     /// Makes a progress from numbers.
-    public init(added: Int, finished: Int) {
+    public init(added: Int, finished: Int, expected: Int? = nil) {
         self.added = added
         self.finished = finished
+        self.expected = expected
     }
 
     init(_ queue: DomainQueue?) {
         added = queue?.added ?? 0
         finished = queue?.finished ?? 0
+        expected = queue?.expected
     }
 
     /// Something to tell a queue's observers, outside of the lock.

@@ -1,6 +1,4 @@
 public import QoSCore
-import QoSKernel
-import QoSRuntime
 
 extension QoSOperationQueue {
     // MARK: Levels
@@ -59,57 +57,32 @@ extension QoSOperationQueue {
     /// How many operations have not ended.
     public var operationCount: Int { OperationDomain.shared.look { $0.graph.unfinishedCount(of: id) } }
 
-    /// Cancels all operations that have not ended (rule O11).
+    /// Cancels all operations that the queue has and that have not ended (rule O11).
     public func cancelAllOperations() {
-        OperationDomain.shared.change { state, actions in
-            for member in state.graph.members(of: id) {
-                if let operation = state.operation(member) { state.cancel(operation, &actions) }
-            }
-        }
+        OperationDomain.shared.cancel(all: operations)
     }
 
     // MARK: Waiting
 
     /// Waits until the queue has no operation that has not ended, and raises those that it has to the caller's level
     /// (rule O9).
-    public func waitUntilAllFinished() async {
-        await withTaskPriorityEscalationHandler {
-            await withCheckedContinuation { continuation in
-                let level = QoS.currentLevel
-                guard wait(.task(continuation), at: level) else { return continuation.resume() }
-                // A raise before the queue knew the waiter came to nobody.
-                if let latest = QoS.currentLevel, latest != level { raise(to: latest) }
-            }
-        } onPriorityEscalated: { _, priority in
-            if let qosClass = QoSClass(rawPriority: priority.rawValue) { self.raise(to: QoSLevel(qosClass)) }
-        }
+    ///
+    /// - Throws: ``OperationError/waitsForItself(_:)`` in an operation of this queue; ``OperationError/deadlock(_:)`` in one
+    ///   that an operation of this queue waits for: see ``AnyOperation/finished()``.
+    public func waitUntilAllFinished() async throws(OperationError) {
+        try await OperationDomain.shared.finished(.queue(id))
     }
 
     /// Blocks the calling thread until the queue has no operation that has not ended, and raises those that it has to the
     /// thread's level (rule O9).
     ///
-    /// - Throws: ``OperationError/waitsForItself(_:)`` in an operation of this queue.
+    /// - Throws: as ``waitUntilAllFinished()``.
     @available(*, noasync, message: "use waitUntilAllFinished() in a task")
     public func blockUntilAllFinished() throws(OperationError) {
-        if let operation = WorkScope.current as? AnyOperation,
-            OperationDomain.shared.look({ _ in operation.record.queue == id })
-        {
-            throw .waitsForItself(operation.name)
-        }
-        let thread = BlockedThread()
-        if wait(.thread(thread), at: QoS.currentLevel) { thread.parker.park() }
+        try OperationDomain.shared.blockUntilFinished(.queue(id))
     }
 
-    private func wait(_ waiter: Waiter, at level: QoSLevel?) -> Bool {
-        OperationDomain.shared.change { state, _ in
-            guard state.graph.unfinishedCount(of: id) > 0 else { return false }
-            state[id]?.waiters.append(waiter)
-            if let level { state.raise(id, to: level) }
-            return true
-        }
-    }
-
-    private func raise(to level: QoSLevel) {
-        OperationDomain.shared.change { state, _ in state.raise(id, to: level) }
-    }
+    /// The most operations that were added, started or cancelled at one time under the lock of all operations, since the process
+    /// began; for tests and diagnostics.
+    package static var mostHandledAtOnce: Int { OperationDomain.shared.look { $0.mostHandled } }
 }

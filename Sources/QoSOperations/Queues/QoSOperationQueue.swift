@@ -56,14 +56,19 @@ public final class QoSOperationQueue: Sendable {
 
     /// Adds an operation, which starts as soon as nothing it depends on, no barrier and no limit keeps it.
     ///
-    /// - Throws: ``OperationError/addedTwice(_:)``.
+    /// - Throws: ``OperationError/addedTwice(_:)``; ``OperationError/deadlock(_:)`` for one that would stand behind a barrier
+    ///   which waits for it, directly or through others, or that would close another circle of operations.
     public func add(_ operation: AnyOperation) throws(OperationError) {
         try OperationDomain.shared.add(CollectionOfOne(operation), to: id)
     }
 
-    /// Adds operations at once, all of them or none; cheaper than one by one.
+    /// Adds operations, all of them or none; cheaper than one by one.
     ///
-    /// - Throws: ``OperationError/addedTwice(_:)`` if one of them is in a queue, or twice in the list.
+    /// A long list without barriers comes in pieces, so that others are not kept waiting: the first of it may run before the last is
+    /// in the queue.
+    ///
+    /// - Throws: ``OperationError/addedTwice(_:)`` if one of them is in a queue, or twice in the list;
+    ///   ``OperationError/deadlock(_:)`` as for one alone.
     public func add(_ operations: [AnyOperation]) throws(OperationError) {
         try OperationDomain.shared.add(operations, to: id)
     }

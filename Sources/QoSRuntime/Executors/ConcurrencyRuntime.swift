@@ -110,7 +110,7 @@ package enum ConcurrencyRuntime {
     }
 
     /// The calling task, to be told from others while it is alive; `nil` outside of tasks.
-    static var currentTask: TaskAddress? {
+    package static var currentTask: TaskAddress? {
         unsafe cqos_current_task().map { TaskAddress(rawValue: UInt(bitPattern: $0)) }
     }
 
@@ -161,8 +161,9 @@ package enum ConcurrencyRuntime {
 }
 
 /// Which task; its address, so of use only while the task is alive.
-struct TaskAddress: Hashable, Sendable {
-    let rawValue: UInt
+package struct TaskAddress: Hashable, Sendable {
+    /// The address.
+    package let rawValue: UInt
 
     fileprivate var pointer: UnsafeRawPointer {
         unsafe UnsafeRawPointer(bitPattern: rawValue).unsafelyUnwrapped

@@ -87,7 +87,7 @@ struct EdgeTests {
         try await withQueue { queue in
             let (gate, opening) = AsyncStream.makeStream(of: Void.self)
             let first = queue.addOperation(level: .background) { for await _ in gate {} }
-            let waiter = Task(priority: .high) { await queue.waitUntilAllFinished() }
+            let waiter = Task(priority: .high) { try await queue.waitUntilAllFinished() }
             while first.effectiveLevel != .userInitiated { await Task.yield() }
             let parent = QoSOperation(level: .background) {}
             let later = QoSOperation(level: .utility) {}
@@ -97,7 +97,7 @@ struct EdgeTests {
             #expect(parent.effectiveLevel == .userInitiated)
             try queue.add(parent)
             opening.finish()
-            await waiter.value
+            try await waiter.value
             let afterwards = queue.addOperation(level: .background) {}
             while !afterwards.isFinished { await Task.yield() }
             #expect(afterwards.effectiveLevel == .background)
@@ -138,7 +138,7 @@ struct EdgeTests {
             try queue.add(all)
             try queue.resume()
             queue.cancelAllOperations()
-            await queue.waitUntilAllFinished()
+            try await queue.waitUntilAllFinished()
             #expect(all.allSatisfy { $0.isFinished })
             #expect(queue.operationCount == 0)
             #expect(try await queue.addOperation { 7 }.value == 7)
@@ -161,7 +161,7 @@ struct EdgeTests {
                 if round % 2 == 0 { outer.cancel() }
                 try queue.add([inner, outer])
             }
-            await queue.waitUntilAllFinished()
+            try await queue.waitUntilAllFinished()
         }
     }
 
@@ -179,15 +179,15 @@ struct EdgeTests {
     @Test("operations that are created, cancelled, raised and awaited by many tasks all end", arguments: 0..<5)
     func storm(round: Int) async throws {
         try await withQueue(round % 2 == 0 ? .automatic : .one) { queue in
-            let workers = (0..<6).map { worker in Task { await Self.storm(worker, queue) } }
-            for worker in workers { await worker.value }
-            await queue.waitUntilAllFinished()
+            let workers = (0..<6).map { worker in Task { try await Self.storm(worker, queue) } }
+            for worker in workers { try await worker.value }
+            try await queue.waitUntilAllFinished()
             #expect(queue.operationCount == 0)
         }
     }
 
     @concurrent
-    private static func storm(_ worker: Int, _ queue: QoSOperationQueue) async {
+    private static func storm(_ worker: Int, _ queue: QoSOperationQueue) async throws {
         var recent: [QoSOperation<Int>] = []
         for number in 0..<300 {
             let level: QoSLevel? = [nil, .utility, .userInitiated, .background][(number + worker) % 4]
@@ -204,6 +204,6 @@ struct EdgeTests {
             recent.append(operation)
             if recent.count > 8 { recent.removeFirst() }
         }
-        for operation in recent { await operation.finished() }
+        for operation in recent { try await operation.finished() }
     }
 }

@@ -1,5 +1,6 @@
 import QoSCore
 import QoSKernel
+import QoSRuntimeTestSupport
 import Testing
 
 @testable import QoSRuntime

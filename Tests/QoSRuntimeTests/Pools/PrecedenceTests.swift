@@ -1,5 +1,6 @@
 import QoSCore
 import QoSTesting
+import QoSRuntimeTestSupport
 import Testing
 
 @testable import QoSRuntime

@@ -12,6 +12,7 @@ struct ProcessKindTests {
             ending.findings == [
                 "kind": "service", "body": "default", "plain": "default", "plain-inferred": "default",
                 "utility": "utility", "utility-inferred": "utility", "main-thread": "default",
+                "operation": "default",
             ])
     }
 
@@ -25,6 +26,7 @@ struct ProcessKindTests {
             ending.findings == [
                 "kind": "interactive", "body": "default", "plain": "userInteractive", "plain-inferred": "userInitiated",
                 "utility": "utility", "utility-inferred": "utility", "main-thread": "userInteractive",
+                "operation": "userInitiated",
             ])
     }
 

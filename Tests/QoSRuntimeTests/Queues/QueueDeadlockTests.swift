@@ -1,6 +1,7 @@
 import QoSCore
 import QoSKernel
 import QoSTesting
+import QoSRuntimeTestSupport
 import Testing
 
 @testable import QoSRuntime

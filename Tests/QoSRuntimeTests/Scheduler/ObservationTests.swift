@@ -1,5 +1,6 @@
 import Foundation
 import QoSCore
+import QoSRuntimeTestSupport
 import Testing
 
 @testable import QoSRuntime

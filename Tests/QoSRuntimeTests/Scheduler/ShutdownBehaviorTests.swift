@@ -1,6 +1,7 @@
 import QoSCore
 import QoSEventLoop
 import QoSTesting
+import QoSRuntimeTestSupport
 import Testing
 
 @testable import QoSRuntime

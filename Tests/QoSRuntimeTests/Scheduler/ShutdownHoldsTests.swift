@@ -1,4 +1,5 @@
 import QoSCore
+import QoSRuntimeTestSupport
 import Testing
 
 @testable import QoSRuntime

@@ -1,5 +1,6 @@
 import QoSCore
 import Synchronization
+import QoSRuntimeTestSupport
 import Testing
 
 @testable import QoSRuntime

@@ -1,6 +1,7 @@
 import QoSCore
 import QoSKernel
 import QoSKernelTestSupport
+import QoSRuntimeTestSupport
 import Testing
 
 @testable import QoSRuntime

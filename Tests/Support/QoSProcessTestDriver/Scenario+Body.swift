@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import QoSCore
 import QoSKernel
+import QoSOperations
 import QoSRuntime
 
 extension Scenario {
@@ -72,6 +73,8 @@ extension Scenario {
             DispatchQueue.main.async { continuation.resume(returning: QoS.currentLevel) }
         }
         Driver.say("main-thread", onMainThread?.description ?? "none")
+        let operation = await MainActor.run { QoSOperation {}.effectiveLevel }
+        Driver.say("operation", operation?.description ?? "none")
     }
 
     private func taskBeforeRun() async {

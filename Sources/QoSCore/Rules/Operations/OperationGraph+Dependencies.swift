@@ -6,7 +6,8 @@ extension OperationGraph {
     /// Complexity: O(1) as long as graphs grow at an end; in general twice the smaller of what the parent depends on and what
     /// depends on the child.
     ///
-    /// - Throws: ``OperationGraphError/alreadyStarted(_:)``; ``OperationGraphError/cycle(_:)`` (rule O10).
+    /// - Throws: ``OperationGraphError/alreadyStarted(_:)``; ``OperationGraphError/cycle(_:)`` (rule O10);
+    ///   ``OperationGraphError/deadlock(_:)`` where a barrier, a limit or somebody's wait takes part in the cycle.
     package mutating func dependencyAdded(
         of child: OperationID, on parent: OperationID, _ effects: inout OperationEffects
     ) throws(OperationGraphError) {
@@ -14,6 +15,7 @@ extension OperationGraph {
         if let cycle = cycle(closedBy: child.index, dependingOn: parent.index) {
             throw .cycle(cycle.map(OperationID.init(index:)))
         }
+        if let waits = deadlock(closedBy: child, dependingOn: parent) { throw .deadlock(waits) }
         leaveReady(child.index)
         let edge = edges.insert(
             .init(
@@ -46,7 +48,52 @@ extension OperationGraph {
         }
     }
 
-    private func checkTakesDependencies(_ child: OperationID) throws(OperationGraphError) {
+    /// An operation does not depend on another one any more, however often it was said that it does; what that one was raised
+    /// to for its sake stays (rule O5 only raises).
+    ///
+    /// Without effect if it does not depend on it, or if that one has ended: then its outcome has counted.
+    ///
+    /// Complexity: the number of operations that the child depends on.
+    ///
+    /// - Throws: ``OperationGraphError/alreadyStarted(_:)`` (rule O10).
+    package mutating func dependencyRemoved(
+        of child: OperationID, on parent: OperationID, _ effects: inout OperationEffects
+    ) throws(OperationGraphError) {
+        try checkTakesDependencies(child)
+        let index = Int(child.index)
+        var edge = operations[index].firstParent
+        while edge != DependencyEdges.none {
+            let next = edges[edge].nextOfChild
+            if edges[edge].parent == parent.index {
+                unlinkFromChild(edge)
+                // The parent passes over it, and gives it back, when it ends.
+                edges[edge].child = DependencyEdges.none
+                operations[index].unfinishedParents -= 1
+                if operations[index].unfinishedParents == 0, operations[index].state == .waiting {
+                    dependenciesMet(child.index, &effects)
+                }
+            }
+            edge = next
+        }
+        startReady(&effects)
+    }
+
+    /// What an operation depends on and has not ended, each once, the last said first.
+    package func unfinishedParents(of id: OperationID) -> [OperationID] {
+        var parents: [OperationID] = []
+        var seen: Set<UInt32> = []
+        var edge = operations[Int(id.index)].firstParent
+        while edge != DependencyEdges.none {
+            if seen.insert(edges[edge].parent).inserted { parents.append(OperationID(index: edges[edge].parent)) }
+            edge = edges[edge].nextOfChild
+        }
+        return parents
+    }
+
+    /// Sees to it that what an operation depends on may still change.
+    ///
+    /// - Throws: ``OperationGraphError/alreadyStarted(_:)`` (rule O10).
+    package func checkTakesDependencies(_ child: OperationID) throws(OperationGraphError) {
         switch operations[Int(child.index)].state {
         case .created, .waiting, .held, .ready: return
         case .free, .evaluating, .running, .finished: throw .alreadyStarted(child)

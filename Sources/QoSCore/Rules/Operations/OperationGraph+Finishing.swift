@@ -85,6 +85,9 @@ extension OperationGraph {
         }
         advanceSegments(place)
         unrest(record.queue)
-        if queues[place].unfinished == 0 { effects.idle.append(OperationQueueID(index: record.queue)) }
+        if queues[place].unfinished == 0 {
+            if !waits.isEmpty { waits.ended(.queue(record.queue)) }
+            effects.idle.append(OperationQueueID(index: record.queue))
+        }
     }
 }

@@ -25,6 +25,21 @@ extension OperationGraph {
         raiseParents(to: new, &effects)
     }
 
+    /// The operation's property was set to none: it infers its level again (rule O1), in a queue at once, else when it is
+    /// added. A higher one counts as set by the property (rule O6), and so does a lower one (O7).
+    package mutating func levelUnset(of id: OperationID, _ effects: inout OperationEffects) {
+        let record = operations[Int(id.index)]
+        if record.queue != OperationRecord.noQueue {
+            let standing = queues[Int(record.queue)].level.level
+            levelSet(of: id, to: record.origin.level(inQueueAt: standing).raised(to: standing), &effects)
+        } else if let inferred = record.origin.operation {
+            levelSet(of: id, to: inferred, &effects)
+        } else if record.state == .created {
+            operations[Int(id.index)].level = .none
+            operations[Int(id.index)].isResolved = false
+        }
+    }
+
     /// Somebody began to wait for the operation, or was raised while waiting: the operation is raised to the waiter's level
     /// (rule O9), and what it depends on (O5).
     package mutating func operationWaitedFor(_ id: OperationID, at level: QoSLevel, _ effects: inout OperationEffects) {

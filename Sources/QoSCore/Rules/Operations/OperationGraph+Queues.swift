@@ -2,9 +2,16 @@ extension OperationGraph {
     /// An operation was added to a queue: it gets its level (rules O1, O3), promotes the queue if it is higher (Q1, Q2) and
     /// what it depends on (O5), and starts when nothing is missing.
     ///
+    /// Whether that makes a deadlock is asked before: ``deadlock(adding:to:)``.
+    ///
+    /// - Parameters:
+    ///   - id: which operation.
+    ///   - queue: where.
+    ///   - list: what ``listBegan(_:in:)`` returned for the list that it belongs to; `nil` for one that comes alone.
+    ///   - effects: what has to be done.
     /// - Throws: ``OperationGraphError/alreadyInQueue(_:_:)`` when it is in a queue, or was.
     package mutating func operationAdded(
-        _ id: OperationID, to queue: OperationQueueID, _ effects: inout OperationEffects
+        _ id: OperationID, to queue: OperationQueueID, of list: UInt32? = nil, _ effects: inout OperationEffects
     ) throws(OperationGraphError) {
         let (index, place) = (Int(id.index), Int(queue.index))
         guard operations[index].state == .created else {
@@ -31,7 +38,7 @@ extension OperationGraph {
         let bucket = queues[place].bucket(level)
         queues[place].buckets[bucket].members.enter(.init(sequence: lastSequence, operation: id.index))
         queues[place].unfinished += 1
-        operations[index].segment = queues[place].segmentForNext(isBarrier: operations[index].isBarrier)
+        operations[index].segment = list ?? segmentForNext(place, isBarrier: operations[index].isBarrier)
         advanceSegments(place)
 
         if operations[index].firstParent != DependencyEdges.none { raisedOperations.append(id.index) }
@@ -46,6 +53,26 @@ extension OperationGraph {
         } else if operations[index].unfinishedParents == 0 {
             dependenciesMet(id.index, &effects)
         }
+        startReady(&effects)
+    }
+
+    private mutating func segmentForNext(_ place: Int, isBarrier: Bool) -> UInt32 {
+        if isBarrier, !queues[place].isDivided { dividedQueues += 1 }
+        return queues[place].segmentForNext(isBarrier: isBarrier)
+    }
+
+    /// A list of operations, none of them a barrier, is going to be added in several events: a barrier that is added meanwhile
+    /// counts as behind all of them.
+    ///
+    /// - Returns: what is handed to ``operationAdded(_:to:of:_:)``, or to ``leftOut(of:in:_:)``, for each of them.
+    package mutating func listBegan(_ count: Int, in queue: OperationQueueID) -> UInt32 {
+        queues[Int(queue.index)].reserve(count)
+    }
+
+    /// An operation of a list is not added.
+    package mutating func leftOut(of list: UInt32, in queue: OperationQueueID, _ effects: inout OperationEffects) {
+        queues[Int(queue.index)].operationFinished(inSegment: list)
+        advanceSegments(Int(queue.index))
         startReady(&effects)
     }
 

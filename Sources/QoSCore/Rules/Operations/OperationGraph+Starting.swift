@@ -34,6 +34,8 @@ extension OperationGraph {
 
     /// Lets in what stood behind a barrier, or the barrier, when all before it is done.
     mutating func advanceSegments(_ place: Int) {
+        guard queues[place].isDivided else { return }
+        defer { if !queues[place].isDivided { dividedQueues -= 1 } }
         while let held = queues[place].nextSegment() {
             for entry in held
             where operations[Int(entry.operation)].sequence == entry.sequence
@@ -51,6 +53,14 @@ extension OperationGraph {
         restlessQueues.append(queue)
     }
 
+    /// Whether more operations can start than one event starts.
+    package var hasMoreToStart: Bool { !restlessQueues.isEmpty }
+
+    /// What the last event started has been dealt with; there is more to start.
+    package mutating func startedSome(_ effects: inout OperationEffects) {
+        startReady(&effects)
+    }
+
     /// Starts what can start: by level, and in the order of adding within a level.
     mutating func startReady(_ effects: inout OperationEffects) {
         while let queue = restlessQueues.popLast() {
@@ -59,6 +69,7 @@ extension OperationGraph {
             guard !queues[place].isSuspended else { continue }
             var bucket = queues[place].buckets.count - 1
             while bucket >= 0, queues[place].running < queues[place].limit {
+                guard effects.started.count < startsAtOnce else { return unrest(queue) }
                 guard let operation = popReady(place, bucket) else {
                     bucket -= 1
                     continue

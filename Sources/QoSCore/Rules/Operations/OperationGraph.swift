@@ -23,8 +23,20 @@ package struct OperationGraph: Sendable {
     var endedOperations: [(operation: UInt32, outcome: OperationOutcome)] = []
     var restlessQueues: [UInt32] = []
 
+    /// What the bodies of operations wait for.
+    var waits = OperationWaits()
+    /// How many queues have a barrier that keeps something apart.
+    var dividedQueues = 0
+    /// How many operations are started in one event.
+    let startsAtOnce: Int
+
     /// An empty graph.
-    package init() {}
+    ///
+    /// - Parameter startsAtOnce: how many operations are started in one event; positive. When more of them can start
+    ///   ``hasMoreToStart`` says so.
+    package init(startsAtOnce: Int = .max) {
+        self.startsAtOnce = startsAtOnce
+    }
 
     // MARK: Operations
 
@@ -65,6 +77,10 @@ package struct OperationGraph: Sendable {
             startReady(&effects)
         }
         assert(operations[Int(id.index)].state == .finished, "\(id) is still in a queue")
+        if !waits.isEmpty {
+            waits.ended(by: id.index)
+            waits.ended(.operation(id.index))
+        }
         operations[Int(id.index)].state = .free
         freeOperations.append(id.index)
     }
@@ -162,11 +178,20 @@ package struct OperationGraph: Sendable {
     ///
     /// Complexity: O(n log n).
     package func members(of id: OperationQueueID) -> [OperationID] {
+        memberEntries(of: id).sorted().map { OperationID(index: $0.operation) }
+    }
+
+    /// The unfinished operations of a queue, in no particular order.
+    func unorderedMembers(of id: OperationQueueID) -> [OperationID] {
+        memberEntries(of: id).map { OperationID(index: $0.operation) }
+    }
+
+    private func memberEntries(of id: OperationQueueID) -> [SequenceQueue.Entry] {
         let operations = self.operations
         var all: [SequenceQueue.Entry] = []
         for bucket in queues[Int(id.index)].buckets {
             all.append(contentsOf: bucket.members.meant { Self.isMember($0, of: bucket.level, operations) })
         }
-        return all.sorted().map { OperationID(index: $0.operation) }
+        return all
     }
 }

@@ -6,6 +6,8 @@ package enum OperationGraphError: Error, Sendable, Hashable {
     case alreadyStarted(OperationID)
     /// The operation has been added to a queue already.
     case alreadyInQueue(OperationID, OperationQueueID)
+    /// Each of these would wait for the next, the last for the first, for ever.
+    case deadlock([GraphWait])
     /// The queue is not suspended.
     case notSuspended(OperationQueueID)
 }

@@ -74,6 +74,20 @@ struct OperationQueueRecord: Sendable {
 
     // MARK: Segments
 
+    /// The number of the segment of what is added now.
+    var lastSegment: UInt32 { firstSegment + UInt32(segments.count - 1 - segmentsOver) }
+
+    /// Whether a barrier keeps apart what is in the queue, or what is in it from what is going to be added.
+    var isDivided: Bool { segments.count - 1 > segmentsOver }
+
+    /// Keeps places in the segment of what is added now for operations that are added later, with others of their list.
+    ///
+    /// - Returns: the segment's number.
+    mutating func reserve(_ count: Int) -> UInt32 {
+        segments[segments.endIndex - 1].unfinished += count
+        return lastSegment
+    }
+
     /// The segment of an operation that is added now.
     mutating func segmentForNext(isBarrier: Bool) -> UInt32 {
         if isBarrier {

@@ -5,7 +5,8 @@ import Testing
 /// A graph and the oracle, to which the same random things happen, and who have to agree on everything after each of them.
 struct GraphPair {
     enum Event: CaseIterable {
-        case create, add, depend, dependOnLost, setLevel, setQueueLevel, wait, waitForQueue, finish, cancel
+        case create, add, depend, undepend, dependOnLost, setLevel, unsetLevel, setQueueLevel, wait, waitForQueue,
+            finish, cancel
         case conditions, suspend, resume, limit, forget
     }
 
@@ -23,6 +24,7 @@ struct GraphPair {
     private(set) var raised = 0
     private(set) var cycles = 0
     private(set) var ended = 0
+    private(set) var deadlocks = 0
 
     init(seed: UInt64, queues count: Int) {
         self.seed = seed
@@ -70,7 +72,7 @@ struct GraphPair {
         guard try perform(event) else { return }
         reached[event, default: 0] += 1
         let (started, asked) = oracle.start()
-        try compare(started: started, asked: asked, before: before, lowered: event == .setLevel)
+        try compare(started: started, asked: asked, before: before, lowered: event == .setLevel || event == .unsetLevel)
         raised += effects.raised.count
         ended += effects.finished.count
     }
@@ -80,12 +82,17 @@ struct GraphPair {
         case .create: create()
         case .add: return try add()
         case .depend: return try depend()
+        case .undepend: return try undepend()
         case .dependOnLost: return try dependOnLost()
         case .setLevel:
             guard let (index, id) = one(.created, .waiting, .evaluating, .ready, .running) else { return false }
             let level = level()
             oracle.setLevel(of: index, to: level)
             graph.levelSet(of: id, to: level, &effects)
+        case .unsetLevel:
+            guard let (index, id) = one(.created, .waiting, .evaluating, .ready, .running) else { return false }
+            oracle.unsetLevel(of: index)
+            graph.levelUnset(of: id, &effects)
         case .setQueueLevel:
             let (index, level) = (Int.random(in: queues.indices, using: &random), Self.level(&random, orNone: true))
             oracle.setLevel(ofQueue: index, to: level)
@@ -171,8 +178,28 @@ struct GraphPair {
             }
             checkCycle(error, child, parent)
         } else {
-            oracle.depend(child, on: parent)
-            try graph.dependencyAdded(of: childID, on: parentID, &effects)
+            do {
+                try graph.dependencyAdded(of: childID, on: parentID, &effects)
+                oracle.depend(child, on: parent)
+            } catch .deadlock {
+                // What a barrier has to do with it is another test's matter.
+                deadlocks += 1
+            }
+        }
+        return true
+    }
+
+    private mutating func undepend() throws -> Bool {
+        guard let (child, childID) = one(.created, .waiting, .evaluating, .running) else { return false }
+        let parents = oracle.operations[child].parents.filter { oracle.operations[$0].state != .finished }
+        guard let parent = parents.randomElement(using: &random), let parentID = ids[parent] else { return false }
+        if [.evaluating, .running].contains(oracle.operations[child].state) {
+            #expect(throws: OperationGraphError.alreadyStarted(childID), "seed \(seed)") {
+                try graph.dependencyRemoved(of: childID, on: parentID, &effects)
+            }
+        } else {
+            oracle.operations[child].parents.removeAll { $0 == parent }
+            try graph.dependencyRemoved(of: childID, on: parentID, &effects)
         }
         return true
     }

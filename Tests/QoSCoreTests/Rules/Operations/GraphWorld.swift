@@ -2,8 +2,12 @@ import QoSCore
 
 /// A graph with short ways to say what happens, for tests of single rules. Remembers the effects of the last event.
 struct GraphWorld {
-    var graph = OperationGraph()
+    var graph: OperationGraph
     private(set) var effects = OperationEffects()
+
+    init(graph: OperationGraph = OperationGraph()) {
+        self.graph = graph
+    }
 
     mutating func queue(
         _ level: QoSLevel? = nil, limit: Int = .max, promotion: QueuePromotionLifetime = .untilSet,

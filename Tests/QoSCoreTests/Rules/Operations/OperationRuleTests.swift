@@ -192,6 +192,53 @@ struct OperationRuleTests {
         #expect(world.effects.started == [ready])
     }
 
+    @Test("O5 O10 a dependency that is removed is not waited for; the promotion that it gave stays")
+    func removed() throws {
+        var world = GraphWorld()
+        let queue = world.queue(limit: 2, suspended: false)
+        let parent = try world.added(.background, to: queue)
+        let other = try world.added(.background, to: queue)
+        let child = world.operation(.userInitiated)
+        for _ in 0..<2 { try world.depend(child, on: parent) }
+        try world.depend(child, on: other)
+        try world.add(child, to: world.queue(suspended: false))
+        #expect(world.graph.unfinishedParents(of: child) == [other, parent])
+        world.event { try? $0.dependencyRemoved(of: child, on: parent, &$1) }
+        #expect(world.graph.unfinishedParents(of: child) == [other])
+        #expect(world.levels(parent, other) == [.userInitiated, .userInitiated])
+        world.set(child, to: .userInteractive)
+        #expect(world.levels(parent, other) == [.userInitiated, .userInteractive], "it follows no more")
+        world.finish(other)
+        #expect(world.effects.started == [child])
+        #expect(throws: OperationGraphError.alreadyStarted(child)) {
+            try world.event { graph, effects throws(OperationGraphError) in
+                try graph.dependencyRemoved(of: child, on: parent, &effects)
+            }
+        }
+        world.finish(parent, .failed)
+        #expect(world.effects.finished.isEmpty)
+    }
+
+    @Test("O1 O6 O7 an operation whose level is taken back infers one: in a queue at once, else when it is added")
+    func unset() throws {
+        for (queueLevel, expected) in [(QoSLevel?.none, QoSLevel.utility), (.background, .background)] {
+            var world = GraphWorld()
+            let queue = world.queue(queueLevel)
+            let origin = Self.origin(creator: .utility)
+            let (early, late) = (
+                world.operation(.background, origin: origin), world.operation(.userInitiated, origin: origin)
+            )
+            world.event { $0.levelUnset(of: early, &$1) }
+            #expect(world.levels(early) == [.utility])
+            for id in [early, late] { try world.add(id, to: queue) }
+            let promoted = queueLevel == nil ? expected : .userInitiated
+            #expect(world.levels(early) == [promoted])
+            world.set(queue, to: queueLevel)
+            world.event { $0.levelUnset(of: late, &$1) }
+            #expect(world.levels(late) == [expected])
+        }
+    }
+
     @Test(
         "O11 a dependent of a failed or cancelled operation follows its policy",
         arguments: [OperationOutcome.failed, .cancelled])

@@ -101,6 +101,19 @@ struct OracleGraph {
         settle()
     }
 
+    /// Inferred again (O1), and taken as if it had been set (O6, O7).
+    mutating func unsetLevel(of id: Int) {
+        let (origin, queue) = (operations[id].origin, operations[id].queue)
+        guard queue != nil || origin.operation != nil else {
+            operations[id].level = nil
+            operations[id].isResolved = false
+            return
+        }
+        let standing = queue.flatMap { queues[$0].level }
+        let inferred = origin.operation ?? standing ?? origin.fallback ?? .default
+        setLevel(of: id, to: inferred.raised(to: standing))
+    }
+
     mutating func depend(_ child: Int, on parent: Int) {
         operations[child].parents.append(parent)
         conditionsFail(child)

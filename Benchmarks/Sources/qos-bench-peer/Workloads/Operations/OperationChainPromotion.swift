@@ -30,7 +30,7 @@ struct OperationChainPromotion: Workload {
             promoted += length
             try queue.add(last)
             try queue.resume()
-            await queue.waitUntilAllFinished()
+            try await queue.waitUntilAllFinished()
         } while bench_now() < deadline
         return RawFigures(["ns_per_op": spent / Double(promoted)])
     }

@@ -47,7 +47,7 @@ struct OperationCost: Workload {
         whenAdded()
         let resumed = bench_now()
         try queue.resume()
-        await queue.waitUntilAllFinished()
+        try await queue.waitUntilAllFinished()
         let ran = bench_now()
         operations = []
         let released = bench_now()

@@ -1,0 +1,89 @@
+extension OperationGraph {
+    /// The body of an operation, or one of its conditions, begins to wait for another operation.
+    ///
+    /// - Throws: ``OperationGraphError/deadlock(_:)`` if that one can only end after this one; the wait has not begun then.
+    package mutating func waitBegan(by waiter: OperationID, for id: OperationID) throws(OperationGraphError) {
+        try waitBegan(by: waiter.index, for: .operation(id.index))
+    }
+
+    /// The body of an operation, or one of its conditions, begins to wait until a queue is idle.
+    ///
+    /// - Throws: ``OperationGraphError/deadlock(_:)`` if the queue can only get idle after this one; the wait has not begun
+    ///   then.
+    package mutating func waitBegan(by waiter: OperationID, for queue: OperationQueueID) throws(OperationGraphError) {
+        guard queues[Int(queue.index)].unfinished > 0 else { return }
+        try waitBegan(by: waiter.index, for: .queue(queue.index))
+    }
+
+    /// The operation waits no more, if it did.
+    package mutating func waitEnded(by waiter: OperationID) {
+        waits.ended(by: waiter.index)
+    }
+
+    private mutating func waitBegan(by waiter: UInt32, for target: OperationWaits.Target) throws(OperationGraphError) {
+        waits.began(by: waiter, for: target)
+        guard isAwaited(waiter) || target == .operation(waiter) else { return }
+        var search = DeadlockSearch(self)
+        if let found = search.deadlock(closedBy: waiter, along: [.wait]) {
+            waits.ended(by: waiter)
+            throw .deadlock(found)
+        }
+    }
+
+    /// The deadlock that a dependency would close, other than one of dependencies alone; `nil` without one.
+    ///
+    /// Complexity: O(1) where nobody waits in an operation, and no queue has a barrier in it; else as ``DeadlockSearch``.
+    func deadlock(closedBy child: OperationID, dependingOn parent: OperationID) -> [GraphWait]? {
+        guard dividedQueues > 0 || !waits.isEmpty, isAwaited(child.index) else { return nil }
+        var search = DeadlockSearch(self)
+        return search.deadlock(closedBy: child.index, dependingOn: parent.index)
+    }
+
+    /// Whether adding operations to a queue can make a deadlock at all: where it has a barrier, or gets one, where somebody waits
+    /// for it in an operation, or in the operation that it runs one at a time.
+    ///
+    /// Complexity: O(1), or the number of operations that wait.
+    package func mayDeadlock(addingTo queue: OperationQueueID, hasBarriers: Bool) -> Bool {
+        let place = Int(queue.index)
+        if hasBarriers || queues[place].isDivided { return true }
+        guard !waits.isEmpty else { return false }
+        return waits.isAwaited(.queue(queue.index))
+            || (queues[place].limit == 1 && waits.waiters.contains { operations[Int($0)].queue == queue.index })
+    }
+
+    /// The deadlock that adding operations to a queue would make, in this order; `nil` without one. Nothing is added.
+    ///
+    /// An operation that stands behind a barrier, or is one, waits for what is in front: which must not wait for it.
+    ///
+    /// Complexity: O(list) where nothing waits for what is added; else as ``DeadlockSearch``.
+    ///
+    /// - Parameters:
+    ///   - ids: the list; none of them is in a queue.
+    ///   - queue: where they are going to be.
+    package func deadlock(adding ids: [OperationID], to queue: OperationQueueID) -> [GraphWait]? {
+        let isQueueAwaited = waits.isAwaited(.queue(queue.index))
+        let awaited = ids.filter { isQueueAwaited || isAwaited($0.index) }.map(\.index)
+        guard let first = awaited.first else { return nil }
+        var search = DeadlockSearch(self)
+        var segment = queues[Int(queue.index)].lastSegment
+        for id in ids {
+            let isBarrier = operations[Int(id.index)].isBarrier
+            if isBarrier { segment += 1 }
+            search.place(id.index, in: queue.index, segment: segment)
+            if isBarrier { segment += 1 }
+        }
+        // Of one alone it is known which of its links are new.
+        return ids.count == 1 && !isQueueAwaited
+            ? search.deadlock(closedBy: first, along: [.barrier, .limit]) : search.deadlock(reachedFrom: awaited)
+    }
+
+    /// Whether something waits for an operation, by any of the reasons that there are; may say so in vain.
+    private func isAwaited(_ operation: UInt32) -> Bool {
+        let record = operations[Int(operation)]
+        if record.firstDependent != DependencyEdges.none || waits.isAwaited(.operation(operation)) { return true }
+        guard record.queue != OperationRecord.noQueue else { return false }
+        let place = Int(record.queue)
+        return record.segment < queues[place].lastSegment || waits.isAwaited(.queue(record.queue))
+            || (record.state == .running && queues[place].limit == 1 && queues[place].unfinished > 1)
+    }
+}

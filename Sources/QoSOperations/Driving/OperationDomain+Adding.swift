@@ -1,0 +1,139 @@
+import QoSCore
+import QoSKernel
+
+extension OperationDomain {
+    /// Adds operations to a queue, all of them or none. Those that were cancelled before are passed over.
+    ///
+    /// A long list is added in pieces, between which the lock is free: what comes first may run before the last one is there.
+    func add(_ operations: some RandomAccessCollection<AnyOperation>, to queue: OperationQueueID) throws(OperationError)
+    {
+        guard operations.count > Self.operationsAtOnce else {
+            return try change { (state, actions) throws(OperationError) in
+                let hasBarriers = try Self.claim(operations)
+                try state.addAtOnce(operations, to: queue, hasBarriers: hasBarriers, &actions)
+            }
+        }
+        guard try !claimInPieces(operations) else {
+            return try change { (state, actions) throws(OperationError) in
+                try state.addAtOnce(operations, to: queue, hasBarriers: true, &actions)
+            }
+        }
+        let list = try change { (state, _) throws(OperationError) in
+            try state.checkDeadlock(adding: operations, to: queue, hasBarriers: false)
+            return state.graph.listBegan(operations.count, in: queue)
+        }
+        for piece in Self.pieces(of: operations) {
+            giveWay()
+            change { state, actions in
+                for operation in piece { state.add(operation, to: queue, of: list, &actions) }
+                state.reportAdded(to: queue, &actions)
+            }
+        }
+    }
+
+    /// The parts of a list that are handled while the lock is held, in order.
+    static func pieces<List: RandomAccessCollection>(of list: List) -> [List.SubSequence] {
+        var pieces: [List.SubSequence] = []
+        var rest = list[...]
+        while !rest.isEmpty {
+            pieces.append(rest.prefix(operationsAtOnce))
+            rest = rest.dropFirst(operationsAtOnce)
+        }
+        return pieces
+    }
+
+    /// Sees to it that nobody else adds these operations, all or none of them.
+    ///
+    /// - Returns: whether one of them is a barrier.
+    private func claimInPieces(_ operations: some RandomAccessCollection<AnyOperation>) throws(OperationError) -> Bool {
+        var (claimed, hasBarriers) = (0, false)
+        for piece in Self.pieces(of: operations) {
+            do throws(OperationError) {
+                giveWay()
+                if try look({ _ throws(OperationError) in try Self.claim(piece) }) { hasBarriers = true }
+                claimed += piece.count
+            } catch {
+                for piece in Self.pieces(of: operations.prefix(claimed)) { look { _ in Self.release(piece) } }
+                throw error
+            }
+        }
+        return hasBarriers
+    }
+
+    /// Sees to it that nobody else adds these operations; under the lock.
+    ///
+    /// - Returns: whether one of them is a barrier.
+    private static func claim(_ operations: some Collection<AnyOperation>) throws(OperationError) -> Bool {
+        var (claimed, hasBarriers) = (0, false)
+        for operation in operations {
+            guard !operation.record.wasAdded else {
+                release(operations.prefix(claimed))
+                throw .addedTwice(operation.name)
+            }
+            operation.record.wasAdded = true
+            claimed += 1
+            if operation.isBarrier { hasBarriers = true }
+        }
+        return hasBarriers
+    }
+
+    /// The operations are not added after all; under the lock.
+    static func release(_ operations: some Collection<AnyOperation>) {
+        for operation in operations { operation.record.wasAdded = false }
+    }
+}
+
+extension DomainState {
+    /// Adds operations that were claimed, or refuses all of them.
+    fileprivate mutating func addAtOnce(
+        _ operations: some Collection<AnyOperation>, to queue: OperationQueueID, hasBarriers: Bool,
+        _ actions: inout DomainActions
+    ) throws(OperationError) {
+        try checkDeadlock(adding: operations, to: queue, hasBarriers: hasBarriers)
+        for operation in operations { add(operation, to: queue, &actions) }
+        reportAdded(to: queue, &actions)
+    }
+
+    /// Refuses operations that could never run together with what is in their queue, and gives up the claim on them.
+    fileprivate mutating func checkDeadlock(
+        adding operations: some Collection<AnyOperation>, to queue: OperationQueueID, hasBarriers: Bool
+    ) throws(OperationError) {
+        guard graph.mayDeadlock(addingTo: queue, hasBarriers: hasBarriers) else { return }
+        var ids: [OperationID] = []
+        for operation in operations {
+            if case .created = operation.record.phase { ids.append(id(of: operation)) }
+        }
+        guard let waits = graph.deadlock(adding: ids, to: queue) else { return }
+        OperationDomain.release(operations)
+        throw deadlock(waits)
+    }
+
+    /// Adds an operation that is in no queue.
+    ///
+    /// - Parameter list: what the graph returned for the list that it belongs to; `nil` for none.
+    fileprivate mutating func add(
+        _ operation: AnyOperation, to queue: OperationQueueID, of list: UInt32? = nil, _ actions: inout DomainActions
+    ) {
+        countHandled()
+        if case .finished = operation.record.phase {
+            if let list { graph.leftOut(of: list, in: queue, &effects) }
+            return
+        }
+        let id = id(of: operation)
+        operation.record.phase = .added
+        operation.record.queue = queue
+        keep(operation, id)
+        wakeWatchers(of: operation, &actions)
+        let waitedAt = countAdded(to: queue)
+        do {
+            try graph.operationAdded(id, to: queue, of: list, &effects)
+        } catch {
+            assertionFailure("\(error), though the record said that it was in no queue")
+        }
+        if let waitedAt { graph.operationWaitedFor(id, at: waitedAt, &effects) }
+    }
+
+    fileprivate func reportAdded(to queue: OperationQueueID, _ actions: inout DomainActions) {
+        if let record = self[queue], !record.observers.isEmpty { actions.observers.append(.init(record)) }
+    }
+}

@@ -1,0 +1,188 @@
+import QoSCore
+import Testing
+
+@Suite("Deadlocks of operations")
+struct DeadlockTests {
+    private func wait(_ waiter: OperationID, _ awaited: OperationID, _ reason: OperationWaitReason) -> GraphWait {
+        GraphWait(waiter: waiter, awaited: awaited, reason: reason)
+    }
+
+    @Test("What is refused as a deadlock gets stuck if it is done all the same; what is not refused gets done")
+    func random() throws {
+        var refusals: [OperationWaitReason: Int] = [:]
+        for seed in UInt64(0)..<300 {
+            var world = DeadlockWorld(seed: seed)
+            for _ in 0..<80 { try world.step() }
+            try world.runToEnd()
+            refusals.merge(world.refusals, uniquingKeysWith: +)
+        }
+        for reason in OperationWaitReason.allCases { #expect(refusals[reason, default: 0] > 20, "\(reason)") }
+    }
+
+    @Test(
+        "O10 a barrier that depends on what is added behind it: refused when that is added, or when the dependency is")
+    func barrier() throws {
+        var world = GraphWorld()
+        let queue = world.queue()
+        let (barrier, later) = (world.operation(barrier: true), world.operation())
+        try world.depend(barrier, on: later)
+        try world.add(barrier, to: queue)
+        #expect(
+            world.graph.deadlock(adding: [later], to: queue) == [
+                wait(later, barrier, .barrier), wait(barrier, later, .dependency),
+            ])
+        let elsewhere = world.queue()
+        #expect(world.graph.deadlock(adding: [later], to: elsewhere) == nil)
+
+        let second = try world.added(to: queue)
+        #expect(
+            throws: OperationGraphError.deadlock([
+                wait(barrier, second, .dependency), wait(second, barrier, .barrier),
+            ])
+        ) { try world.depend(barrier, on: second) }
+    }
+
+    @Test("O10 what stands in front of a barrier and depends on what is behind it; in a list, too")
+    func aroundBarrier() throws {
+        var world = GraphWorld()
+        let queue = world.queue()
+        let (front, barrier, behind) = (world.operation(), world.operation(barrier: true), world.operation())
+        try world.depend(front, on: behind)
+        #expect(world.graph.deadlock(adding: [front, behind], to: queue) == nil)
+        #expect(world.graph.deadlock(adding: [behind, barrier, front], to: queue) == nil)
+        #expect(
+            world.graph.deadlock(adding: [front, barrier, behind], to: queue) == [
+                wait(behind, barrier, .barrier), wait(barrier, front, .barrier), wait(front, behind, .dependency),
+            ])
+    }
+
+    @Test("A wait in a body counts like a dependency, also for a dependency that is added while it lasts")
+    func waits() throws {
+        var world = GraphWorld()
+        let queue = world.queue(suspended: false)
+        let (first, second) = (try world.added(to: queue), try world.added(to: queue))
+        let dependent = world.operation()
+        try world.depend(dependent, on: first)
+        #expect(throws: OperationGraphError.deadlock([wait(first, first, .wait)])) {
+            try world.graph.waitBegan(by: first, for: first)
+        }
+        #expect(
+            throws: OperationGraphError.deadlock([
+                wait(first, dependent, .wait), wait(dependent, first, .dependency),
+            ])
+        ) { try world.graph.waitBegan(by: first, for: dependent) }
+        try world.graph.waitBegan(by: first, for: second)
+        #expect(
+            throws: OperationGraphError.deadlock([wait(second, first, .wait), wait(first, second, .wait)])
+        ) { try world.graph.waitBegan(by: second, for: first) }
+        let later = world.operation()
+        try world.graph.waitBegan(by: second, for: later)
+        #expect(
+            throws: OperationGraphError.deadlock([
+                wait(later, first, .dependency), wait(first, second, .wait), wait(second, later, .wait),
+            ])
+        ) { try world.depend(later, on: first) }
+        world.graph.waitEnded(by: first)
+        try world.depend(later, on: first)
+    }
+
+    @Test("A wait is over when what it was for has ended, whoever has its number then")
+    func staleWait() throws {
+        var world = GraphWorld()
+        let queue = world.queue(suspended: false)
+        let waiter = try world.added(to: queue)
+        let awaited = try world.added(to: queue)
+        try world.graph.waitBegan(by: waiter, for: awaited)
+        world.finish(awaited)
+        world.event { $0.forget(awaited, &$1) }
+        let successor = world.operation()
+        #expect(successor == awaited)
+        try world.depend(successor, on: waiter)
+    }
+
+    @Test("A wait for a queue counts for what is added to it while it lasts")
+    func queueWait() throws {
+        var world = GraphWorld()
+        let (queue, other) = (world.queue(suspended: false), world.queue(suspended: false))
+        let waiter = try world.added(to: queue)
+        try world.graph.waitBegan(by: waiter, for: other)
+        let idle = world.operation()
+        try world.depend(idle, on: waiter)
+        #expect(world.graph.deadlock(adding: [idle], to: other) == nil, "nobody waits for an idle queue")
+        let running = try world.added(to: other)
+        try world.graph.waitBegan(by: waiter, for: other)
+        #expect(
+            world.graph.deadlock(adding: [idle], to: other) == [
+                wait(idle, waiter, .dependency), wait(waiter, idle, .wait),
+            ])
+        world.finish(running)
+        #expect(world.graph.deadlock(adding: [idle], to: other) == nil)
+    }
+
+    @Test("In a queue that runs one at a time, whoever runs must not wait for those behind it", arguments: [1, 2])
+    func serial(limit: Int) throws {
+        var world = GraphWorld()
+        let queue = world.queue(limit: limit, suspended: false)
+        let running = try world.added(to: queue)
+        let parent = world.operation()
+        let waiting = world.operation()
+        try world.depend(waiting, on: parent)
+        try world.add(waiting, to: queue)
+        if limit == 1 {
+            #expect(
+                throws: OperationGraphError.deadlock([wait(running, waiting, .wait), wait(waiting, running, .limit)])
+            ) { try world.graph.waitBegan(by: running, for: waiting) }
+        } else {
+            try world.graph.waitBegan(by: running, for: waiting)
+        }
+    }
+
+    @Test("A wait behind a chain of 100 000 is judged without recursion")
+    func longChain() throws {
+        var world = GraphWorld()
+        let (queue, other) = (world.queue(suspended: false), world.queue())
+        let first = try world.added(to: queue)
+        var last = first
+        for _ in 0..<100_000 {
+            let next = try world.added(to: other)
+            try world.depend(next, on: last)
+            last = next
+        }
+        #expect(throws: OperationGraphError.self) { try world.graph.waitBegan(by: first, for: last) }
+    }
+
+    @Test(
+        "No more operations than that start in one event, and the rest when it is asked for", arguments: [1, 64, 1000])
+    func startsAtOnce(count: Int) throws {
+        var world = GraphWorld(graph: OperationGraph(startsAtOnce: count))
+        let queue = world.queue()
+        let ids = try (0..<500).map { _ in try world.added(to: queue) }
+        try world.resume(queue)
+        var started = world.effects.started
+        #expect(started.count == min(count, 500))
+        while world.graph.hasMoreToStart {
+            world.event { $0.startedSome(&$1) }
+            #expect(world.effects.started.count <= count)
+            started += world.effects.started
+        }
+        #expect(started == ids)
+    }
+
+    @Test("A barrier that comes while a list is being added stands behind all of the list")
+    func listAndBarrier() throws {
+        var world = GraphWorld()
+        let queue = world.queue(suspended: false)
+        let ids = (0..<3).map { _ in world.operation() }
+        let list = world.graph.listBegan(3, in: queue)
+        world.event { try? $0.operationAdded(ids[0], to: queue, of: list, &$1) }
+        world.finish(ids[0])
+        let barrier = try world.added(to: queue, barrier: true)
+        #expect(!world.graph.isRunning(barrier))
+        world.event { try? $0.operationAdded(ids[1], to: queue, of: list, &$1) }
+        #expect(world.effects.started == [ids[1]])
+        world.finish(ids[1])
+        #expect(world.effects.started.isEmpty)
+        world.event { $0.leftOut(of: list, in: queue, &$1) }
+        #expect(world.effects.started == [barrier])
+    }
+}

@@ -1,0 +1,211 @@
+import QoSCore
+import QoSOperations
+import QoSRuntime
+import QoSRuntimeTestSupport
+import Testing
+
+/// Operations that would wait for one another for ever: told, and not done.
+@Suite("Operations that would wait for ever", .timeLimit(.minutes(10)))
+struct DeadlockTests {
+    private func block(_ operation: AnyOperation) throws { try operation.waitUntilFinished() }
+
+    private func block(_ queue: QoSOperationQueue) throws { try queue.blockUntilAllFinished() }
+
+    /// How a body waits.
+    enum Way: CaseIterable {
+        case finished, value, blocking
+    }
+
+    private func wait(_ way: Way, _ operation: QoSOperation<Int>) async throws {
+        switch way {
+        case .finished: try await operation.finished()
+        case .value: _ = try await operation.value
+        case .blocking: try block(operation)
+        }
+    }
+
+    @Test("O9 an operation that waits for itself is told so, by its name", arguments: Way.allCases)
+    func itself(way: Way) async throws {
+        try await withScheduler { scheduler in
+            let queue = QoSOperationQueue(scheduler: scheduler)
+            let operation = queue.addOperation(OperationOptions(name: "it")) { context in
+                guard let it = context.operation as? QoSOperation<Int> else { return 0 }
+                try await wait(way, it)
+                return 1
+            }
+            await #expect(throws: OperationError.waitsForItself("it")) { try await operation.value }
+        }
+    }
+
+    @Test("O9 an operation that waits for the whole queue that it runs in is told so", arguments: [true, false])
+    func ownQueue(blocks: Bool) async throws {
+        try await withScheduler { scheduler in
+            let queue = QoSOperationQueue(scheduler: scheduler)
+            let operation = queue.addOperation(name: "it") {
+                if blocks { try block(queue) } else { try await queue.waitUntilAllFinished() }
+            }
+            await #expect(throws: OperationError.waitsForItself("it")) { try await operation.value }
+            try await queue.waitUntilAllFinished()
+        }
+    }
+
+    @Test("O9 a condition that waits for its own operation is told so, and ends it")
+    func condition() async throws {
+        try await withScheduler { scheduler in
+            let queue = QoSOperationQueue(scheduler: scheduler)
+            let condition = OperationCondition("itself") { try await AnyOperation.current?.finished() }
+            let operation = queue.addOperation(OperationOptions(name: "it", conditions: [condition])) { 1 }
+            await #expect(throws: OperationError.waitsForItself("it")) { try await operation.value }
+            #expect(operation.outcome == .failed)
+        }
+    }
+
+    @Test("O9 O10 an operation that waits for one which depends on it is told the circle", arguments: Way.allCases)
+    func dependent(way: Way) async throws {
+        try await withScheduler { scheduler in
+            let queue = QoSOperationQueue(scheduler: scheduler)
+            let (middle, last) = (QoSOperation(name: "middle") { 2 }, QoSOperation(name: "last") { 3 })
+            let first = QoSOperation(name: "first") { try await wait(way, last) }
+            try middle.depends(on: first)
+            try last.depends(on: middle)
+            try queue.add([first, middle, last])
+            let circle = OperationError.deadlock([
+                .init(waiter: "first", awaited: "last", reason: .wait),
+                .init(waiter: "last", awaited: "middle", reason: .dependency),
+                .init(waiter: "middle", awaited: "first", reason: .dependency),
+            ])
+            await #expect(throws: circle) { try await first.value }
+            #expect("\(circle)".contains("first waits for last, last depends on middle, middle depends on first"))
+            #expect(last.outcome == .dependencyFailed)
+        }
+    }
+
+    @Test("O9 of two operations that wait for each other the second is refused, and both end")
+    func mutual() async throws {
+        try await withScheduler { scheduler in
+            let queue = QoSOperationQueue(scheduler: scheduler)
+            let (isKnown, others) = (Gate(), Collected<AnyOperation>())
+            let pair = ["a", "b"].map { name in
+                queue.addOperation(name: name) {
+                    await isKnown.passed()
+                    for other in others.all where other.name != name { try await other.finished() }
+                }
+            }
+            for operation in pair { others.append(operation) }
+            isKnown.open()
+            try await queue.waitUntilAllFinished()
+            #expect(Set(pair.map(\.outcome)) == [.succeeded, .failed])
+        }
+    }
+
+    @Test("O10 a dependency is refused that would close a circle with an operation's wait")
+    func laterDependency() async throws {
+        try await withScheduler { scheduler in
+            let (queue, other) = (QoSOperationQueue(scheduler: scheduler), QoSOperationQueue(scheduler: scheduler))
+            let awaited = QoSOperation(name: "awaited") {}
+            let waiting = Gate()
+            let waiter = queue.addOperation(name: "waiter") {
+                waiting.open()
+                try await awaited.finished()
+            }
+            await waiting.passed()
+            // The wait begins at some moment after that; until then the dependency is accepted.
+            while (try? awaited.depends(on: waiter)) != nil {
+                try awaited.removeDependency(waiter)
+                await Task.yield()
+            }
+            #expect(
+                throws: OperationError.deadlock([
+                    .init(waiter: "awaited", awaited: "waiter", reason: .dependency),
+                    .init(waiter: "waiter", awaited: "awaited", reason: .wait),
+                ])
+            ) { try awaited.depends(on: waiter) }
+            try other.add(awaited)
+            try await waiter.value
+        }
+    }
+
+    @Test("O9 waiting for a child, for what the body adds, and for the end in a task of its own is no deadlock")
+    func allowed() async throws {
+        try await withScheduler { scheduler in
+            let queue = QoSOperationQueue(scheduler: scheduler)
+            let ended = Gate()
+            let operation = queue.addOperation(OperationOptions(name: "parent")) { context in
+                let child = queue.addOperation(name: "child") { 20 }
+                let parent = QoSOperation(name: "first") { 1 }
+                let dependent = QoSOperation(name: "second") { try await parent.value + 1 }
+                try dependent.depends(on: parent)
+                try queue.add([dependent, parent])
+                let it = context.operation
+                Task {
+                    try await it.finished()
+                    try await queue.waitUntilAllFinished()
+                    ended.open()
+                }
+                return try await child.value + dependent.value
+            }
+            let value = try await operation.value
+            #expect(value == 22)
+            await ended.passed()
+        }
+    }
+
+    @Test("O9 in a queue that runs one at a time, waiting for what stands behind is refused")
+    func serial() async throws {
+        try await withScheduler { scheduler in
+            let queue = QoSOperationQueue(scheduler: scheduler, maxConcurrent: .one)
+            let operation = queue.addOperation(name: "running") {
+                try await queue.addOperation(name: "behind") { 1 }.value
+            }
+            await #expect(
+                throws: OperationError.deadlock([
+                    .init(waiter: "running", awaited: "behind", reason: .wait),
+                    .init(waiter: "behind", awaited: "running", reason: .limit),
+                ])
+            ) { try await operation.value }
+            try await queue.waitUntilAllFinished()
+            let nested = queue.addOperation(name: "graph") { try await queue.run { $0.add { 1 } } }
+            await #expect(throws: OperationError.self) { try await nested.value }
+            try await queue.waitUntilAllFinished()
+        }
+    }
+
+    @Test("O10 a barrier that depends on what is added behind it is told both names when that is added")
+    func barrier() async throws {
+        try await withScheduler { scheduler in
+            let (queue, other) = (QoSOperationQueue(scheduler: scheduler), QoSOperationQueue(scheduler: scheduler))
+            let later = QoSOperation(name: "later") { 1 }
+            let barrier = QoSOperation(OperationOptions(name: "barrier", isBarrier: true)) { try await later.value + 1 }
+            try barrier.depends(on: later)
+            try queue.add(barrier)
+            let refusal = OperationError.deadlock([
+                .init(waiter: "later", awaited: "barrier", reason: .barrier),
+                .init(waiter: "barrier", awaited: "later", reason: .dependency),
+            ])
+            let innocent = QoSOperation(name: "innocent") { 0 }
+            #expect(throws: refusal) { try queue.add(later) }
+            #expect(throws: refusal) { try queue.add([innocent, later]) }
+            #expect(queue.operationCount == 1)
+            // Refused is as before: they may be added where they can run.
+            try other.add([innocent, later])
+            #expect(try await barrier.value == 2)
+        }
+    }
+
+    @Test("O10 a barrier that is made to depend on what stands behind it is refused")
+    func barrierDependency() async throws {
+        try await withScheduler { scheduler in
+            let queue = QoSOperationQueue(scheduler: scheduler, isSuspended: true)
+            let barrier = queue.addBarrier(name: "barrier") { 1 }
+            let behind = queue.addOperation(name: "behind") { 2 }
+            #expect(
+                throws: OperationError.deadlock([
+                    .init(waiter: "barrier", awaited: "behind", reason: .dependency),
+                    .init(waiter: "behind", awaited: "barrier", reason: .barrier),
+                ])
+            ) { try barrier.depends(on: behind) }
+            try queue.resume()
+            #expect(try await behind.value == 2)
+        }
+    }
+}
