@@ -137,7 +137,7 @@ public final class QoSScheduler: Sendable {
     /// suspended. Nothing happens if it is there already.
     @concurrent
     @inline(never)
-    static func enterPreferredPool() async {
+    private static func enterPreferredPool() async {
         // Empty, the function would be left out, and with it the change of the executor at its beginning.
         withExtendedLifetime(Self.self) {}
     }

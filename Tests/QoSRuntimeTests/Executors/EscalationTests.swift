@@ -17,7 +17,7 @@ struct EscalationTests {
                 escalated.open()
             }
             // It may have been escalated before it came to wait; where it runs is decided when it is queued next.
-            await Task.yield()
+            while CurrentThread.qosClass == before { await Task.yield() }
             return [before, CurrentThread.qosClass]
         }
     }
