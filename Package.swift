@@ -121,7 +121,8 @@ let package = Package(
         .testTarget(
             name: "QoSRuntimeTests",
             dependencies: [
-                "QoSRuntime", "QoSCore", "QoSKernel", "QoSEventLoop", "QoSTesting", "QoSKernelTestSupport", "QoSRuntimeTestSupport",
+                "QoSRuntime", "QoSCore", "QoSKernel", "QoSEventLoop", "QoSTesting", "QoSKernelTestSupport",
+                "QoSRuntimeTestSupport",
                 "QoSProcessTestDriver",
                 .product(name: "ServiceContextModule", package: "swift-service-context"),
             ]

@@ -1,8 +1,8 @@
 import QoSCore
 import QoSOperations
 import QoSRuntime
-import ServiceContextModule
 import QoSRuntimeTestSupport
+import ServiceContextModule
 import Testing
 
 @Suite("Operations that are watched from outside", .timeLimit(.minutes(10)))

@@ -22,6 +22,12 @@ struct WorkerQueue: ~Copyable {
     /// How often a taken lock is looked at before the thread sleeps, or goes elsewhere.
     private static let spins = 100
 
+    /// How many nodes are looked at for one turn of the lock.
+    private static let lookedAtOnce = 128
+
+    /// For how long somebody who wants one node waits for the lock. Nanoseconds.
+    private static let patience: UInt64 = 200_000
+
     // Literals, since a stored constant of this form is looked up behind a check whether it has been made.
     private static var lineSize: Int { 128 }
     private static var countOffset: Int { 8 }
@@ -156,15 +162,21 @@ struct WorkerQueue: ~Copyable {
         unsafe memory.assumingMemoryBound(to: UInt32.self)
     }
 
-    /// Takes out a node if it is in this queue: whether it was. O(1). Also `false` when the lock is held all the time.
+    /// Takes out a node if it is in this queue: whether it was. O(1). Also `false` when the lock is held for ``patience``, by a worker
+    /// that has lost its processor in the midst of it: those who look through the queue hold it for a small part of that.
     func remove(_ node: JobNode) -> Bool {
-        patientlyWithQueue { queue in
-            // Whoever takes a node out changes its place, under this lock.
-            guard node.place == place else { return false }
-            queue.remove(node)
-            node.place = .none
-            return true
-        } ?? false
+        let end = MonotonicClock.nanoseconds() &+ Self.patience
+        repeat {
+            let isRemoved: Bool? = patientlyWithQueue { queue in
+                // Whoever takes a node out changes its place, under this lock.
+                guard node.place == place else { return false }
+                queue.remove(node)
+                node.place = .none
+                return true
+            }
+            if let isRemoved { return isRemoved }
+        } while MonotonicClock.nanoseconds() < end
+        return false
     }
 
     /// Takes nodes, for a thief. Gives nothing when the lock is held: the thief looks elsewhere.
@@ -180,14 +192,21 @@ struct WorkerQueue: ~Copyable {
         } ?? NodeList()
     }
 
-    /// Takes out nodes that belong into another pool; gives nothing when the lock is held.
+    /// Takes out nodes that belong into another pool, looking at a few for each turn of the lock; stops when it is held.
     func extract(limit: Int, where belongsElsewhere: (JobNode) -> Bool) -> NodeList {
-        guard count > 0 else { return NodeList() }
-        return tryWithQueue { queue in
-            let taken = queue.extract(limit: limit, where: belongsElsewhere)
-            taken.settle(at: .none)
-            return taken
-        } ?? NodeList()
+        var all = NodeList()
+        var left = min(limit, count)
+        while left > 0 {
+            let taken: NodeList? = tryWithQueue { queue in
+                let taken = queue.extract(limit: min(left, Self.lookedAtOnce), where: belongsElsewhere)
+                taken.settle(at: .none)
+                return taken
+            }
+            guard let taken else { break }
+            all.append(contentsOf: taken)
+            left -= Self.lookedAtOnce
+        }
+        return all
     }
 
     /// Puts nodes in from another thread; gives them back when the lock is held.

@@ -1,6 +1,6 @@
 import QoSCore
-import QoSTesting
 import QoSRuntimeTestSupport
+import QoSTesting
 import Testing
 
 @testable import QoSRuntime

@@ -1,7 +1,7 @@
 import QoSCore
 import QoSKernel
-import QoSTesting
 import QoSRuntimeTestSupport
+import QoSTesting
 import Testing
 
 @testable import QoSRuntime

@@ -1,7 +1,7 @@
 import QoSCore
 import QoSEventLoop
-import QoSTesting
 import QoSRuntimeTestSupport
+import QoSTesting
 import Testing
 
 @testable import QoSRuntime

@@ -1,6 +1,6 @@
 import QoSCore
-import Synchronization
 import QoSRuntimeTestSupport
+import Synchronization
 import Testing
 
 @testable import QoSRuntime
