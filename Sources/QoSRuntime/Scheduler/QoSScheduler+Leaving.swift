@@ -31,7 +31,7 @@ extension QoSScheduler {
     private var prefersOwnExecutor: Bool {
         unsafe withUnsafeCurrentTask { task in
             guard let preferred = unsafe task?.unownedTaskExecutor else { return false }
-            return unsafe (0...SchedulerCore.byPriorityIndex).contains { unsafe core.executorTable[$0] == preferred }
+            return (0...SchedulerCore.byPriorityIndex).contains { unsafe core.executorTable[$0] == preferred }
         }
     }
 }
