@@ -77,7 +77,7 @@ struct EffectApplierTests {
         #expect(applied.missing == [.policy])
         #expect(applied.errors[.policy]?.code == EPERM)
         #expect(try applied.policy.readBack.get() == .idle)
-        #expect(try applied.nice.readBack.get() == 15)
+        #expect(try applied.nice.readBack.get() == 18)
     }
 
     @Test(
@@ -117,7 +117,7 @@ struct EffectApplierTests {
         let applied = try onThread { applier.apply(.utility) }
         #expect(applied.missing == [.policy])
         #expect(Set(applied.errors.keys) == [.policy, .slice])
-        #expect(try applied.nice.readBack.get() == 15)
+        #expect(try applied.nice.readBack.get() == 18)
     }
 
     @Test("C6 records everything when everything is refused", arguments: QoSClass.descending)
