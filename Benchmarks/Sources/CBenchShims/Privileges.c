@@ -5,6 +5,7 @@
 #include <grp.h>
 #include <linux/capability.h>
 #include <sched.h>
+#include <spawn.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -56,3 +57,5 @@ int bench_has_cap_sys_nice(void) {
     if (syscall(SYS_capget, &header, data) != 0) return 0;
     return (data[0].effective >> CAP_SYS_NICE) & 1;
 }
+
+int bench_spawn_in_own_session(void) { return POSIX_SPAWN_SETSID; }

@@ -19,7 +19,8 @@ struct ChildProcess: ~Copyable {
         let time: UInt64
     }
 
-    /// Starts a program by its path.
+    /// Starts a program by its path, as a service manager does: in a session, and so an autogroup, of its own, where its nice values
+    /// weigh its own threads only.
     ///
     /// - Parameter limit: seconds after which it is killed.
     init(arguments: [String], limit: Double) throws(PeerFailure) {
@@ -28,13 +29,17 @@ struct ChildProcess: ~Copyable {
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         unsafe posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
+        var attributes = posix_spawnattr_t()
+        unsafe posix_spawnattr_init(&attributes)
+        unsafe posix_spawnattr_setflags(&attributes, Int16(bench_spawn_in_own_session()))
         var words: [UnsafeMutablePointer<CChar>?] = unsafe arguments.map { unsafe strdup($0) }
         unsafe words.append(nil)
         var id: pid_t = 0
-        let error = unsafe posix_spawn(&id, arguments[0], &actions, nil, words, environ)
+        let error = unsafe posix_spawn(&id, arguments[0], &actions, &attributes, words, environ)
         unsafe words.withUnsafeBufferPointer { words in
             for index in words.indices { unsafe free(words[index]) }
         }
+        unsafe posix_spawnattr_destroy(&attributes)
         unsafe posix_spawn_file_actions_destroy(&actions)
         close(ends[1])
         guard error == 0 else {

@@ -41,6 +41,9 @@ int bench_drop_privileges(void);
 // Whether the process may raise priorities (CAP_SYS_NICE in the effective set).
 int bench_has_cap_sys_nice(void);
 
+// The flag of posix_spawn(3) by which the process leads a session of its own (POSIX_SPAWN_SETSID).
+int bench_spawn_in_own_session(void);
+
 // Costs of single operations, nanoseconds each.
 double bench_cost_null_syscall(void);
 double bench_cost_futex_wake(void);
