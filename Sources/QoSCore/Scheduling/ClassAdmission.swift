@@ -20,6 +20,11 @@ package struct ClassAdmission: Sendable, Hashable {
     /// served for a quantum.
     package var waited: Int64 = 0
 
+    /// The same for the highest class alone: nanoseconds for which its workers covered every core, since it last left one to
+    /// lower classes for this class's quantum; and for how long it has left one since.
+    package var waitedForHighest: Int64 = 0
+    package var leftByHighest: Int64 = 0
+
     /// Nanoseconds for which the class had work and a core was left to it, since ``waited`` was last reset.
     package var served: Int64 = 0
 

@@ -32,6 +32,7 @@ extension PickMachine {
         case .idle: break
         case .covered:
             table.records[rank].waited += elapsed
+            countHighest(elapsed, rank: rank)
             makeClaims(rank: rank)
         case .served:
             table.records[rank].served += elapsed
@@ -39,8 +40,21 @@ extension PickMachine {
         }
     }
 
+    private mutating func countHighest(_ elapsed: Int64, rank: Int) {
+        guard table.records[4].running < table.cores else {
+            table.records[rank].waitedForHighest += elapsed
+            return
+        }
+        table.records[rank].leftByHighest += elapsed
+        guard table.records[rank].leftByHighest >= table.timings[rank].quantum else { return }
+        table.records[rank].waitedForHighest = 0
+        table.records[rank].leftByHighest = 0
+    }
+
     private mutating func resetClocks(rank: Int) {
         table.records[rank].waited = 0
+        table.records[rank].waitedForHighest = 0
+        table.records[rank].leftByHighest = 0
         table.records[rank].served = 0
         table.records[rank].claims = []
     }

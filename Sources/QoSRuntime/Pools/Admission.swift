@@ -36,8 +36,12 @@ final class Admission: Sendable {
     /// All five classes in ``mustAskBits``.
     private static let everybody: UInt8 = 0b1_1111
 
-    /// When the loop tries again to get the lock. Nanoseconds.
-    private static let nextTry: Int64 = 250_000
+    /// When the loop tries again to get the lock, nanoseconds; and how often before the high classes have to wait for it, too.
+    private static let nextTry: Int64 = 500_000
+    private static let patience = 40
+
+    /// How often the loop has tried in vain to get the lock.
+    private let failedTries = Atomic<Int>(0)
 
     /// The classes that do not wait for the lock.
     private static let lowestHurried = QoSClass.userInitiated.rank
@@ -172,17 +176,21 @@ final class Admission: Sendable {
     /// Time has passed, as ``nextLook`` wanted. The loop's thread.
     ///
     /// It does not wait for the lock either: the holder may be a preempted thread of a low class, and as long as the high classes
-    /// saturate, the kernel may leave it so. Everybody has to ask then: those that run come for the lock at their next boundary,
-    /// sleep for it, and leave the processor to its holder. What it publishes takes that back.
+    /// saturate, the kernel may leave it so. After ``patience`` everybody has to ask: those that run come for the lock at their next
+    /// boundary, sleep for it, and leave the processor to its holder. What it publishes takes that back.
     func ticked() -> QoSClassSet {
         for _ in 0..<64 {
             let admit = machine.withLockIfAvailable { machine in
                 handle(&machine) { machine, now in machine.ticked(at: now) }
             }
-            if let admit { return admit.union(takeNotesLeft()) }
+            if let admit {
+                failedTries.store(0, ordering: .relaxed)
+                return admit.union(takeNotesLeft())
+            }
             cqos_spin_hint()
         }
-        mustAskBits.store(Self.everybody, ordering: .relaxed)
+        let (tries, _) = failedTries.wrappingAdd(1, ordering: .relaxed)
+        if tries >= Self.patience { mustAskBits.store(Self.everybody, ordering: .relaxed) }
         lookAgain.store(Self.now.advanced(byNanoseconds: Self.nextTry).nanoseconds, ordering: .relaxed)
         return []
     }

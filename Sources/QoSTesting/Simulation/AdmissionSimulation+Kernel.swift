@@ -22,6 +22,8 @@ extension AdmissionSimulation {
             guard let qosClass = QoSClass(rank: rank) else { continue }
             let wantsCore = hasCurrentWork(qosClass) && allowedWidth(qosClass) > 0
             unserved[rank] = served.contains(qosClass) || !wantsCore ? 0 : unserved[rank] + elapsed
+            if unserved[rank] == 0 { highestLeft[rank] = false }
+            if machine.table[.userInteractive].running < cores { highestLeft[rank] = true }
             results.longestUnserved[rank] = max(results.longestUnserved[rank], unserved[rank])
         }
         now = time

@@ -20,6 +20,8 @@ struct AdmissionOracle: AdmissionJudge {
     private struct Interval {
         var length: Int64
         var wasServed: Bool
+        /// Whether the highest class left a core to others.
+        var highestLeft: Bool
     }
 
     private let parameters: SchedulingParameters
@@ -126,11 +128,21 @@ extension AdmissionOracle {
         (history[qosClass] ?? []).filter { !$0.wasServed }.map(\.length).reduce(0, +)
     }
 
+    private func waitedForHighest(_ qosClass: QoSClass) -> Int64 {
+        var (waited, left): (Int64, Int64) = (0, 0)
+        for interval in history[qosClass] ?? [] where !interval.wasServed {
+            if interval.highestLeft { left += interval.length } else { waited += interval.length }
+            if left >= parameters[qosClass].quantum.schedulerNanoseconds { (waited, left) = (0, 0) }
+        }
+        return waited
+    }
+
     private func standsAside(_ qosClass: QoSClass) -> Bool { claims.contains { $0.higher == qosClass } }
 
     private func claimTime(_ claim: Claim) -> Int64 {
         let (lower, higher) = (parameters[claim.lower], parameters[claim.higher])
-        let wait = lower.worstCaseWait.schedulerNanoseconds - waited(claim.lower)
+        let waited = claim.higher == .userInteractive ? waitedForHighest(claim.lower) : waited(claim.lower)
+        let wait = lower.worstCaseWait.schedulerNanoseconds - waited
         let due = now + wait - higher.worstCaseWait.schedulerNanoseconds
         let warped = due + higher.warp.schedulerNanoseconds
         let warpEnd = coveringSince[claim.higher].map { $0 + higher.warp.schedulerNanoseconds } ?? warped
@@ -152,7 +164,9 @@ extension AdmissionOracle {
         let elapsed = time - now
         now = time
         for (qosClass, wasServed) in servedNow {
-            history[qosClass, default: []].append(Interval(length: elapsed, wasServed: wasServed))
+            history[qosClass, default: []].append(
+                Interval(
+                    length: elapsed, wasServed: wasServed, highestLeft: count { $0 == .userInteractive } < cores))
             let served = history[qosClass]?.filter(\.wasServed).map(\.length).reduce(0, +) ?? 0
             if served >= parameters[qosClass].quantum.schedulerNanoseconds { forget(qosClass) }
         }
