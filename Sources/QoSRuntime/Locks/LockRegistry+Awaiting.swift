@@ -30,7 +30,14 @@ extension LockRegistry {
                         .task(task), at: level, for: .execution(id), refusesCycle: false)
                     changes += execution?.raises ?? []
                 }
-                return .success(state.note(changes))
+                var raises = state.note(changes)
+                // Who has begun to wait for something that the thread holds, before this wait was known, found nobody to raise further.
+                if let effective = state.graph.effectiveLevel(of: .thread(id)), level.map({ $0 < effective }) ?? true {
+                    awaiting.note(LevelCode(effective))
+                    raises.append(
+                        LockRaise(party: .thread(id), means: .awaited(nil, awaiting, LevelCode(effective))))
+                }
+                return .success(raises)
             } catch {
                 state.awaits[id] = nil
                 return .failure(error)
