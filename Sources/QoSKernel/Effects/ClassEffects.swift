@@ -5,7 +5,7 @@ package import QoSCore
 /// | | userInteractive | userInitiated | default | utility | background |
 /// |---|---|---|---|---|---|
 /// | policy | OTHER | OTHER | OTHER | BATCH | IDLE; unprivileged: BATCH |
-/// | nice, privileged | −20 | −14 | 0 | 10 | – |
+/// | nice, privileged | −12 | −8 | 0 | 10 | – |
 /// | nice, unprivileged, own group | 0 | 0 | 17 | 18 | 19 |
 /// | nice, unprivileged, polite | 0 | 0 | 3 | 10 | 19 |
 /// | slice | 0.1 ms | 0.5 ms | kernel's | kernel's | kernel's |
@@ -57,8 +57,8 @@ package struct ClassEffects: Sendable, Hashable {
         switch (mode, spread) {
         case (.privileged, _):
             switch qosClass {
-            case .userInteractive: -20
-            case .userInitiated: -14
+            case .userInteractive: -12
+            case .userInitiated: -8
             case .default: 0
             case .utility: 10
             case .background: nil

@@ -73,7 +73,7 @@ package enum EffectProbe {
             if let refusal = refusals[.niceDown] { throw refusal }
             try setNice(min(start, worst - 1))
         }
-        attempt(.niceBelowZero) { () throws(KernelError) in try setNice(-20) }
+        attempt(.niceBelowZero) { () throws(KernelError) in try setNice(-12) }
 
         attempt(.idleIn) { () throws(KernelError) in
             try calls.setScheduling(Scheduling(policy: .idle), of: thread)

@@ -18,10 +18,10 @@ struct ClassEffectsTests {
     static let table = [
         Column(
             qosClass: .userInteractive, slice: 100_000, ioPriority: .bestEffort(level: 0), timerSlack: 1_000,
-            policies: [.other, .other, .other], nices: [-20, 0, 0]),
+            policies: [.other, .other, .other], nices: [-12, 0, 0]),
         Column(
             qosClass: .userInitiated, slice: 500_000, ioPriority: .bestEffort(level: 2), timerSlack: 50_000,
-            policies: [.other, .other, .other], nices: [-14, 0, 0]),
+            policies: [.other, .other, .other], nices: [-8, 0, 0]),
         Column(
             qosClass: .default, slice: nil, ioPriority: .bestEffort(level: 4), timerSlack: 50_000,
             policies: [.other, .other, .other], nices: [0, 17, 3]),

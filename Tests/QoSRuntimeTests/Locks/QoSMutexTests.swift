@@ -74,7 +74,7 @@ extension ThreadsAndLocks {
                 goOn.open()
                 try low.join()
                 try high.join()
-                #expect(nice.all == [10, -14, 10])
+                #expect(nice.all == [10, -8, 10])
                 #expect(lock.mutex.withLock { $0 } == 1)
             }
         }
@@ -103,7 +103,7 @@ extension ThreadsAndLocks {
                 }) < 3 { cqosPause() }
                 goOn.open()
                 for thread in [first, second, third, high] { try thread.join() }
-                #expect(nice.all == [-20, -20])
+                #expect(nice.all == [-12, -12])
                 #expect(LockRegistry.shared.state.withLock { $0.raises.isEmpty })
             }
         }
@@ -153,7 +153,7 @@ extension ThreadsAndLocks {
                 goOn.open()
                 try low.join()
                 try high.join()
-                #expect(nice.all == [-14, 10])
+                #expect(nice.all == [-8, 10])
             }
         }
 

@@ -45,7 +45,7 @@ extension ThreadsAndLocks {
             // Awaiting the task would raise it, too, and until the end of its job.
             await ended.passed()
             _ = await high.result
-            #expect(nice.all == [10, -14, 10])
+            #expect(nice.all == [10, -8, 10])
             try await scheduler.shutdown()
         }
 
@@ -108,7 +108,7 @@ extension ThreadsAndLocks {
             try await thread.value
             try await middle.value
             _ = try await high.value
-            #expect(nice.all == [-14])
+            #expect(nice.all == [-8])
         }
 
         @Test("I5 a thread of a pool that sleeps in a mutex is reported with both sides, and offered another way")

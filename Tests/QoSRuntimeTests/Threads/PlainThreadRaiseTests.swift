@@ -55,11 +55,11 @@ extension ThreadsAndLocks {
                 #expect(try stage.nice(of: low.id) == 10)
                 let high = QoSThread(name: "high", level: .userInitiated) { try queue.sync {} }
                 try high.start()
-                try waitUntil { try stage.nice(of: low.id) == -14 }
+                try waitUntil { try stage.nice(of: low.id) == -8 }
                 goOn.open()
                 try low.thread.join()
                 try high.join()
-                #expect(nice.all == [-14, 10])
+                #expect(nice.all == [-8, 10])
                 waitUntil(Self.raises)
             }
         }
@@ -72,11 +72,11 @@ extension ThreadsAndLocks {
                 let (nice, goOn, ran) = (Collected<Int>(), Gate(), Gate())
                 let low = try turn(of: queue, level: .background, stage, nice: nice, until: goOn)
                 queue.async(level: .userInteractive) { ran.open() }
-                try waitUntil { try stage.nice(of: low.id) == -20 }
+                try waitUntil { try stage.nice(of: low.id) == -12 }
                 goOn.open()
                 ran.blockThread()
                 try low.thread.join()
-                #expect(nice.all == [-20, 0])
+                #expect(nice.all == [-12, 0])
                 waitUntil(Self.raises)
             }
         }
@@ -102,7 +102,7 @@ extension ThreadsAndLocks {
                 }
                 try thread.start()
                 try thread.join()
-                #expect(nice.all == [0, -20, 0, 0, 10, 0, -20, 0, 0, 10])
+                #expect(nice.all == [0, -12, 0, 0, 10, 0, -12, 0, 0, 10])
                 #expect(Self.raises())
             }
         }
@@ -124,15 +124,15 @@ extension ThreadsAndLocks {
                 }
                 let middle = QoSThread(name: "middle", level: .userInitiated) { try queue.sync {} }
                 try middle.start()
-                try waitUntil { try stage.nice(of: low.id) == -14 }
+                try waitUntil { try stage.nice(of: low.id) == -8 }
                 goOn.open()
                 isLocked.blockThread()
                 let high = QoSThread(name: "high", level: .userInteractive) { lock.mutex.withLock { _ in } }
                 try high.start()
-                try waitUntil { try stage.nice(of: low.id) == -20 }
+                try waitUntil { try stage.nice(of: low.id) == -12 }
                 unlock.open()
                 for thread in [low.thread, middle, high] { try thread.join() }
-                #expect(nice.all == [-14, -20, -14, 10])
+                #expect(nice.all == [-8, -12, -8, 10])
                 waitUntil(Self.raises)
             }
         }
@@ -148,7 +148,7 @@ extension ThreadsAndLocks {
                 try queue.async(item)
                 let high = QoSThread(name: "high", level: .userInitiated) { try item.wait(for: .milliseconds(200)) }
                 try high.start()
-                try waitUntil { try stage.nice(of: low.id) == -14 }
+                try waitUntil { try stage.nice(of: low.id) == -8 }
                 #expect(try high.join() == false)
                 #expect(try stage.nice(of: low.id) == 10)
                 goOn.open()
@@ -176,10 +176,10 @@ extension ThreadsAndLocks {
                 isLocked.blockThread()
                 let high = QoSThread(name: "high", level: .userInteractive) { lock.mutex.withLock { _ in } }
                 try high.start()
-                try waitUntil { try stage.nice(of: low.id) == -20 }
+                try waitUntil { try stage.nice(of: low.id) == -12 }
                 goOn.open()
                 for thread in [low.thread, middle, high] { try thread.join() }
-                #expect(nice.all == [-20, 10])
+                #expect(nice.all == [-12, 10])
                 waitUntil(Self.raises)
             }
         }
@@ -210,7 +210,7 @@ extension ThreadsAndLocks {
                 lock.waiters(1)
                 let high = QoSThread(name: "high", level: .userInteractive) { try queue.sync {} }
                 try high.start()
-                try waitUntil { try stage.nice(of: ids.all[0]) == -20 }
+                try waitUntil { try stage.nice(of: ids.all[0]) == -12 }
                 goOn.open()
                 for thread in [holder, middle, high] { try thread.join() }
                 waitUntil(Self.raises)

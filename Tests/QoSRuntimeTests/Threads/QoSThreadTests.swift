@@ -56,7 +56,7 @@ extension ThreadsAndLocks {
                     return [before, try stage.ownNice]
                 }
                 try thread.start()
-                #expect(try thread.join() == [10, -14])
+                #expect(try thread.join() == [10, -8])
                 #expect(thread.level == .userInitiated)
             }
         }
@@ -103,7 +103,7 @@ extension ThreadsAndLocks {
                 let thread = QoSThread(name: "legacy", level: .userInitiated) { () throws -> [QoSLevel?] in
                     if byPolicy { try QoSThread.setCurrentPolicy(.batch) } else { try QoSThread.setCurrentNice(7) }
                     #expect(throws: QoSThreadError.optedOut) { try QoSThread.setCurrent(.utility) }
-                    #expect(try stage.ownNice == (byPolicy ? -14 : 7))
+                    #expect(try stage.ownNice == (byPolicy ? -8 : 7))
                     return [QoSThread.currentLevel, QoS.currentLevel]
                 }
                 try thread.start()
