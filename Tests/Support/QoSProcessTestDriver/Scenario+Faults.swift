@@ -79,20 +79,21 @@ extension Scenario {
         let tasks = QoSClass.allCases.flatMap { qosClass in
             (0..<all.ids.count).map { _ in
                 Task.detached(executorPreference: scheduler.executor(for: qosClass)) {
-                    while !isOver.isSet { await Task.yield() }
+                    // At work again and again, without taking the processors from the tests that run beside it.
+                    while !isOver.isSet { try? await Task.sleep(for: .milliseconds(1)) }
                 }
             }
         }
         Driver.say("before", scheduler.snapshot.processors)
         await Self.setAffinityOfAllThreads(CPUSet([first]))
-        while scheduler.snapshot.processors != 1 { await Task.yield() }
+        while scheduler.snapshot.processors != 1 { try await Task.sleep(for: .milliseconds(1)) }
         Driver.say("width", scheduler.snapshot.pools[0].width)
         await Self.setAffinityOfAllThreads(all)
-        while scheduler.snapshot.processors != all.ids.count { await Task.yield() }
+        while scheduler.snapshot.processors != all.ids.count { try await Task.sleep(for: .milliseconds(1)) }
         Driver.say("after", scheduler.snapshot.pools[0].width)
         while Self.threads(named: "qos-ui-").filter({ (try? calls.affinity(of: $0).count) == 1 }).count < all.ids.count
         {
-            await Task.yield()
+            try await Task.sleep(for: .milliseconds(1))
         }
         isOver.set()
         for task in tasks { await task.value }
