@@ -8,9 +8,16 @@ final class ProcessRun: Sendable {
     private let executors: ProcessExecutors
     private let configuration: QoSProcess.Configuration
     private let end = Lock(ProcessEnd())
-    private let task = Lock<Task<Void, Never>?>(nil)
+    private let body = Lock(Body())
     private let dispatchMain = DispatchMainQueue()
     private let watches = Lock<[SignalWatch]>([])
+
+    /// The body's task, and whether it is to be cancelled: a signal may come before the task is known here, also when the body
+    /// has begun already and has told others so.
+    private struct Body {
+        var task: Task<Void, Never>?
+        var isCancelled = false
+    }
 
     init(executors: ProcessExecutors, configuration: QoSProcess.Configuration) {
         self.executors = executors
@@ -37,7 +44,11 @@ final class ProcessRun: Sendable {
             let isHeld = !self.executors.scheduler.core.shutdownHolds.isEmpty
             self.follow(self.end.withLock { $0.bodyEnded(outcome, isHeld: isHeld) })
         }
-        task.withLock { $0 = bodyTask }
+        let isCancelled = self.body.withLock { state in
+            state.task = bodyTask
+            return state.isCancelled
+        }
+        if isCancelled { bodyTask.cancel() }
         try executors.main.runLoop()
         // Somebody stopped the main executor by the library's own call: the program is over, and went well.
         exit(0)
@@ -77,7 +88,11 @@ final class ProcessRun: Sendable {
         case .nothing:
             break
         case .cancelBody:
-            task.withLock { $0 }?.cancel()
+            let task = body.withLock { state in
+                state.isCancelled = true
+                return state.task
+            }
+            task?.cancel()
             beginGrace()
         case .awaitHeld:
             beginGrace()

@@ -35,7 +35,8 @@ extension Scenario {
         case .printsWithoutNewline: print("flushed", terminator: "")
         case .runsTwice: QoSProcess.run {}
         case .shutsDown: try await QoSProcess.scheduler?.shutdown()
-        case .waitsForSignal, .cleansUpAfterSignal, .ignoresSignals, .signalWhileMainActorIsBusy, .leavesSignalsAlone,
+        case .waitsForSignal, .cleansUpAfterSignal, .signalsItselfAtOnce, .ignoresSignals, .signalWhileMainActorIsBusy,
+            .leavesSignalsAlone,
             .blockedSignals:
             try await signals()
         }

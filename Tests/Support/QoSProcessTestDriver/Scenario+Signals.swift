@@ -9,6 +9,9 @@ extension Scenario {
             Driver.say("ready", "yes")
             try? await Task.sleep(for: .seconds(3_600))
             Driver.say("cancelled", Task.isCancelled)
+        case .signalsItselfAtOnce:
+            kill(getpid(), SIGTERM)
+            try await Task.sleep(for: .seconds(3_600))
         case .ignoresSignals:
             Driver.say("ready", "yes")
             await withTaskCancellationHandler {

@@ -18,6 +18,7 @@ enum Scenario: String, CaseIterable {
     case printsWithoutNewline = "prints-without-newline"
     case waitsForSignal = "waits-for-signal"
     case cleansUpAfterSignal = "cleans-up-after-signal"
+    case signalsItselfAtOnce = "signals-itself-at-once"
     case ignoresSignals = "ignores-signals"
     case signalWhileMainActorIsBusy = "signal-while-main-actor-is-busy"
     case leavesSignalsAlone = "leaves-signals-alone"
