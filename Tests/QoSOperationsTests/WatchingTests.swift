@@ -5,7 +5,7 @@ import QoSRuntimeTestSupport
 import ServiceContextModule
 import Testing
 
-@Suite("Operations that are watched from outside", .timeLimit(.minutes(10)))
+@Suite("Operations that are watched from outside", .timeLimit(.minutes(2)))
 struct WatchingTests {
     struct Broken: Error {}
 

@@ -179,8 +179,7 @@ extension SchedulerCore {
 
     /// A worker's thread that stood in for another ends. The worker's thread.
     func workerRetires(_ worker: UnsafeMutablePointer<Worker>) {
-        let used = ThreadClock.nanoseconds(of: .current) ?? 0
-        unsafe worker.pointee.pool.pointee.counters.endedProcessorTime.wrappingAdd(used, ordering: .relaxed)
+        unsafe worker.pointee.accountThread()
         unsafe worker.pointee.hasLeft.store(true, ordering: .releasing)
         workersLeft.wrappingSubtract(1, ordering: .sequentiallyConsistent)
         loop.wake()

@@ -55,7 +55,7 @@ struct Worker: ~Copyable {
     /// How the job that runs calls itself: the address of a literal, 0 for none. Written by the worker's thread only.
     let label = Atomic<UInt>(0)
 
-    /// The kernel's id of the worker's thread, once it runs.
+    /// The kernel's id of the worker's thread; 0 before it runs, and once what it has used is counted with those that have ended.
     let threadID = Atomic<Int32>(0)
 
     /// Whether the thread has come to its end, at shutdown.

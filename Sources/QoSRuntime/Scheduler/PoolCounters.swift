@@ -1,3 +1,4 @@
+import QoSKernel
 import Synchronization
 
 /// What happened to the work of one class so far; each number is explained in ``SchedulerSnapshot/Pool``.
@@ -11,8 +12,8 @@ struct PoolCounters: ~Copyable {
     let stalls = Atomic<UInt64>(0)
     let standIns = Atomic<UInt64>(0)
 
-    /// Processor time of threads that have ended, nanoseconds.
-    let endedProcessorTime = Atomic<UInt64>(0)
+    /// What the class's threads that have ended had used of the processors, nanoseconds, and how many there were.
+    let ended = Lock<(processorTime: UInt64, threads: Int)>((0, 0))
 
     /// Since when the job that has waited longest waits, monotonic nanoseconds, as the loop saw it; 0 when none waits.
     let oldestSince = Atomic<UInt64>(0)

@@ -123,11 +123,9 @@ extension SchedulerCore {
 
 extension ClassPool {
     func snapshot(_ admitted: ClassAdmission) -> SchedulerSnapshot.Pool {
-        var (queued, run, stolen, parked, used) = (0, UInt64(0), UInt64(0), UInt64(0), UInt64(0))
+        var (queued, run, stolen, parked) = (0, UInt64(0), UInt64(0), UInt64(0))
         let started = self.started
         for index in 0..<started {
-            let thread = unsafe workers[index].threadID.load(ordering: .relaxed)
-            if thread != 0 { used &+= ThreadClock.nanoseconds(of: ThreadID(rawValue: thread)) ?? 0 }
             queued += unsafe workers[index].queue.count
             run &+= unsafe workers[index].jobSteps.load(ordering: .relaxed) / 2
             stolen &+= unsafe workers[index].nodesStolen.load(ordering: .relaxed)
@@ -140,13 +138,41 @@ extension ClassPool {
             widthLimit: admitted.widthLimit == .max ? nil : admitted.widthLimit,
             widthChangeNanoseconds: counters.widthChange.load(ordering: .relaxed), workers: started,
             blocked: blocked.load(ordering: .relaxed), standIns: counters.standIns.load(ordering: .relaxed),
-            processorNanoseconds: used &+ counters.endedProcessorTime.load(ordering: .relaxed), queued: queued,
+            processorNanoseconds: processorTime(), queued: queued,
             oldestWaitNanoseconds: oldest,
-            longestWaitNanoseconds: max(oldest, counters.longestWait.load(ordering: .relaxed)),
+            // What is shown counts: the longest is never less than an age that somebody saw.
+            longestWaitNanoseconds: counters.longestWait.max(oldest, ordering: .relaxed).newValue,
             movedIn: counters.movedIn.load(ordering: .relaxed),
             raisedByEffects: counters.raisedByEffects.load(ordering: .relaxed),
             raisedByFence: counters.raisedByFence.load(ordering: .relaxed),
             raisedForLock: counters.raisedForLock.load(ordering: .relaxed), starvationWindows: admitted.windows,
             stalls: counters.stalls.load(ordering: .relaxed), jobsRun: run, nodesStolen: stolen, timesParked: parked)
+    }
+
+    /// What the pool's threads have used of the processors so far, those that have ended too. Never less than it was before.
+    ///
+    /// The clocks are read outside of the lock; if a thread ended meanwhile, its time may be on both sides or on none.
+    private func processorTime() -> UInt64 {
+        while true {
+            let ended = counters.ended.withLock { $0 }
+            var used: UInt64 = 0
+            for index in 0..<capacity {
+                let thread = unsafe workers[index].threadID.load(ordering: .relaxed)
+                if thread != 0 { used &+= ThreadClock.nanoseconds(of: ThreadID(rawValue: thread)) ?? 0 }
+            }
+            if counters.ended.withLock({ $0.threads }) == ended.threads { return ended.processorTime &+ used }
+        }
+    }
+}
+
+extension Worker {
+    /// The thread is about to end: what it has used is counted with those that have. The worker's thread.
+    func accountThread() {
+        let used = ThreadClock.nanoseconds(of: .current) ?? 0
+        unsafe pool.pointee.counters.ended.withLock { ended in
+            ended.processorTime &+= used
+            ended.threads += 1
+            threadID.store(0, ordering: .relaxed)
+        }
     }
 }

@@ -212,6 +212,7 @@ final class SchedulerCore: @unchecked Sendable {
     func workerExits(_ worker: UnsafeMutablePointer<Worker>) {
         unsafe forward(worker.pointee.queue.takeAll())
         unsafe forward(worker.pointee.pool.pointee.injection.takeAll())
+        unsafe worker.pointee.accountThread()
         unsafe worker.pointee.hasLeft.store(true, ordering: .releasing)
         awake.wrappingSubtract(1, ordering: .sequentiallyConsistent)
         workersLeft.wrappingSubtract(1, ordering: .sequentiallyConsistent)

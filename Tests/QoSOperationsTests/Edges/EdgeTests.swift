@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// Inputs that a user can give and nobody means.
-@Suite("Operations at their edges", .timeLimit(.minutes(10)))
+@Suite("Operations at their edges", .timeLimit(.minutes(2)))
 struct EdgeTests {
     private func withQueue(
         _ limit: ConcurrencyLimit = .automatic, isSuspended: Bool = false,

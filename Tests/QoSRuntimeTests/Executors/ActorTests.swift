@@ -3,7 +3,7 @@ import QoSRuntime
 import QoSRuntimeTestSupport
 import Testing
 
-@Suite("Actors on the pools", .timeLimit(.minutes(10)))
+@Suite("Actors on the pools", .timeLimit(.minutes(2)))
 struct ActorTests {
     private actor Counter {
         private(set) var count = 0

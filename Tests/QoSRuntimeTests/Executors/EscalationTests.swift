@@ -3,7 +3,7 @@ import QoSRuntime
 import QoSRuntimeTestSupport
 import Testing
 
-@Suite("Escalation", .timeLimit(.minutes(10)))
+@Suite("Escalation", .timeLimit(.minutes(2)))
 struct EscalationTests {
     /// A low task that waits until it is escalated, and says where it ran before and after.
     private func lowTask(on executor: any TaskExecutor, waits: Gate) -> Task<[QoSClass?], Never> {

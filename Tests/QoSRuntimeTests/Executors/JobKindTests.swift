@@ -4,7 +4,7 @@ import Testing
 
 @testable import QoSRuntime
 
-@Suite("What a job is", .timeLimit(.minutes(10)))
+@Suite("What a job is", .timeLimit(.minutes(5)))
 struct JobKindTests {
     /// Notes of each job whether it can be kept alive, and runs it at once.
     private final class Noting: TaskExecutor {

@@ -4,7 +4,7 @@ import QoSRuntimeTestSupport
 import Testing
 
 /// What the language promises of tasks, on executors of ours.
-@Suite("Tasks on the pools", .timeLimit(.minutes(10)))
+@Suite("Tasks on the pools", .timeLimit(.minutes(2)))
 struct TaskSemanticsTests {
     @TaskLocal private static var label = "none"
 

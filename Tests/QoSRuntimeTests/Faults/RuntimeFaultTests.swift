@@ -7,7 +7,7 @@ import Testing
 
 @testable import QoSRuntime
 
-@Suite("Faults of what runs on the pools", .timeLimit(.minutes(10)))
+@Suite("Faults of what runs on the pools", .timeLimit(.minutes(3)))
 struct RuntimeFaultTests {
     @Test(
         "a job that never ends takes one worker of its class: the others go on, and shutdown names it",
@@ -70,7 +70,7 @@ struct RuntimeFaultTests {
 
     @Test(
         "a million jobs queued behind one that holds its worker are all run", .tags(.slow, .stress),
-        .timeLimit(.minutes(10)))
+        .timeLimit(.minutes(3)))
     func millionQueued() async throws {
         try await withScheduler(
             .init(processors: 1, workers: [.utility: 1], appliesKernelEffects: false, detectsBlocking: false)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import QoSRuntime
 
-@Suite("Scheduling calls that fail", .timeLimit(.minutes(10)))
+@Suite("Scheduling calls that fail", .timeLimit(.minutes(3)))
 struct SchedulingCallFaultTests {
     private static let effects: [KernelCall] = [
         .setScheduling, .getScheduling, .setNice, .getNice, .setIOPriority, .getIOPriority, .setOwnTimerSlack,

@@ -5,7 +5,7 @@ import QoSRuntimeTestSupport
 import QoSTesting
 import Testing
 
-@Suite("A mutex for tasks", .timeLimit(.minutes(10)))
+@Suite("A mutex for tasks", .timeLimit(.minutes(2)))
 struct AsyncMutexTests {
     /// Waits until so many tasks wait.
     private func waiters(_ count: Int, of mutex: AsyncMutex<Int>) async {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import QoSRuntime
 
-@Suite("The driver of admission", .tags(.stress), .timeLimit(.minutes(10)))
+@Suite("The driver of admission", .tags(.stress), .timeLimit(.minutes(2)))
 struct AdmissionTests {
     @Test("counts every worker once, though those of high classes leave notes instead of waiting for the lock")
     func notes() throws {

@@ -1,6 +1,6 @@
 import Testing
 
-@Suite("What blocks the end of the process", .tags(.process), .timeLimit(.minutes(10)))
+@Suite("What blocks the end of the process", .tags(.process), .timeLimit(.minutes(5)))
 struct ProcessHoldTests {
     @Test("work that declared it is waited for after the body has ended")
     func waited() async throws {

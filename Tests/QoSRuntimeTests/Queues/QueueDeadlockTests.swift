@@ -1,3 +1,4 @@
+import CQoSShims
 import QoSCore
 import QoSKernel
 import QoSRuntimeTestSupport
@@ -191,11 +192,12 @@ struct QueueDeadlockTests {
             let outcomes = Tally()
             let inside = (0..<4).map { _ in Tally() }
             let overlaps = Tally()
+            let leftOvers = Tally()
             try runAll(
                 (0..<4).map { number in
                     {
                         var generator = SeededGenerator(seed: seed &* 100 &+ UInt64(number))
-                        for _ in 0..<100 {
+                        for _ in 0..<300 {
                             let (a, b) = (
                                 Int.random(in: 0..<4, using: &generator), Int.random(in: 0..<4, using: &generator)
                             )
@@ -206,10 +208,14 @@ struct QueueDeadlockTests {
                             }
                             outcomes.add()
                         }
+                        let own = cqos_own_id()
+                        if LockRegistry.shared.state.withLock({ $0.awaits[own] != nil }) { leftOvers.add() }
                     }
                 })
-            #expect(outcomes.value == 400)
+            #expect(outcomes.value == 1200)
             #expect(overlaps.value == 0, "seed \(seed)")
+            #expect(
+                leftOvers.value == 0, "a thread that waits for nothing any more stands in the registry, seed \(seed)")
         }
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import QoSRuntime
 
-@Suite("The life of event sources", .timeLimit(.minutes(10)))
+@Suite("The life of event sources", .timeLimit(.minutes(2)))
 struct SourceLifetimeTests {
     @Test("whoever awaits events goes on when the scheduler ends, and sources made after that have ended")
     func shutdown() async throws {

@@ -5,7 +5,7 @@ import QoSRuntimeTestSupport
 import QoSTesting
 import Testing
 
-@Suite("Work queues under stress", .tags(.stress), .timeLimit(.minutes(10)))
+@Suite("Work queues under stress", .tags(.stress), .timeLimit(.minutes(5)))
 struct WorkQueueStressTests {
     /// What must hold whatever happens to a world of queues.
     private final class World: Sendable {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import QoSRuntime
 
-@Suite("What a scheduler tells about itself", .timeLimit(.minutes(10)))
+@Suite("What a scheduler tells about itself", .timeLimit(.minutes(2)))
 struct ObservationTests {
     private final class Observer: SchedulerObserver {
         let events = Collected<SchedulerEvent>()
@@ -67,8 +67,7 @@ struct ObservationTests {
             release.open()
             await held.escaped
             while pool(scheduler, qosClass).oldestWaitNanoseconds > 0 { await Task.yield() }
-            // The longest is counted when a job is taken, the age when it is looked at.
-            #expect(pool(scheduler, qosClass).longestWaitNanoseconds > 0)
+            #expect(pool(scheduler, qosClass).longestWaitNanoseconds >= max(seen, 5_000_000))
         }
     }
 
@@ -135,8 +134,7 @@ struct ObservationTests {
             #expect(pool(scheduler, .utility).standIns >= 1)
             let used = pool(scheduler, .utility).processorNanoseconds
             while pool(scheduler, .utility).workers > 1 { await Task.yield() }
-            // A thread that is about to end has told its time a moment before it is counted as ended.
-            while pool(scheduler, .utility).processorNanoseconds < used { await Task.yield() }
+            #expect(pool(scheduler, .utility).processorNanoseconds >= used)
         }
     }
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import QoSRuntime
 
-@Suite("A scheduler under load", .tags(.stress, .slow), .timeLimit(.minutes(10)))
+@Suite("A scheduler under load", .tags(.stress, .slow), .timeLimit(.minutes(5)))
 struct SchedulerStressTests {
     private actor Sum {
         private let executor: QoSSerialExecutor

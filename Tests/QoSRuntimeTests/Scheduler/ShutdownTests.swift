@@ -5,7 +5,7 @@ import Testing
 
 @testable import QoSRuntime
 
-@Suite("Shutdown", .timeLimit(.minutes(10)))
+@Suite("Shutdown", .timeLimit(.minutes(2)))
 struct ShutdownTests {
     private func makeScheduler(_ workers: [QoSClass: Int] = [:]) throws -> QoSScheduler {
         try QoSScheduler(

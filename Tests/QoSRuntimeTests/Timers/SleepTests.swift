@@ -5,7 +5,7 @@ import Testing
 
 @testable import QoSRuntime
 
-@Suite("Sleeping on the pools", .timeLimit(.minutes(10)))
+@Suite("Sleeping on the pools", .timeLimit(.minutes(2)))
 struct SleepTests {
     /// A clock of somebody's own, in the library's units.
     private struct Shifted: Clock {

@@ -3,7 +3,7 @@ import QoSKernel
 import QoSTesting
 import Testing
 
-@Suite("A virtual clock", .timeLimit(.minutes(10)))
+@Suite("A virtual clock", .timeLimit(.minutes(5)))
 struct VirtualClockTests {
     private let clock = VirtualClock()
 

@@ -2,7 +2,7 @@ import QoSCore
 import QoSTesting
 import Testing
 
-@Suite("Promotion on a deterministic scheduler", .timeLimit(.minutes(10)))
+@Suite("Promotion on a deterministic scheduler", .timeLimit(.minutes(5)))
 struct DeterministicPromotionTests {
     @Test("I4 a waiting task that a higher one awaits goes before the others of its class")
     func movesWaiting() throws {

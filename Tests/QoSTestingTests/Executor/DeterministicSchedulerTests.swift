@@ -2,7 +2,7 @@ import QoSCore
 import QoSTesting
 import Testing
 
-@Suite("A deterministic scheduler", .timeLimit(.minutes(10)))
+@Suite("A deterministic scheduler", .timeLimit(.minutes(5)))
 struct DeterministicSchedulerTests {
     @Test("C7 a higher task takes the core, and the lower one goes on afterwards")
     func preemption() throws {

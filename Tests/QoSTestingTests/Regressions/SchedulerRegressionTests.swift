@@ -3,7 +3,7 @@ import QoSTesting
 import Testing
 
 /// Bugs that other schedulers had, in virtual time. Those that need threads are in the runtime's tests.
-@Suite("Bugs of other schedulers, in virtual time", .tags(.regression), .timeLimit(.minutes(10)))
+@Suite("Bugs of other schedulers, in virtual time", .tags(.regression), .timeLimit(.minutes(5)))
 struct SchedulerRegressionTests {
     /// Tasks that take every core with jobs of some length until a time, yielding in between.
     private func saturate(
