@@ -71,8 +71,9 @@ extension QoSScheduler.Configuration {
     /// The number of processors to count on.
     ///
     /// - Parameter bound: what the process may use, where the calling thread is bound to less by another scheduler.
+    /// - Returns: how many of them at a time, and how many the affinity allows without a quota.
     /// - Throws: ``QoSRuntimeError`` for a number that makes no sense.
-    func resolvedWidth(outOf bound: CPUSet?) throws(QoSRuntimeError) -> Int {
+    func resolvedWidth(outOf bound: CPUSet?) throws(QoSRuntimeError) -> (width: Int, withoutQuota: Int) {
         for (qosClass, limit) in stallLimits where limit <= .zero {
             throw .invalidConfiguration("a stall limit of \(limit) for \(qosClass): use more than zero")
         }
@@ -82,12 +83,12 @@ extension QoSScheduler.Configuration {
         guard let processors else {
             let own = Topology.current(root: fileRoot)
             let topology = bound.map { Topology(processors: $0, quota: own.quota) } ?? own
-            return min(topology.width, PoolWord.maximumWorkers)
+            return (min(topology.width, PoolWord.maximumWorkers), topology.processors.count)
         }
         guard (1...PoolWord.maximumWorkers).contains(processors) else {
             throw .invalidConfiguration("\(processors) processors: use 1 to \(PoolWord.maximumWorkers)")
         }
-        return processors
+        return (processors, processors)
     }
 
     /// What the kernel lets the process do; `nil` when no effects are to be applied.

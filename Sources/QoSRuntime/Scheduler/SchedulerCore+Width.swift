@@ -15,14 +15,18 @@ extension SchedulerCore {
         nextTopology = now.addingSaturating(Self.topologyInterval)
         let calls = configuration.schedulingCalls ?? LinuxSchedulingCalls()
         let topology = Topology.current(root: configuration.fileRoot, calls: calls)
-        // What cannot be read has not changed.
-        guard !topology.problems.contains(where: { $0.call == .getAffinity }) else { return }
-        let isOtherSet = processors.withLock { processors in
-            guard profile != nil, processors != topology.processors else { return false }
-            processors = topology.processors
-            return true
+        // What cannot be read has not changed; the quota is followed without the affinity, too.
+        var isOtherSet = false
+        if !topology.problems.contains(where: { $0.call == .getAffinity }) {
+            widthWithoutQuota = topology.processors.count
+            isOtherSet = processors.withLock { processors in
+                guard profile != nil, processors != topology.processors else { return false }
+                processors = topology.processors
+                return true
+            }
         }
-        let width = min(topology.width, unsafe pools[QoSClass.userInteractive.rank].mostWide)
+        let limit = min(topology.quota?.width ?? .max, unsafe pools[QoSClass.userInteractive.rank].mostWide)
+        let width = max(1, min(widthWithoutQuota, limit))
         let before = self.width
         if width != before { changeWidth(to: width) }
         if isOtherSet || width != before { pinAnew() }

@@ -42,6 +42,9 @@ final class SchedulerCore: @unchecked Sendable {
     /// threads of this one would inherit that.
     let unbound: CPUSet?
 
+    /// How many processors the affinity allowed when it was last read; the loop's thread.
+    var widthWithoutQuota: Int
+
     /// When affinity and quota are read next, monotonic nanoseconds; the loop's thread.
     var nextTopology: UInt64 = 0
 
@@ -133,7 +136,8 @@ final class SchedulerCore: @unchecked Sendable {
         self.configuration = configuration
         let unbound = Self.processorsOfOuter
         self.unbound = unbound
-        let width = try configuration.resolvedWidth(outOf: unbound)
+        let (width, withoutQuota) = try configuration.resolvedWidth(outOf: unbound)
+        widthWithoutQuota = withoutQuota
         currentWidth = Atomic(width)
         profile = configuration.profile
         processors = Lock(

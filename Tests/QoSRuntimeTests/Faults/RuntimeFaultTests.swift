@@ -1,3 +1,4 @@
+import Glibc
 import QoSCore
 import QoSKernel
 import QoSKernelTestSupport
@@ -169,10 +170,13 @@ struct RuntimeFaultTests {
 
     @Test(
         "the control group's quota shrinks to one processor and is lifted: the width follows",
-        .enabled(if: Topology.current().width > 1))
-    func widthFollowsQuota() async throws {
+        .enabled(if: Topology.current().width > 1), arguments: [true, false])
+    func widthFollowsQuota(_ canReadAffinity: Bool) async throws {
         let group = try MadeGroup()
         var configuration = QoSScheduler.Configuration(appliesKernelEffects: false, detectsBlocking: false)
+        let calls = FaultInjectingSchedulingCalls()
+        if !canReadAffinity { calls.deny(.getAffinity, with: EPERM) }
+        configuration.schedulingCalls = calls
         configuration.fileRoot = group.root
         try await withScheduler(configuration) { scheduler in
             let isOver = Gate()
