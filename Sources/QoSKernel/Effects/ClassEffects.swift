@@ -4,8 +4,9 @@ package import QoSCore
 ///
 /// | | userInteractive | userInitiated | default | utility | background |
 /// |---|---|---|---|---|---|
-/// | policy | OTHER | OTHER | OTHER | BATCH | IDLE; unprivileged: BATCH |
-/// | nice, privileged | −12 | −8 | 0 | 10 | – |
+/// | policy | OTHER | OTHER | OTHER | BATCH | BATCH; privileged, polite: IDLE |
+/// | nice, privileged, own group | −8 | −4 | 17 | 18 | 19 |
+/// | nice, privileged, polite | −12 | −8 | 0 | 10 | – |
 /// | nice, unprivileged, own group | 0 | 0 | 17 | 18 | 19 |
 /// | nice, unprivileged, polite | 0 | 0 | 3 | 10 | 19 |
 /// | slice | 0.1 ms | 0.5 ms | kernel's | kernel's | kernel's |
@@ -13,7 +14,7 @@ package import QoSCore
 /// | timer slack | 1 µs | 50 µs | 50 µs | 5 ms | 75 ms |
 ///
 /// Unprivileged background work is BATCH at nice 19 and not IDLE: an IDLE thread may stand still behind any busy neighbour in the
-/// group, and nobody may take it out of IDLE again. In a group of its own the lower classes stand far below the high ones and close
+/// group, and without privileges nobody may take it out of IDLE again. In a group of its own the lower classes stand far below the high ones and close
 /// to one another: the kernel keeps the high ones fast, admission orders the low ones (`Docs/Decisions/0007-nice-values.md`).
 package struct ClassEffects: Sendable, Hashable {
     /// How the kernel chooses the thread to run.
@@ -36,7 +37,7 @@ package struct ClassEffects: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - mode: `reversible`, `oneWay` and `denied` ask for the same; what is refused is recorded on applying.
-    ///   - spread: does not matter when privileged.
+    ///   - spread: of the process's group.
     package init(_ qosClass: QoSClass, mode: EffectMode, spread: NiceSpread) {
         nice = Self.nice(qosClass, mode: mode, spread: spread)
         switch qosClass {
@@ -55,7 +56,15 @@ package struct ClassEffects: Sendable, Hashable {
 
     private static func nice(_ qosClass: QoSClass, mode: EffectMode, spread: NiceSpread) -> Int? {
         switch (mode, spread) {
-        case (.privileged, _):
+        case (.privileged, .own):
+            switch qosClass {
+            case .userInteractive: -8
+            case .userInitiated: -4
+            case .default: 17
+            case .utility: 18
+            case .background: 19
+            }
+        case (.privileged, .polite):
             switch qosClass {
             case .userInteractive: -12
             case .userInitiated: -8

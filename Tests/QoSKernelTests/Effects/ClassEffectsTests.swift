@@ -10,7 +10,7 @@ struct ClassEffectsTests {
         let slice: UInt64?
         let ioPriority: IOPriority
         let timerSlack: UInt64
-        /// Privileged, own group, polite; IDLE where there is none.
+        /// Privileged and own group, privileged, own group, polite; IDLE where there is none.
         let policies: [SchedulingPolicy]
         let nices: [Int?]
     }
@@ -18,26 +18,26 @@ struct ClassEffectsTests {
     static let table = [
         Column(
             qosClass: .userInteractive, slice: 100_000, ioPriority: .bestEffort(level: 0), timerSlack: 1_000,
-            policies: [.other, .other, .other], nices: [-12, 0, 0]),
+            policies: [.other, .other, .other, .other], nices: [-8, -12, 0, 0]),
         Column(
             qosClass: .userInitiated, slice: 500_000, ioPriority: .bestEffort(level: 2), timerSlack: 50_000,
-            policies: [.other, .other, .other], nices: [-8, 0, 0]),
+            policies: [.other, .other, .other, .other], nices: [-4, -8, 0, 0]),
         Column(
             qosClass: .default, slice: nil, ioPriority: .bestEffort(level: 4), timerSlack: 50_000,
-            policies: [.other, .other, .other], nices: [0, 17, 3]),
+            policies: [.other, .other, .other, .other], nices: [17, 0, 17, 3]),
         Column(
             qosClass: .utility, slice: nil, ioPriority: .bestEffort(level: 6), timerSlack: 5_000_000,
-            policies: [.batch, .batch, .batch], nices: [10, 18, 10]),
+            policies: [.batch, .batch, .batch, .batch], nices: [18, 10, 18, 10]),
         Column(
             qosClass: .background, slice: nil, ioPriority: .idle, timerSlack: 75_000_000,
-            policies: [.idle, .batch, .batch], nices: [nil, 19, 19]),
+            policies: [.batch, .idle, .batch, .batch], nices: [19, nil, 19, 19]),
     ]
 
     @Test("C6 is as documented", arguments: table)
     func isTheTable(column: Column) {
         for mode in EffectMode.allCases {
             for spread in NiceSpread.allCases {
-                let row = mode == .privileged ? 0 : spread == .own ? 1 : 2
+                let row = (mode == .privileged ? 0 : 2) + (spread == .own ? 0 : 1)
                 let effects = ClassEffects(column.qosClass, mode: mode, spread: spread)
                 #expect(effects.policy == column.policies[row])
                 #expect(effects.nice == column.nices[row])

@@ -103,7 +103,7 @@ extension ThreadsAndLocks {
                 }) < 3 { cqosPause() }
                 goOn.open()
                 for thread in [first, second, third, high] { try thread.join() }
-                #expect(nice.all == [-12, -12])
+                #expect(nice.all == [.userInteractive, .userInteractive].map(LockKernelStage.nice))
                 #expect(LockRegistry.shared.state.withLock { $0.raises.isEmpty })
             }
         }

@@ -1,3 +1,4 @@
+import QoSCore
 import QoSKernel
 import QoSKernelTestSupport
 
@@ -22,6 +23,11 @@ struct LockKernelStage {
     /// The nice value that a thread has here.
     func nice(of id: UInt32) throws -> Int {
         try calls.nice(of: ThreadID(rawValue: Int32(id)))
+    }
+
+    /// The nice value that a thread of a class has here: it depends on whether the test process has its group to itself.
+    static func nice(_ qosClass: QoSClass) -> Int {
+        ClassEffects(qosClass, mode: .privileged, spread: NiceScope.current().spread).scheduling.nice
     }
 
     var ownNice: Int { get throws { try calls.nice(of: .current) } }

@@ -52,14 +52,14 @@ extension ThreadsAndLocks {
                 let queue = scheduler.makeQueue("queue")
                 let (nice, goOn) = (Collected<Int>(), Gate())
                 let low = try turn(of: queue, level: .utility, stage, nice: nice, until: goOn)
-                #expect(try stage.nice(of: low.id) == 10)
+                #expect(try stage.nice(of: low.id) == LockKernelStage.nice(.utility))
                 let high = QoSThread(name: "high", level: .userInitiated) { try queue.sync {} }
                 try high.start()
-                try waitUntil { try stage.nice(of: low.id) == -8 }
+                try waitUntil { try stage.nice(of: low.id) == LockKernelStage.nice(.userInitiated) }
                 goOn.open()
                 try low.thread.join()
                 try high.join()
-                #expect(nice.all == [-8, 10])
+                #expect(nice.all == [.userInitiated, .utility].map(LockKernelStage.nice))
                 waitUntil(Self.raises)
             }
         }
@@ -72,11 +72,11 @@ extension ThreadsAndLocks {
                 let (nice, goOn, ran) = (Collected<Int>(), Gate(), Gate())
                 let low = try turn(of: queue, level: .background, stage, nice: nice, until: goOn)
                 queue.async(level: .userInteractive) { ran.open() }
-                try waitUntil { try stage.nice(of: low.id) == -12 }
+                try waitUntil { try stage.nice(of: low.id) == LockKernelStage.nice(.userInteractive) }
                 goOn.open()
                 ran.blockThread()
                 try low.thread.join()
-                #expect(nice.all == [-12, 0])
+                #expect(nice.all == [.userInteractive, .background].map(LockKernelStage.nice))
                 waitUntil(Self.raises)
             }
         }
@@ -102,7 +102,12 @@ extension ThreadsAndLocks {
                 }
                 try thread.start()
                 try thread.join()
-                #expect(nice.all == [0, -12, 0, 0, 10, 0, -12, 0, 0, 10])
+                #expect(
+                    nice.all
+                        == [
+                            .default, .userInteractive, .default, .default, .utility, .default, .userInteractive,
+                            .default, .default, .utility,
+                        ].map(LockKernelStage.nice))
                 #expect(Self.raises())
             }
         }
@@ -124,15 +129,16 @@ extension ThreadsAndLocks {
                 }
                 let middle = QoSThread(name: "middle", level: .userInitiated) { try queue.sync {} }
                 try middle.start()
-                try waitUntil { try stage.nice(of: low.id) == -8 }
+                try waitUntil { try stage.nice(of: low.id) == LockKernelStage.nice(.userInitiated) }
                 goOn.open()
                 isLocked.blockThread()
                 let high = QoSThread(name: "high", level: .userInteractive) { lock.mutex.withLock { _ in } }
                 try high.start()
-                try waitUntil { try stage.nice(of: low.id) == -12 }
+                try waitUntil { try stage.nice(of: low.id) == LockKernelStage.nice(.userInteractive) }
                 unlock.open()
                 for thread in [low.thread, middle, high] { try thread.join() }
-                #expect(nice.all == [-8, -12, -8, 10])
+                #expect(
+                    nice.all == [.userInitiated, .userInteractive, .userInitiated, .utility].map(LockKernelStage.nice))
                 waitUntil(Self.raises)
             }
         }
@@ -148,12 +154,12 @@ extension ThreadsAndLocks {
                 try queue.async(item)
                 let high = QoSThread(name: "high", level: .userInitiated) { try item.wait(for: .milliseconds(200)) }
                 try high.start()
-                try waitUntil { try stage.nice(of: low.id) == -8 }
+                try waitUntil { try stage.nice(of: low.id) == LockKernelStage.nice(.userInitiated) }
                 #expect(try high.join() == false)
-                #expect(try stage.nice(of: low.id) == 10)
+                #expect(try stage.nice(of: low.id) == LockKernelStage.nice(.utility))
                 goOn.open()
                 try low.thread.join()
-                #expect(nice.all == [10, 10])
+                #expect(nice.all == [.utility, .utility].map(LockKernelStage.nice))
                 waitUntil(Self.raises)
             }
         }
@@ -176,10 +182,10 @@ extension ThreadsAndLocks {
                 isLocked.blockThread()
                 let high = QoSThread(name: "high", level: .userInteractive) { lock.mutex.withLock { _ in } }
                 try high.start()
-                try waitUntil { try stage.nice(of: low.id) == -12 }
+                try waitUntil { try stage.nice(of: low.id) == LockKernelStage.nice(.userInteractive) }
                 goOn.open()
                 for thread in [low.thread, middle, high] { try thread.join() }
-                #expect(nice.all == [-12, 10])
+                #expect(nice.all == [.userInteractive, .utility].map(LockKernelStage.nice))
                 waitUntil(Self.raises)
             }
         }
@@ -210,7 +216,7 @@ extension ThreadsAndLocks {
                 lock.waiters(1)
                 let high = QoSThread(name: "high", level: .userInteractive) { try queue.sync {} }
                 try high.start()
-                try waitUntil { try stage.nice(of: ids.all[0]) == -12 }
+                try waitUntil { try stage.nice(of: ids.all[0]) == LockKernelStage.nice(.userInteractive) }
                 goOn.open()
                 for thread in [holder, middle, high] { try thread.join() }
                 waitUntil(Self.raises)

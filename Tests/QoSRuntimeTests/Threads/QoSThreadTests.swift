@@ -23,8 +23,7 @@ extension ThreadsAndLocks {
                 let (own, submitted, nice) = try thread.join()
                 #expect(own == level)
                 #expect(submitted == level)
-                let wanted = ClassEffects(qosClass, mode: .privileged, spread: .own)
-                if let expected = wanted.nice { #expect(nice == expected) }
+                #expect(nice == LockKernelStage.nice(qosClass))
                 #expect(thread.level == level)
                 #expect(thread.missingEffects == [])
             }
