@@ -1,3 +1,4 @@
+import CQoSShims
 import QoSKernel
 
 /// Who can hold a lock, or wait for one.
@@ -5,6 +6,9 @@ enum LockParty: Hashable, Sendable {
     /// A thread, by the kernel's id of it.
     case thread(UInt32)
     case task(TaskAddress)
+
+    /// The calling thread.
+    static var callingThread: LockParty { .thread(cqos_own_id()) }
 
     /// What it is called in reports. Reads a file for a thread: not under a lock.
     var name: String {

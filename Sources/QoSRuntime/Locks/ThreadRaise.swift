@@ -143,9 +143,9 @@ final class ThreadRaise: Sendable {
         if let own = entry?.ownClass, own >= wanted { return (nil, nil) }
         if let worker = unsafe entry?.worker {
             let core = unsafe worker.pointee.pool.pointee.core
-            let admitted = unsafe core.raiseHolder(worker, to: wanted)
+            let (promotion, identity) = unsafe (core.raiseHolder(worker, to: wanted), worker.pointee.identity)
             state.applied = Applied(qosClass: wanted, saved: nil)
-            return (nil, { core.wake(admitted) })
+            return (nil, { core.settle(promotion, of: identity, .lock(waiter: LockParty.callingThread.name)) })
         }
         let failure = renice(to: wanted, &state.applied)
         if failure != nil { ThreadRaiseCounts.refused.add(1, ordering: .relaxed) }

@@ -3,9 +3,9 @@ public import QoSCore
 /// What a scheduler tells its observer: something that is rare and that somebody may want to know.
 public enum SchedulerEvent: Sendable, Hashable {
     /// A waiting task was moved to the pool of a higher class because something there waits for it (rule I4).
-    case promotedWaiting(from: QoSClass, to: QoSClass)
+    case promotedWaiting(from: QoSClass, to: QoSClass, PromotionReason)
     /// What a worker runs was raised because something of a higher class waits for it (rules I4, O8).
-    case promotedRunning(worker: WorkerIdentity, to: QoSClass)
+    case promotedRunning(worker: WorkerIdentity, to: QoSClass, PromotionReason)
     /// Higher classes begin to stand aside for classes that were kept off the processors for too long (rule C7).
     case starvationWindows([QoSClass])
     /// A worker's thread waits in the kernel with its job unfinished; another one may stand in for it.

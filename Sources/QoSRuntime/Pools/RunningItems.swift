@@ -30,6 +30,11 @@ struct RunningItems: ~Copyable {
     var innermostLabel: String? {
         isInspected.store(true, ordering: .sequentiallyConsistent)
         defer { isInspected.store(false, ordering: .sequentiallyConsistent) }
+        return inspectedLabel
+    }
+
+    /// The same within ``inspect(_:)``.
+    var inspectedLabel: String? {
         let address = innermost.load(ordering: .sequentiallyConsistent)
         guard let pointer = unsafe UnsafeRawPointer(bitPattern: address) else { return nil }
         // SAFETY: as below.

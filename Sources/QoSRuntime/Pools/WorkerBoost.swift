@@ -36,33 +36,54 @@ extension SchedulerCore {
             let worker = unsafe pools[rank].workers + index
             // All of it while the worker cannot leave the job: it would else be counted in a class in which it does not
             // run any more, and a fence would stay up until its next job, which the fence itself may keep from it.
-            let admitted: QoSClassSet? = unsafe worker.pointee.running.inspect { task in
+            let promotion: Promotion? = unsafe worker.pointee.running.inspect { task in
                 guard let live = ConcurrencyRuntime.livePriority(task), live > task.priority.rawValue,
                     let wanted = QoSClass(rawPriority: live), wanted.rank > rank
                 else { return nil }
                 return unsafe promote(worker, from: QoSClass(atRank: rank), to: wanted)
             }
-            if let admitted { wake(admitted) }
+            if let promotion { unsafe settle(promotion, of: worker.pointee.identity, .escalated) }
             unsafe adjustForItems(worker, own: QoSClass(atRank: rank))
         }
+    }
+
+    /// What is to be done about a promotion once its worker may go on: nobody waits for an observer.
+    struct Promotion {
+        /// The classes of which one worker each is to be woken.
+        var admitted = QoSClassSet()
+        /// What the worker was raised to; `nil` when it was as high already, or could not be.
+        var raisedTo: QoSClass?
+    }
+
+    /// Wakes who is admitted, and tells the observer. Any thread; under no lock.
+    func settle(
+        _ promotion: Promotion, of worker: WorkerIdentity, _ reason: @autoclosure () -> PromotionReason
+    ) {
+        wake(promotion.admitted)
+        guard let qosClass = promotion.raisedTo else { return }
+        observe(.promotedRunning(worker: worker, to: qosClass, reason()))
     }
 
     /// Raises a worker to what the items of work queues that it runs are raised to, and takes a raise back that nothing demands
     /// any more: a wait that is over (rules I1, I3, B13).
     private func adjustForItems(_ worker: UnsafeMutablePointer<Worker>, own: QoSClass) {
-        let admitted: QoSClassSet = unsafe worker.pointee.items.inspect { level in
+        var label: String?
+        let promotion: Promotion = unsafe worker.pointee.items.inspect { level in
             let wanted = max(own, level.level?.qosClass ?? own)
             if wanted > own {
-                let admitted = unsafe promote(worker, from: own, to: wanted)
-                if !admitted.isEmpty { return admitted }
+                let promotion = unsafe promote(worker, from: own, to: wanted)
+                if promotion.raisedTo != nil, configuration.observer != nil {
+                    label = unsafe worker.pointee.items.inspectedLabel
+                }
+                if promotion.raisedTo != nil || !promotion.admitted.isEmpty { return promotion }
             }
-            guard unsafe worker.pointee.isBoosted.load(ordering: .acquiring) else { return [] }
+            guard unsafe worker.pointee.isBoosted.load(ordering: .acquiring) else { return Promotion() }
             let ofTask = unsafe worker.pointee.running.inspect { task in
                 ConcurrencyRuntime.livePriority(task).flatMap(QoSClass.init(rawPriority:))
             }
-            return unsafe lower(worker, from: own, to: max(wanted, ofTask ?? own))
+            return Promotion(admitted: unsafe lower(worker, from: own, to: max(wanted, ofTask ?? own)))
         }
-        wake(admitted)
+        unsafe settle(promotion, of: worker.pointee.identity, .queue(label))
     }
 
     /// Takes a part of a raise back, or all of it.
@@ -97,17 +118,15 @@ extension SchedulerCore {
     }
 
     /// Raises what a worker runs. The worker does not leave its job meanwhile.
-    ///
-    /// - Returns: the classes of which one worker each is to be woken.
     private func promote(
         _ worker: UnsafeMutablePointer<Worker>, from own: QoSClass, to wanted: QoSClass, forLock: Bool = false
-    ) -> QoSClassSet {
+    ) -> Promotion {
         let thread = ThreadID(rawValue: unsafe worker.pointee.threadID.load(ordering: .relaxed))
         return unsafe worker.pointee.boost.withLock { boost in
             let endsWithLock = forLock && boost?.endsWithLock ?? true
             if let present = boost, present.qosClass >= wanted {
                 boost?.endsWithLock = endsWithLock
-                return []
+                return Promotion()
             }
             if unsafe worker.pointee.isBlocked {
                 // It is not counted anywhere; when it runs again, the next look finds a task that was raised. Nobody looks for a
@@ -117,8 +136,9 @@ extension SchedulerCore {
                     unsafe worker.pointee.blockedAs.store(UInt8(wanted.rank + 1), ordering: .sequentiallyConsistent)
                     unsafe worker.pointee.isBoosted.store(true, ordering: .releasing)
                     noteRaised(own, byEffects: true, forLock: forLock)
+                    return Promotion(raisedTo: wanted)
                 }
-                return []
+                return Promotion()
             }
             var admitted = QoSClassSet()
             // A job that is raised a second time keeps its means.
@@ -134,8 +154,7 @@ extension SchedulerCore {
             }
             unsafe worker.pointee.isBoosted.store(true, ordering: .releasing)
             noteRaised(own, byEffects: boost?.countedClass != nil, forLock: forLock)
-            unsafe observe(.promotedRunning(worker: worker.pointee.identity, to: wanted))
-            return admitted
+            return Promotion(admitted: admitted, raisedTo: wanted)
         }
     }
 
@@ -154,8 +173,8 @@ extension SchedulerCore {
     ///
     /// The worker holds the lock until this has returned, so it does not leave its job.
     ///
-    /// - Returns: the classes of which one worker each is to be woken.
-    func raiseHolder(_ worker: UnsafeMutablePointer<Worker>, to wanted: QoSClass) -> QoSClassSet {
+    /// - Returns: what is to be settled once the caller has given back its locks.
+    func raiseHolder(_ worker: UnsafeMutablePointer<Worker>, to wanted: QoSClass) -> Promotion {
         unsafe promote(worker, from: worker.pointee.pool.pointee.qosClass, to: wanted, forLock: true)
     }
 

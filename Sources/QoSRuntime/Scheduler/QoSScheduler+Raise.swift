@@ -29,7 +29,9 @@ extension SchedulerCore {
             return
         }
         noteMoved(to: qosClass.rank)
-        observe(.promotedWaiting(from: QoSClass(atRank: place.rank), to: qosClass))
+        observe(
+            .promotedWaiting(
+                from: QoSClass(atRank: place.rank), to: qosClass, .raised(by: LockParty.callingThread.name)))
         unsafe pools[qosClass.rank].submit(node)
     }
 }

@@ -58,7 +58,7 @@ extension SchedulerCore {
         for rank in 0..<QoSClass.userInteractive.rank {
             unsafe pools[rank].rescan(limit: Self.rescanLimit) { node, qosClass in
                 noteMoved(to: qosClass.rank)
-                observe(.promotedWaiting(from: QoSClass(atRank: rank), to: qosClass))
+                observe(.promotedWaiting(from: QoSClass(atRank: rank), to: qosClass, .escalated))
                 unsafe pools[qosClass.rank].submit(node)
             }
             promoteRunning(rank: rank)

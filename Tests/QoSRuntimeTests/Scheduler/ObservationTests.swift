@@ -12,6 +12,22 @@ struct ObservationTests {
 
         func observe(_ event: SchedulerEvent) { events.append(event) }
 
+        struct Promotion: Equatable {
+            let qosClass: QoSClass
+            let reason: PromotionReason
+
+            init(_ qosClass: QoSClass, _ reason: PromotionReason) {
+                (self.qosClass, self.reason) = (qosClass, reason)
+            }
+        }
+
+        /// Those of what runs.
+        var promotions: [Promotion] {
+            events.all.compactMap { event in
+                if case .promotedRunning(_, let qosClass, let reason) = event { .init(qosClass, reason) } else { nil }
+            }
+        }
+
         var stalls: [(worker: WorkerIdentity, nanoseconds: UInt64, label: String?)] {
             events.all.compactMap { event in
                 if case .jobStalled(let worker, let nanoseconds, let label) = event {
@@ -156,6 +172,61 @@ struct ObservationTests {
             #expect(pool(scheduler, .background).raisedByFence == 1)
             #expect(pool(scheduler, .background).raisedByEffects == 0)
             #expect(pool(scheduler, .background).raisedForLock == 0)
+        }
+    }
+
+    @Test("a promotion is told with its reason and, where it is known, by whom")
+    func reasons() async throws {
+        let observer = Observer()
+        let configuration = QoSScheduler.Configuration(
+            processors: 1, appliesKernelEffects: false, detectsBlocking: false, observer: observer)
+        try await withScheduler(configuration) { scheduler in
+            let (begun, isOver) = (Gate(), Gate())
+            let queue = scheduler.makeQueue("indexer")
+            queue.async(level: .background) {
+                begun.open()
+                while !isOver.isOpen {}
+            }
+            await begun.passed()
+            queue.async(level: .userInitiated) {}
+            while observer.promotions.isEmpty { await Task.yield() }
+            #expect(observer.promotions == [.init(.userInitiated, .queue("indexer"))])
+            isOver.open()
+            try await queue.run {}
+        }
+    }
+
+    @Test("a waiting task that is raised is told with the thread that raised it")
+    func raiser() async throws {
+        let observer = Observer()
+        let configuration = QoSScheduler.Configuration(
+            processors: 1, appliesKernelEffects: false, detectsBlocking: false, observer: observer)
+        try await withScheduler(configuration) { scheduler in
+            let executor = scheduler.executor(for: .background)
+            let (begun, release) = (Gate(), Gate())
+            let waiting = Collected<Task<Void, Never>>()
+            let held = Task.detached(executorPreference: executor, priority: .background) {
+                // Queued by the worker itself, so that it is in its queue and nowhere else.
+                waiting.append(Task.detached(executorPreference: executor, priority: .background) {})
+                begun.open()
+                release.blockThread()
+            }
+            await begun.passed()
+            let thread = try RunningThread(name: "raiser") {
+                scheduler.raise(waiting.all[0], to: .userInitiated)
+            }
+            try thread.join()
+            let moved = observer.events.all.compactMap { event in
+                if case .promotedWaiting(from: .background, to: .userInitiated, .raised(let name)) = event {
+                    name
+                } else {
+                    nil
+                }
+            }
+            #expect(moved.count == 1)
+            #expect(moved.first?.contains("'raiser'") == true)
+            release.open()
+            await held.escaped
         }
     }
 }
