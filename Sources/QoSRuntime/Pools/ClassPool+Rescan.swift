@@ -2,24 +2,43 @@ import QoSCore
 import Synchronization
 
 extension ClassPool {
+    /// The loop's look: as ``raiseWaiting(limit:move:)``, and what workers that stand aside have queued goes to others.
+    func rescan(limit: Int, move: (JobNode, QoSClass) -> Void) {
+        let started = self.started
+        extractRaised(started: started, limit: limit, move: move)
+        for index in 0..<started
+        where unsafe workers[index].isParked.load(ordering: .sequentiallyConsistent) {
+            relieve(index)
+        }
+        wakeForMoved()
+    }
+
     /// Moves the waiting tasks that something of a higher class waits for to the pool of that class (rule I4).
     ///
     /// When a task is awaited by a higher one, the concurrency library raises its priority but tells no executor; so what
-    /// waits is looked through now and then. The loop's thread; it never waits for a worker's lock.
+    /// waits is looked through. It never waits for a worker's lock. The loop's thread, or a worker of a higher class.
     ///
     /// - Parameters:
     ///   - limit: how many nodes of each worker's queue to look at.
     ///   - move: gets each task that has been raised, and its new class.
-    func rescan(limit: Int, move: (JobNode, QoSClass) -> Void) {
-        let started = self.started
+    func raiseWaiting(limit: Int, move: (JobNode, QoSClass) -> Void) {
+        if extractRaised(started: started, limit: limit, move: move) { wakeForMoved() }
+    }
+
+    /// - Returns: whether nodes have gone from one queue of the pool to another.
+    @discardableResult
+    private func extractRaised(started: Int, limit: Int, move: (JobNode, QoSClass) -> Void) -> Bool {
+        let hasDistributed = distributeInjected(started: started, move: move)
         for index in 0..<started {
             var raised = unsafe workers[index].queue.extract(limit: limit) { self.raisedClass(of: $0) != nil }
             while let node = raised.popFirst() { move(node, raisedClass(of: node) ?? qosClass) }
-            if unsafe workers[index].isParked.load(ordering: .sequentiallyConsistent) { relieve(index) }
         }
-        distributeInjected(started: started, move: move)
-        // While nodes go from one queue to another they are in none, and those who park see none; and what was given to a worker may
-        // have come after its last look.
+        return hasDistributed
+    }
+
+    /// While nodes go from one queue to another they are in none, and those who park see none; and what was given to a worker may
+    /// have come after its last look.
+    private func wakeForMoved() {
         atomicMemoryFence(ordering: .sequentiallyConsistent)
         if hasWork() { wakeOne() }
     }
@@ -54,15 +73,22 @@ extension ClassPool {
 
     /// What has come in is put into the workers' queues, where it can be looked through; what finds no place there is looked through
     /// at once: the class may be paused, and have no worker.
-    private func distributeInjected(started: Int, move: (JobNode, QoSClass) -> Void) {
+    ///
+    /// - Returns: whether there was anything.
+    private func distributeInjected(started: Int, move: (JobNode, QoSClass) -> Void) -> Bool {
         var rest = injection.takeAll()
-        guard !rest.isEmpty else { return }
-        for index in 0..<started where !rest.isEmpty {
-            rest = unsafe workers[index].offer(rest)
+        guard !rest.isEmpty else { return false }
+        // Those that run first: they come to it without being woken.
+        for turn in 0..<2 * started where !rest.isEmpty {
+            let (index, wantsParked) = (turn % started, turn >= started)
+            if unsafe workers[index].isParked.load(ordering: .sequentiallyConsistent) == wantsParked {
+                rest = unsafe workers[index].offer(rest)
+            }
         }
         while let node = rest.popFirst() {
             if let raised = raisedClass(of: node) { move(node, raised) } else { injection.push(node) }
         }
+        return true
     }
 
     /// The class that a waiting node has been raised to since it was queued; `nil` when it is in the right pool.

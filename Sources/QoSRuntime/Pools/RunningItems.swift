@@ -2,16 +2,16 @@ import CQoSShims
 import QoSCore
 import Synchronization
 
-/// The items of work queues that a worker runs, so that the loop can see what they are raised to.
+/// The items of work queues that a worker runs, so that others can see what they are raised to.
 ///
 /// The innermost is published; each knows the one around it. As with ``RunningTask``, an item does not leave while somebody
 /// looks: the one that looks says so before it reads, the worker looks for that after it has taken the item back.
 /// Sequentially consistent, so one sees the other.
 ///
-/// Threading: ``entered(_:)`` and ``left(for:)`` belong to the worker, ``inspect(_:)`` to the loop's thread.
+/// Threading: ``entered(_:)`` and ``left(for:)`` belong to the worker, ``inspect(_:)`` to any thread, several at a time.
 struct RunningItems: ~Copyable {
     private let innermost = Atomic<UInt>(0)
-    private let isInspected = Atomic<Bool>(false)
+    private let looks = Atomic<Int>(0)
 
     /// The worker is about to run an item.
     @inline(__always)
@@ -23,13 +23,16 @@ struct RunningItems: ~Copyable {
     @inline(__always)
     func left(for outer: UnsafeMutableRawPointer?) {
         innermost.store(UInt(bitPattern: outer), ordering: .sequentiallyConsistent)
-        while isInspected.load(ordering: .sequentiallyConsistent) { cqos_spin_hint() }
+        while looks.load(ordering: .sequentiallyConsistent) > 0 { cqos_spin_hint() }
     }
+
+    /// Whether nothing is published, as far as is known without a look.
+    var isEmpty: Bool { innermost.load(ordering: .relaxed) == 0 }
 
     /// The label of the queue whose item is the innermost that runs; `nil` when none does. The loop's thread.
     var innermostLabel: String? {
-        isInspected.store(true, ordering: .sequentiallyConsistent)
-        defer { isInspected.store(false, ordering: .sequentiallyConsistent) }
+        looks.wrappingAdd(1, ordering: .sequentiallyConsistent)
+        defer { looks.wrappingSubtract(1, ordering: .sequentiallyConsistent) }
         return inspectedLabel
     }
 
@@ -43,8 +46,8 @@ struct RunningItems: ~Copyable {
 
     /// Looks at the highest level of the items that run, which do not end meanwhile. Short: the worker may wait for it.
     func inspect<Result>(_ body: (LevelCode) -> Result) -> Result {
-        isInspected.store(true, ordering: .sequentiallyConsistent)
-        defer { isInspected.store(false, ordering: .sequentiallyConsistent) }
+        looks.wrappingAdd(1, ordering: .sequentiallyConsistent)
+        defer { looks.wrappingSubtract(1, ordering: .sequentiallyConsistent) }
         var highest = LevelCode.none
         var address = innermost.load(ordering: .sequentiallyConsistent)
         // SAFETY: an item that is published is kept by who runs it, and who runs it waits for the end of this look.

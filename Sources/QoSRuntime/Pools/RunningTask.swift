@@ -7,10 +7,10 @@ import Synchronization
 /// published, takes it back before it releases it, and does not release it while somebody looks: the one that looks says so
 /// before it reads, the worker looks for that after it has taken the task back. Sequentially consistent, so one sees the other.
 ///
-/// Threading: ``publish(_:)`` and ``retract()`` belong to the worker, ``inspect(_:)`` to the loop's thread.
+/// Threading: ``publish(_:)`` and ``retract()`` belong to the worker, ``inspect(_:)`` to any thread, several at a time.
 struct RunningTask: ~Copyable {
     private let address = Atomic<UInt>(0)
-    private let isInspected = Atomic<Bool>(false)
+    private let looks = Atomic<Int>(0)
 
     /// The worker is about to run a task.
     @inline(__always)
@@ -27,9 +27,15 @@ struct RunningTask: ~Copyable {
         let address = self.address.load(ordering: .relaxed)
         self.address.store(0, ordering: .sequentiallyConsistent)
         guard address != 0 else { return }
-        while isInspected.load(ordering: .sequentiallyConsistent) { cqos_spin_hint() }
+        while isInspected { cqos_spin_hint() }
         unsafe Self.object(at: address).release()
     }
+
+    /// Whether somebody looks at this moment.
+    var isInspected: Bool { looks.load(ordering: .sequentiallyConsistent) > 0 }
+
+    /// Whether nothing is published, as far as is known without a look.
+    var isEmpty: Bool { address.load(ordering: .relaxed) == 0 }
 
     /// Takes the place of this look among the worker's retractions: see ``retract()``.
     func synchronize() {
@@ -37,9 +43,10 @@ struct RunningTask: ~Copyable {
     }
 
     /// Looks at the task, if there is one. Short: the worker may wait for it.
+    @discardableResult
     func inspect<Result>(_ body: (UnownedJob) -> Result?) -> Result? {
-        isInspected.store(true, ordering: .sequentiallyConsistent)
-        defer { isInspected.store(false, ordering: .sequentiallyConsistent) }
+        looks.wrappingAdd(1, ordering: .sequentiallyConsistent)
+        defer { looks.wrappingSubtract(1, ordering: .sequentiallyConsistent) }
         let address = self.address.load(ordering: .sequentiallyConsistent)
         return address == 0 ? nil : body(JobNode(address: address).job)
     }

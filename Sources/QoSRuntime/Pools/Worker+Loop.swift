@@ -21,6 +21,8 @@ extension Worker {
         let executors = unsafe core.executorTable
         let rank = unsafe pool.pointee.qosClass.rank
         var isSearching = true  // It was started for work, and counted.
+        // Whether a job has ended, and may wait for something, since the worker looked for that last.
+        var mayAwait = false
 
         while !core.isClosed {
             if core.admission.mustAsk(rank: rank), core.workerMustPark(rank: rank) {
@@ -33,10 +35,15 @@ extension Worker {
                     unsafe pool.pointee.searchSucceeded()
                 }
                 unsafe run(node, worker, executors, rank)
+                mayAwait = true
+            } else if mayAwait, core.looksForAwaited(rank: rank) {
+                mayAwait = false
+                core.raiseAwaited(below: rank)
             } else if let node = unsafe search(worker, isSearching: &isSearching) {
                 isSearching = false
                 unsafe pool.pointee.searchSucceeded()
                 unsafe run(node, worker, executors, rank)
+                mayAwait = true
             } else if !core.isClosed {
                 unsafe park(worker, wasSearching: isSearching, isCounted: true)
                 if unsafe worker.pointee.retires { break }

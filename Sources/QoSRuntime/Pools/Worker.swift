@@ -91,6 +91,9 @@ struct Worker: ~Copyable {
     @inline(__always)
     var isBlocked: Bool { blockedAs.load(ordering: .sequentiallyConsistent) != 0 }
 
+    /// Whether it runs something that could be raised, or is raised, as far as is known without a look.
+    var mayBeRaised: Bool { !running.isEmpty || !items.isEmpty || isBoosted.load(ordering: .acquiring) }
+
     @inline(__always)
     var retires: Bool { isToRetire.load(ordering: .relaxed) }
 

@@ -29,11 +29,12 @@ struct WorkerBoost {
 }
 
 extension SchedulerCore {
-    /// Raises the running tasks that something of a higher class waits for (rule I4). The loop's thread.
+    /// Raises the running tasks that something of a higher class waits for (rule I4). The loop's thread, or a worker of a higher class.
     func promoteRunning(rank: Int) {
         let started = unsafe pools[rank].started
         for index in 0..<started {
             let worker = unsafe pools[rank].workers + index
+            guard unsafe worker.pointee.mayBeRaised else { continue }
             // All of it while the worker cannot leave the job: it would else be counted in a class in which it does not
             // run any more, and a fence would stay up until its next job, which the fence itself may keep from it.
             let promotion: Promotion? = unsafe worker.pointee.running.inspect { task in

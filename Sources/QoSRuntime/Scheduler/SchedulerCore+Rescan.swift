@@ -6,8 +6,11 @@ import Synchronization
 // Raised tasks that wait in a pool that is too low are found by looking, as long as something waits.
 
 extension SchedulerCore {
-    /// How often the queues are looked through while something waits in them. Nanoseconds.
-    private static let rescanInterval: UInt64 = 1_000_000
+    /// How often the loop looks through the queues while something waits in them. Nanoseconds.
+    private static let rescanInterval: UInt64 = 2_000_000
+
+    /// How often at most, when it is told each time that something was raised. Nanoseconds.
+    private static let toldInterval: UInt64 = 1_000_000
 
     /// How often, while workers are blocked and work waits: those that stand in for them may block in turn. Nanoseconds.
     private static let detectionInterval: UInt64 = 250_000
@@ -21,6 +24,13 @@ extension SchedulerCore {
     /// How many nodes of a worker's queue are looked at each time: bounds the time for which its lock is held.
     private static let rescanLimit = 1024
 
+    /// How many a worker looks at each time: it wants to go on to other work, or to sleep.
+    private static let workerLimit = 64
+
+    /// The classes whose workers look for themselves. The others are preempted too easily: a worker that ends its job while another
+    /// looks at it waits for the end of that look.
+    private static let lowestLooking = QoSClass.userInitiated.rank
+
     /// Work has been queued behind workers that are all busy: the loop begins to look through the queues.
     @inline(__always)
     func noteBacklog() {
@@ -31,9 +41,29 @@ extension SchedulerCore {
 
     /// What a running item of a work queue is raised to has changed: the loop looks at what runs, once at least.
     func noteItemsChanged() {
-        itemsChanged.store(true, ordering: .sequentiallyConsistent)
+        let isKnown = itemsChanged.exchange(true, ordering: .sequentiallyConsistent)
         noteBacklog()
-        if isLookingSlowly.load(ordering: .sequentiallyConsistent) { loop.wake() }
+        if !isKnown || isLookingSlowly.load(ordering: .sequentiallyConsistent) { loop.wake() }
+    }
+
+    /// Whether a worker that has run a job, and has no other, looks for what its jobs may have begun to wait for.
+    @inline(__always)
+    func looksForAwaited(rank: Int) -> Bool {
+        rank >= Self.lowestLooking && backlogFlag.load(ordering: .relaxed)
+    }
+
+    /// Raises what waits or runs in the lower pools and something higher waits for (rule I4). A worker of that rank, between two jobs.
+    func raiseAwaited(below rank: Int) {
+        for lower in 0..<rank {
+            unsafe pools[lower].raiseWaiting(limit: Self.workerLimit) { moveRaised($0, from: lower, to: $1) }
+            promoteRunning(rank: lower)
+        }
+    }
+
+    private func moveRaised(_ node: JobNode, from rank: Int, to qosClass: QoSClass) {
+        noteMoved(to: qosClass.rank)
+        observe(.promotedWaiting(from: QoSClass(atRank: rank), to: qosClass, .escalated))
+        unsafe pools[qosClass.rank].submit(node)
     }
 
     /// Looks through the queues if it is time. The loop's thread.
@@ -44,9 +74,11 @@ extension SchedulerCore {
         guard !isClosed, backlogFlag.load(ordering: .relaxed) else { return nil }
         let now = MonotonicClock.nanoseconds()
         let isAsleep = awake.load(ordering: .sequentiallyConsistent) == 0
-        if let time = nextRescan, now < time, !isLookingSlowly.load(ordering: .relaxed) || isSlowEnough(isAsleep) {
+        if let time = nextRescanAsTold, now < time, !isLookingSlowly.load(ordering: .relaxed) || isSlowEnough(isAsleep)
+        {
             return time
         }
+        lastRescan = now
         let isDetecting = blockedWorkers.load(ordering: .relaxed) > 0
         isLookingSlowly.store(isAsleep, ordering: .sequentiallyConsistent)
         // A worker that wakes counts itself and then looks whether it has to wake the loop: one of the two sees the other.
@@ -56,11 +88,7 @@ extension SchedulerCore {
         lookAtWorkers(at: now)
         itemsChanged.store(false, ordering: .sequentiallyConsistent)
         for rank in 0..<QoSClass.userInteractive.rank {
-            unsafe pools[rank].rescan(limit: Self.rescanLimit) { node, qosClass in
-                noteMoved(to: qosClass.rank)
-                observe(.promotedWaiting(from: QoSClass(atRank: rank), to: qosClass, .escalated))
-                unsafe pools[qosClass.rank].submit(node)
-            }
+            unsafe pools[rank].rescan(limit: Self.rescanLimit) { moveRaised($0, from: rank, to: $1) }
             promoteRunning(rank: rank)
         }
         noteAges(at: now)
@@ -75,6 +103,12 @@ extension SchedulerCore {
         }
         backlogFlag.store(true, ordering: .sequentiallyConsistent)
         return nextRescan
+    }
+
+    /// When the loop looks next: earlier than it would, if it was told that something was raised. `nil` for at once.
+    private var nextRescanAsTold: UInt64? {
+        guard let nextRescan, itemsChanged.load(ordering: .sequentiallyConsistent) else { return nextRescan }
+        return min(nextRescan, lastRescan.addingSaturating(Self.toldInterval))
     }
 
     /// Whether the next look may be far away: nothing runs in the pools that could begin to wait, and nobody asks for one.

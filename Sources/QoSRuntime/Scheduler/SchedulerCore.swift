@@ -9,7 +9,7 @@ import Synchronization
 @safe
 final class SchedulerCore: @unchecked Sendable {
     // SAFETY: the tables are filled before the first thread starts and freed when the last reference is gone; `phase`,
-    // `threads` and `nextRescan` belong to the loop's thread; the rest is atomic, locked or never changes.
+    // `threads`, `nextRescan` and `lastRescan` belong to the loop's thread; the rest is atomic, locked or never changes.
 
     /// Tells the schedulers of a process apart, 1…63; 0 for one that came when all numbers were taken: its waiting tasks are
     /// raised a moment later.
@@ -105,8 +105,9 @@ final class SchedulerCore: @unchecked Sendable {
     /// Whether what a running item of a work queue is raised to has changed since the loop looked last.
     let itemsChanged = Atomic<Bool>(false)
 
-    /// When the loop looks next; the loop's thread.
+    /// When the loop looks next, and looked last; the loop's thread.
     var nextRescan: UInt64?
+    var lastRescan: UInt64 = 0
 
     /// Whether that is far away, since no worker is awake: what waits is paused, or waits for a thread.
     let isLookingSlowly = Atomic<Bool>(false)

@@ -68,7 +68,10 @@ final class TimerService: @unchecked Sendable {
         return (overflows ? .max : latest) < armed.load(ordering: .sequentiallyConsistent)
     }
 
-    /// Fires what is due and says for when to arm the kernel timer. The loop's thread.
+    /// Fires what is due, if a window ends, and says for when to arm the kernel timer. The loop's thread.
+    ///
+    /// Where the loop has woken for something else, nothing fires: each of those looks would wake a worker for the few timers that
+    /// have become due since the last one (rule S6).
     ///
     /// - Parameter fire: called once for each timer that is due, in the order of the deadlines.
     /// - Returns: monotonic nanoseconds; `nil` when there is no timer.
@@ -76,7 +79,9 @@ final class TimerService: @unchecked Sendable {
         while true {
             takeRequests { queue.insert(deadline: $0.deadline, tolerance: $0.tolerance, $0.payload) }
             let time = now()
-            while let payload = queue.popExpired(now: time) { fire(payload) }
+            if let end = queue.nextWake, end <= time {
+                while let payload = queue.popExpired(now: time) { fire(payload) }
+            }
             let next = queue.nextWake
             armed.store(next ?? .max, ordering: .sequentiallyConsistent)
             if requests.load(ordering: .sequentiallyConsistent) == 0 { return next }

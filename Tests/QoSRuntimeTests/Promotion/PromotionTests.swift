@@ -1,5 +1,6 @@
 import Dispatch
 import QoSCore
+import QoSEventLoop
 import QoSKernel
 import QoSKernelTestSupport
 import Synchronization
@@ -34,6 +35,65 @@ struct PromotionTests {
         #expect(scheduler.snapshot.tasksMoved >= 1)
         gate.signal()
         await blocker.value
+        try await scheduler.shutdown()
+    }
+
+    @Test("I4 the worker of the task that awaits moves what is awaited, while the loop is busy with something else")
+    func movesWithoutLoop() async throws {
+        let scheduler = try makeScheduler()
+        // Both workers have their threads, which the loop has to start.
+        await Task(executorPreference: scheduler.executor, priority: .userInitiated) {}.value
+        let gate = DispatchSemaphore(value: 0)
+        let (started, isStarted) = AsyncStream.makeStream(of: Void.self)
+        let blocker = Task(executorPreference: scheduler.executor, priority: .background) {
+            isStarted.finish()
+            blockThread(gate)
+        }
+        for await _ in started {}
+        let loopGate = DispatchSemaphore(value: 0)
+        let (stopped, isStopped) = AsyncStream.makeStream(of: Void.self)
+        try scheduler.core.loop.submit {
+            isStopped.finish()
+            blockThread(loopGate)
+        }
+        for await _ in stopped {}
+        let victim = Task(executorPreference: scheduler.executor, priority: .background) { currentThreadName() }
+        let waiter = Task(executorPreference: scheduler.executor, priority: .userInitiated) { await victim.value }
+        #expect(await waiter.value.hasPrefix("qos-in-"))
+        loopGate.signal()
+        gate.signal()
+        await blocker.value
+        try await scheduler.shutdown()
+    }
+
+    @Test(
+        "I4 the worker of the task that awaits raises what is awaited and runs, while the loop is busy with something else",
+        arguments: [SimulatedSchedulingCalls.Rights.all, .none])
+    func raisesRunningWithoutLoop(rights: SimulatedSchedulingCalls.Rights) async throws {
+        let scheduler = try makeScheduler(calls: SimulatedSchedulingCalls(rights: rights))
+        await Task(executorPreference: scheduler.executor, priority: .userInitiated) {}.value
+        let isOver = Flag()
+        let (started, isStarted) = AsyncStream.makeStream(of: Void.self)
+        let running = Task(executorPreference: scheduler.executor, priority: .background) {
+            isStarted.finish()
+            while !isOver.isSet {}
+        }
+        for await _ in started {}
+        let loopGate = DispatchSemaphore(value: 0)
+        let (stopped, isStopped) = AsyncStream.makeStream(of: Void.self)
+        try scheduler.core.loop.submit {
+            isStopped.finish()
+            blockThread(loopGate)
+        }
+        for await _ in stopped {}
+        // Something that waits, so that there is a reason to look.
+        let queued = Task(executorPreference: scheduler.executor, priority: .background) {}
+        let waiter = Task(executorPreference: scheduler.executor, priority: .userInitiated) { await running.value }
+        while scheduler.snapshot.runningPromoted == 0 { await Task.yield() }
+        isOver.set()
+        await waiter.value
+        loopGate.signal()
+        await queued.value
         try await scheduler.shutdown()
     }
 

@@ -52,6 +52,19 @@ struct TimerServiceTests {
         #expect(stage.fired.all == [1, 2])
     }
 
+    @Test("S6 fires nothing before a window ends: where the loop has woken for something else, no worker is woken")
+    func wokenForSomethingElse() {
+        let stage = Stage()
+        _ = stage.add(1, deadline: 10, tolerance: 15)
+        _ = stage.add(2, deadline: 20, tolerance: 100)
+        #expect(stage.advance(to: 24) == 25)
+        #expect(stage.fired.all.isEmpty)
+        // One whose window ends at once takes what is due with it.
+        _ = stage.add(3, deadline: 22)
+        #expect(stage.advance(to: 24) == nil)
+        #expect(stage.fired.all == [1, 2, 3])
+    }
+
     @Test("wakes the loop only for a timer whose window ends before the loop wakes anyway")
     func wakeUps() {
         let stage = Stage()
