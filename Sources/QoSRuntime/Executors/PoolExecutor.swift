@@ -9,10 +9,9 @@ import Synchronization
 /// pool of that class (rule I4).
 ///
 /// Threading: any thread. A submission takes no lock and allocates nothing.
+// SAFETY: nothing in it changes; the pools are made for use by any thread.
 @safe
 final class PoolExecutor: TaskExecutor, @unchecked Sendable {
-    // SAFETY: nothing in it changes; the pools are made for use by any thread.
-
     let core: SchedulerCore
 
     /// The scheduler's pools, which live as long as `core`; without a way round by it, which would be counted at each job.

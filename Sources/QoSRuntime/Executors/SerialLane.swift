@@ -11,10 +11,9 @@ import Synchronization
 /// comes next is of its own class; else it hands the lane over (`Docs/Protocols/serial-lane.md`).
 ///
 /// Threading: any thread.
+// SAFETY: `waiting` belongs to whoever has set the running bit of `word`; the rest is atomic or never changes.
 @safe
 final class SerialLane: @unchecked Sendable {
-    // SAFETY: `waiting` belongs to whoever has set the running bit of `word`; the rest is atomic or never changes.
-
     /// How many items one activation runs before the pool's other work gets its turn.
     private static let batch = 64
 
