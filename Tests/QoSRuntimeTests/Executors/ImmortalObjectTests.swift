@@ -5,13 +5,16 @@ import Testing
 
 @Suite("An object that lives as long as the process")
 struct ImmortalObjectTests {
-    private final class Plain {
+    private final class Plain: Sendable {
         private let freed: Tally
 
         init(freed: Tally) { self.freed = freed }
 
         deinit { freed.add() }
     }
+
+    /// Referred to from here: an object that is never freed and that nobody can reach is what LeakSanitizer looks for.
+    private static let immortal = Collected<Plain>()
 
     /// The word of an object in which its references are counted: the second one (`HeapObject.h` of the Swift toolchain).
     private func references(to object: Unmanaged<Plain>) -> UInt64 {
@@ -28,6 +31,7 @@ struct ImmortalObjectTests {
         #expect(unsafe references(to: object) != counted, "before, it is")
         unsafe object.release()
 
+        unsafe Self.immortal.append(object.takeUnretainedValue())
         unsafe ConcurrencyRuntime.makeImmortal(object.takeUnretainedValue())
         let before = unsafe references(to: object)
         _ = unsafe object.retain()

@@ -10,10 +10,10 @@ import Testing
 struct LastReferenceTests {
     /// Tasks that wait until threads, several at a time, make them go on.
     private final class Waiting: Sendable {
-        private let continuations = Lock<[UnsafeContinuation<Void, Never>]>([])
+        private let continuations = Lock<[CheckedContinuation<Void, Never>]>([])
 
         func wait() async {
-            await withUnsafeContinuation { continuation in continuations.withLock { $0.append(continuation) } }
+            await withCheckedContinuation { continuation in continuations.withLock { $0.append(continuation) } }
         }
 
         /// Returns when so many wait.
