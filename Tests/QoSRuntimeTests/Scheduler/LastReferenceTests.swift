@@ -6,7 +6,7 @@ import Testing
 @testable import QoSRuntime
 
 /// What is used after it was given up is seen by AddressSanitizer; without it these tests see work that is lost.
-@Suite("The last reference to what runs a job", .timeLimit(.minutes(10)))
+@Suite("The last reference to what runs a job", .timeLimit(.minutes(2)))
 struct LastReferenceTests {
     /// Tasks that wait until threads, several at a time, make them go on.
     private final class Waiting: Sendable {
