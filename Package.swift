@@ -91,6 +91,9 @@ let package = Package(
             path: "Tests/Support/QoSRuntimeTestSupport"
         ),
 
+        // Folders with files that tests of several modules make.
+        .target(name: "QoSFileTestSupport", path: "Tests/Support/QoSFileTestSupport"),
+
         .testTarget(name: "QoSCoreTests", dependencies: ["QoSCore", "QoSTesting"]),
         .testTarget(
             name: "QoSTestingTests", dependencies: ["QoSTesting", "QoSCore", "QoSRuntime", "QoSKernel"]
@@ -101,15 +104,16 @@ let package = Package(
         .testTarget(
             name: "QoSKernelTests",
             dependencies: [
-                "QoSKernel", "QoSKernelTestSupport", "QoSCore", "QoSTesting", "CQoSShims", "CQoSTestSupport",
+                "QoSKernel", "QoSKernelTestSupport", "QoSFileTestSupport", "QoSCore", "QoSTesting", "CQoSShims",
+                "CQoSTestSupport",
             ]
         ),
-        .testTarget(name: "QoSEventLoopTests", dependencies: ["QoSEventLoop"]),
+        .testTarget(name: "QoSEventLoopTests", dependencies: ["QoSEventLoop", "QoSFileTestSupport"]),
         .testTarget(name: "QoSFoundationTests", dependencies: ["QoSFoundation", "QoSCore"]),
         // Programs on the process-wide runtime, for tests that look at a process from outside.
         .executableTarget(
             name: "QoSProcessTestDriver",
-            dependencies: ["QoSOperations", "QoSRuntime", "QoSCore", "QoSKernel"],
+            dependencies: ["QoSOperations", "QoSRuntime", "QoSCore", "QoSKernel", "QoSKernelTestSupport"],
             path: "Tests/Support/QoSProcessTestDriver"
         ),
         // The same scenarios on Foundation and Dispatch, and on ours: a table for `Docs/ComingFromDispatchAndFoundation.md`.
@@ -122,7 +126,7 @@ let package = Package(
             name: "QoSRuntimeTests",
             dependencies: [
                 "QoSRuntime", "QoSCore", "QoSKernel", "QoSEventLoop", "QoSTesting", "QoSKernelTestSupport",
-                "QoSRuntimeTestSupport",
+                "QoSRuntimeTestSupport", "QoSFileTestSupport",
                 "QoSProcessTestDriver",
                 .product(name: "ServiceContextModule", package: "swift-service-context"),
             ]

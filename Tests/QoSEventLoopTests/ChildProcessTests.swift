@@ -1,5 +1,6 @@
 import Glibc
 import QoSEventLoop
+import QoSFileTestSupport
 import Synchronization
 import Testing
 
@@ -27,15 +28,15 @@ struct ChildProcessTests {
         of script: String, environment: [String: String]? = nil, workingDirectory: String? = nil,
         standardInput: ChildCommand.Stream = .null
     ) async throws -> String {
-        let folder = try TemporaryFolder()
-        let descriptor = unsafe open("\(folder.path)/output", O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        let folder = try TemporaryFolder("qos-child")
+        let descriptor = unsafe open(folder["output"], O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
         defer { close(descriptor) }
         let exit = try await run(
             ChildCommand(
                 "/bin/sh", ["-c", script], environment: environment, workingDirectory: workingDirectory,
                 standardInput: standardInput, standardOutput: .descriptor(descriptor)))
         #expect(exit == .exited(status: 0))
-        return folder.read("output")
+        return try folder.read("output")
     }
 
     @Test(
@@ -55,18 +56,18 @@ struct ChildProcessTests {
         #expect(try await output(of: "test -n \"$PATH\" && printf inherited") == "inherited")
         #expect(try await output(of: "pwd", workingDirectory: "/proc/sys") == "/proc/sys\n")
         #expect(try await output(of: "cat; printf end") == "end")
-        let folder = try TemporaryFolder()
-        folder.write("a", "from a file")
-        let input = unsafe open("\(folder.path)/a", O_RDONLY | O_CLOEXEC)
+        let folder = try TemporaryFolder("qos-child")
+        try folder.write("a", "from a file")
+        let input = unsafe open(folder["a"], O_RDONLY | O_CLOEXEC)
         defer { close(input) }
         #expect(try await output(of: "cat", standardInput: .descriptor(input)) == "from a file")
     }
 
     @Test("starts with an empty signal mask, though the loop's thread blocks a signal")
     func signalMask() async throws {
-        let folder = try TemporaryFolder()
+        let folder = try TemporaryFolder("qos-child")
         let ended = Events()
-        let output = unsafe open("\(folder.path)/output", O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        let output = unsafe open(folder["output"], O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
         defer { close(output) }
         try await withRunningLoop { loop in
             let child = try await loop.perform { () throws(EventLoopError) in
@@ -82,7 +83,7 @@ struct ChildProcessTests {
             ended.wait()
             withExtendedLifetime(child) {}
         }
-        #expect(folder.read("output") == "SigBlk:\t0000000000000000\n")
+        #expect(try folder.read("output") == "SigBlk:\t0000000000000000\n")
     }
 
     @Test("can be sent a signal; once it ended, it is not found")

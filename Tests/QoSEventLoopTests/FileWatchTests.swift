@@ -1,4 +1,5 @@
 import Glibc
+import QoSFileTestSupport
 import Synchronization
 import Testing
 
@@ -26,43 +27,43 @@ struct FileWatchTests {
 
     @Test("of a directory tells of a file that is created, changed, renamed and removed, by name")
     func directory() async throws {
-        let folder = try TemporaryFolder()
+        let folder = try TemporaryFolder("qos-file-watch")
         try await withRunningLoop { loop in
             let log = Log()
             let watch = try await loop.perform { () throws(EventLoopError) in
                 try loop.watchFile(folder.path) { log.take($0) }
             }
-            folder.write("a")
+            try folder.write("a")
             log.wait(for: .rename, name: "a")
-            folder.write("a", "text")
+            try folder.write("a", "text")
             log.wait(for: .change, name: "a")
-            unsafe rename("\(folder.path)/a", "\(folder.path)/b")
+            unsafe rename(folder["a"], folder["b"])
             log.wait(for: .rename, name: "b")
-            unsafe unlink("\(folder.path)/b")
+            unsafe unlink(folder["b"])
             watch.close()
         }
     }
 
     @Test("of a file tells of its change and of its end")
     func file() async throws {
-        let folder = try TemporaryFolder()
-        folder.write("a")
+        let folder = try TemporaryFolder("qos-file-watch")
+        try folder.write("a")
         try await withRunningLoop { loop in
             let log = Log()
             let watch = try await loop.perform { () throws(EventLoopError) in
-                try loop.watchFile("\(folder.path)/a") { log.take($0) }
+                try loop.watchFile(folder["a"]) { log.take($0) }
             }
-            folder.write("a", "text")
+            try folder.write("a", "text")
             log.wait(for: .change, name: "a")
-            unsafe unlink("\(folder.path)/a")
+            unsafe unlink(folder["a"])
             log.wait(for: .rename, name: "a")
-            #expect(watch.path == "\(folder.path)/a")
+            #expect(watch.path == folder["a"])
         }
     }
 
     @Test("two watches of one path are both told, and the second goes on when the first is closed by its handler")
     func twice() async throws {
-        let folder = try TemporaryFolder()
+        let folder = try TemporaryFolder("qos-file-watch")
         try await withRunningLoop { loop in
             let log = Log()
             let calls = Atomic(0)
@@ -75,7 +76,7 @@ struct FileWatchTests {
                 first.withLock { $0 = watch }
                 return try loop.watchFile(folder.path) { log.take($0) }
             }
-            folder.write("a", "text")
+            try folder.write("a", "text")
             log.wait(for: .rename, name: "a")
             log.wait(for: .change, name: "a")
             #expect(calls.load(ordering: .relaxed) == 1)
@@ -106,7 +107,7 @@ struct FileWatchTests {
         arguments: [("ENOSPC", -28, "fs.inotify.max_user_watches"), ("EMFILE", -24, "fs.inotify.max_user_instances")]
             as [(String, Int32, String)])
     func limit(name: String, number: Int32, setting: String) async throws {
-        let folder = try TemporaryFolder()
+        let folder = try TemporaryFolder("qos-file-watch")
         let fault: LoopCall.Fault = { $0 == .fileEventStart ? number : 0 }
         try await withRunningLoop(fault: fault) { loop in
             let error = await #expect(throws: EventLoopError.self) {

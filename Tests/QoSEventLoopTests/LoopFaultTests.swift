@@ -1,4 +1,5 @@
 import Glibc
+import QoSFileTestSupport
 import Synchronization
 import Testing
 
@@ -12,7 +13,7 @@ struct LoopFaultTests {
 
     /// Makes a loop, makes every kind of watch, and closes all of it.
     static func useEverything(fault: @escaping LoopCall.Fault) async throws {
-        let folder = try TemporaryFolder()
+        let folder = try TemporaryFolder("qos-loop-fault")
         let (pipe, input) = (TestPipe(), TestPipe())
         try await withRunningLoop(fault: fault) { loop in
             let exited = Events()

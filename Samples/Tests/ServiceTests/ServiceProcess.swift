@@ -68,13 +68,12 @@ final class ServiceProcess {
         try HTTPAnswer(port: port, path: path)
     }
 
-    /// Asks for the status until `condition` holds.
+    /// Asks for the status until `condition` holds; each question waits for its answer, so the service sets the pace.
     @discardableResult
     func status(until condition: (StatusAnswer) -> Bool) throws -> StatusAnswer {
         while true {
             let status = try get("/status").decode(StatusAnswer.self)
             if condition(status) { return status }
-            usleep(2000)
         }
     }
 

@@ -163,10 +163,11 @@ struct ServiceTests {
         for _ in 0..<10 {
             let service = try start()
             try service.waitUntilListening()
-            try service.status { $0.files > 0 }
-            // The moment itself is what is random; nothing waits for it.
-            usleep(UInt32.random(in: 0..<150_000, using: &random.generator))
-            let last = try service.get("/status").decode(StatusAnswer.self)
+            var last = try service.status { $0.files > 0 }
+            // The moment is so many answers later.
+            for _ in 0..<Int.random(in: 0..<200, using: &random.generator) {
+                last = try service.get("/status").decode(StatusAnswer.self)
+            }
             service.send(SIGKILL)
             #expect(service.wait().wasKilled)
             if !last.complete { interrupted += 1 }

@@ -5,11 +5,10 @@ internal import CLibUV
 /// The memory lives as long as this object. libuv's own reference to the object is taken in ``open(_:)`` and given back
 /// in the close callback, after which libuv touches the memory no more; so it does not matter which comes first, the
 /// close callback or the last reference of others.
+// SAFETY: `memory` is set once. What it points to is touched on the loop's thread only; before the loop runs, the
+// thread that makes the loop has it to itself, and so has the thread that drops it.
 @safe
 class AnyLoopHandle: @unchecked Sendable {
-    // SAFETY: `memory` is set once. What it points to is touched on the loop's thread only; before the loop runs, the
-    // thread that makes the loop has it to itself, and so has the thread that drops it.
-
     private let memory: UnsafeMutableRawPointer
 
     /// Allocates zeroed memory; a type of 0 (`UV_UNKNOWN_HANDLE`) tells that libuv does not know the handle yet.

@@ -8,11 +8,10 @@ internal import Glibc
 ///
 /// The wake-up is no `uv_async_t`: the loop's thread spins until the sender has come out of `uv_async_send`, and the sender does not
 /// when it is of a lower class and the loop's thread has taken its processor; that took most of a processor's time.
+// SAFETY: everything is set once. `loop` and the handles are touched on the loop's thread only; the descriptors, on any thread,
+// are protected by the kernel.
 @safe
 final class LoopCore: @unchecked Sendable {
-    // SAFETY: everything is set once. `loop` and the handles are touched on the loop's thread only; the descriptors, on any thread,
-    // are protected by the kernel.
-
     /// The loop. The loop's thread.
     let loop: UnsafeMutablePointer<uv_loop_t>
 

@@ -2,9 +2,8 @@
 ///
 /// The handler is called on the loop's thread and may be taken away from any thread; it is called and released outside
 /// of the lock, so it may close its own watch and hold whatever it likes.
+// SAFETY: the superclass says who may touch the memory; what this class adds is protected by a lock.
 final class LoopHandle<Event>: AnyLoopHandle, @unchecked Sendable {
-    // SAFETY: the superclass says who may touch the memory; what this class adds is protected by a lock.
-
     typealias Handler = @Sendable (Event) -> Void
 
     private let handler: LoopLock<Handler?>

@@ -7,9 +7,9 @@ internal import CLibUV
 /// to be had here: the loop depends on nothing but libuv.
 ///
 /// Not recursive. Threading: any thread. No user code under it.
+// SAFETY: the memory is allocated in `init`, freed in `deinit`, and never replaced; `value` is touched with the mutex held only.
 @safe
 struct LoopLock<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
-    // SAFETY: the memory is allocated in `init`, freed in `deinit`, and never replaced; `value` is touched with the mutex held only.
     private let mutex: UnsafeMutablePointer<uv_mutex_t>
     private let value: UnsafeMutablePointer<Value>
 

@@ -11,10 +11,10 @@ public import Synchronization
 /// lock and one exchange to unlock, no system call ("Futexes Are Tricky", Drepper 2011, the second mutex). Not recursive, not fair.
 ///
 /// Threading: any thread. No user code, system call or resumption under it.
+// SAFETY: the memory is allocated in `init`, freed in `deinit`, and never replaced; `value` is touched by the one that has
+// changed the word from 0 only.
 @safe
 package struct Lock<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
-    // SAFETY: the memory is allocated in `init`, freed in `deinit`, and never replaced; `value` is touched by the one that has
-    // changed the word from 0 only.
     @usableFromInline let word: UnsafeMutablePointer<Atomic<UInt32>>
     /// In the same allocation, behind the word.
     @usableFromInline let value: UnsafeMutablePointer<Value>

@@ -2,9 +2,8 @@ import QoSCore
 import QoSRuntime
 
 /// Who watches an operation from outside. An object, so that an operation that nobody watches has room for its address only.
+// SAFETY: read and written under the domain's lock.
 final class OperationWatchers: @unchecked Sendable {
-    // SAFETY: read and written under the domain's lock.
-
     /// What is to be called at an end.
     struct Completion: Sendable {
         let operation: AnyOperation

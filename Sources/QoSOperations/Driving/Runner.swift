@@ -6,9 +6,8 @@ import Synchronization
 ///
 /// It serves more than one operation only as long as its task is untouched: once the task was cancelled or raised it ends with
 /// the operation that this was meant for.
+// SAFETY: the constants and the atomic apart, everything is read and written under the lock of the operations' domain.
 final class Runner: @unchecked Sendable {
-    // SAFETY: the constants and the atomic apart, everything is read and written under the lock of the operations' domain.
-
     let scheduler: QoSScheduler
     /// The class whose executor the task prefers.
     let qosClass: QoSClass

@@ -1,12 +1,11 @@
 public import QoSCore
 public import QoSRuntime
 
+// SAFETY: what `init` sets once never changes; `record` is read and written under the lock of the operations' domain.
 /// What all operations have in common, whatever their results: see ``QoSOperation``.
 ///
 /// Threading: any thread.
 public class AnyOperation: CurrentWork, @unchecked Sendable {
-    // SAFETY: what `init` sets once never changes; `record` is read and written under the lock of the operations' domain.
-
     let givenName: String?
     /// What the operation works with (rule O12).
     public let kind: OperationKind

@@ -1,6 +1,9 @@
 public import QoSCore
 import QoSRuntime
 
+// SAFETY: `body` and `result` belong to the runner from the start of the operation to its end. Before that they are
+// touched under the domain's lock, by whoever ends it; after it the result does not change, and is read by those who
+// have seen the end under the lock.
 /// A piece of asynchronous work that runs once, in an operation queue, when what it depends on has finished.
 ///
 /// ```swift
@@ -16,10 +19,6 @@ import QoSRuntime
 ///
 /// Threading: any thread.
 public final class QoSOperation<Value: Sendable>: AnyOperation, @unchecked Sendable {
-    // SAFETY: `body` and `result` belong to the runner from the start of the operation to its end. Before that they are
-    // touched under the domain's lock, by whoever ends it; after it the result does not change, and is read by those who
-    // have seen the end under the lock.
-
     private enum Body: Sendable {
         case plain(@Sendable () async throws -> Value)
         case told(@Sendable (OperationContext) async throws -> Value)

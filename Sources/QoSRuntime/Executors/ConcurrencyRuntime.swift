@@ -132,8 +132,8 @@ package enum ConcurrencyRuntime {
     /// Ends the counting of references to an object that lives as long as the process.
     ///
     /// The concurrency library retains and releases the executor for each job that it enqueues; on one counter, which the processors
-    /// then take from one another. What the compiler does for constants with this call, `swift_initStaticObject` of the standard
-    /// library, takes the object out of it. Nothing may refer to the object weakly before.
+    /// then take from one another. `_swift_stdlib_immortalize` of the standard library takes the object out of it. Nothing may refer to
+    /// the object weakly before.
     static func makeImmortal(_ object: AnyObject) {
         // SAFETY: it is retained for good.
         unsafe cqos_make_immortal(Unmanaged.passRetained(object).toOpaque())

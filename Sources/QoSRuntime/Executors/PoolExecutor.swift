@@ -9,10 +9,9 @@ import Synchronization
 /// pool of that class (rule I4).
 ///
 /// Threading: any thread. A submission takes no lock and allocates nothing.
+// SAFETY: nothing in it changes; the pools are made for use by any thread.
 @safe
 final class PoolExecutor: TaskExecutor, @unchecked Sendable {
-    // SAFETY: nothing in it changes; the pools are made for use by any thread.
-
     let core: SchedulerCore
 
     /// The scheduler's pools, which live as long as `core`; without a way round by it, which would be counted at each job.
@@ -46,7 +45,29 @@ final class PoolExecutor: TaskExecutor, @unchecked Sendable {
         Int(behavior?.rawValue ?? 0) * perBehavior + (qosClass?.rank ?? QoSClass.allCases.count)
     }
 
+    /// Does something that may let the job run before it returns.
+    ///
+    /// The job may then give up the last reference to the scheduler: the concurrency library holds none to the executor during the call.
+    /// A worker's thread has one to its scheduler while it runs; on other threads one is taken.
+    @inline(__always)
+    private func kept(_ body: () -> Void) {
+        if let worker = unsafe Worker.current,
+            unsafe worker.pointee.pool >= pools, unsafe worker.pointee.pool < pools + QoSClass.allCases.count
+        {
+            return body()
+        }
+        // SAFETY: taken and given back once each.
+        let reference = unsafe Unmanaged.passRetained(self)
+        body()
+        unsafe reference.release()
+    }
+
     func enqueue(_ job: UnownedJob) {
+        kept { add(job) }
+    }
+
+    @inline(__always)
+    private func add(_ job: UnownedJob) {
         let node = JobNode(job)
         let target = targetClass(of: job)
         let isOfClass = job.priority.rawValue <= target.rawValue
@@ -86,6 +107,6 @@ final class PoolExecutor: TaskExecutor, @unchecked Sendable {
             ?? TimerLeeway.tolerance(
                 of: qosClass ?? QoSClass(rawPriority: Task.currentPriority.rawValue) ?? .default,
                 delay: deadline > now ? deadline - now : 0)
-        core.addTimer(deadline: deadline, tolerance: window, .job(job, executor: self))
+        kept { core.addTimer(deadline: deadline, tolerance: window, .job(job, executor: self)) }
     }
 }

@@ -11,10 +11,9 @@ import Synchronization
 /// comes next is of its own class; else it hands the lane over (`Docs/Protocols/serial-lane.md`).
 ///
 /// Threading: any thread.
+// SAFETY: `waiting` belongs to whoever has set the running bit of `word`; the rest is atomic or never changes.
 @safe
 final class SerialLane: @unchecked Sendable {
-    // SAFETY: `waiting` belongs to whoever has set the running bit of `word`; the rest is atomic or never changes.
-
     /// How many items one activation runs before the pool's other work gets its turn.
     private static let batch = 64
 
@@ -49,7 +48,13 @@ final class SerialLane: @unchecked Sendable {
     }
 
     /// Adds a job. Lock-free; wakes a worker only where the lane is idle or has to be raised.
+    ///
+    /// The job may run before this returns, and be the last that anybody wanted of the lane: the concurrency library holds no reference
+    /// to the executor during the call, so one is taken.
     func enqueue(_ job: UnownedJob) {
+        // SAFETY: taken and given back once each.
+        let reference = unsafe Unmanaged.passRetained(self)
+        defer { unsafe reference.release() }
         let rank = QoSClass(job.priority).rank
         let node = JobNode(job)
         node.prepare(.job(executor: 0))

@@ -215,9 +215,8 @@ final class AsyncGate: Sendable {
 }
 
 /// One task's wait for a permit.
+// SAFETY: the fields that change are touched under the gate's lock only.
 final class AsyncWait: @unchecked Sendable {
-    // SAFETY: the fields that change are touched under the gate's lock only.
-
     let task: TaskAddress
     let isOwned: Bool
     var isCancelled = false

@@ -1,3 +1,4 @@
+// SAFETY: `value` is touched by the task that holds the gate's only permit; a hand-over goes through the gate's lock.
 /// Guards a value by a lock for tasks: who finds it held is suspended, and the holder's task is raised while something higher waits
 /// (rules I2, I4).
 ///
@@ -18,7 +19,6 @@
 /// Threading: any task.
 @safe
 public final class AsyncMutex<Value: Sendable>: @unchecked Sendable {
-    // SAFETY: `value` is touched by the task that holds the gate's only permit; a hand-over goes through the gate's lock.
     private let gate: AsyncGate
     private let value: UnsafeMutablePointer<Value>
 

@@ -20,9 +20,8 @@ protocol ThreadAwaited: AnyObject, Sendable {
 }
 
 /// A thread's wait for something that is no lock.
+// SAFETY: `raises` is touched under the registry's lock only.
 final class ThreadAwaiting: @unchecked Sendable {
-    // SAFETY: `raises` is touched under the registry's lock only.
-
     let awaited: any ThreadAwaited
 
     /// What the waiting thread inherited meanwhile and handed on.

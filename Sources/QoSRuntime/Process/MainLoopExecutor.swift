@@ -8,9 +8,8 @@ import Synchronization
 /// before those of a lower one, among those that wait at the same time.
 ///
 /// Threading: any thread submits; ``run()`` belongs to the main thread.
+// SAFETY: `waiting` belongs to the main thread; the rest is atomic or never changes.
 final class MainLoopExecutor: SerialExecutor, @unchecked Sendable {
-    // SAFETY: `waiting` belongs to the main thread; the rest is atomic or never changes.
-
     /// How many jobs run between two looks at the loop's other events.
     private static let batch = 64
 
@@ -19,8 +18,8 @@ final class MainLoopExecutor: SerialExecutor, @unchecked Sendable {
     private var waiting = LaneItems()
 
     /// The queue, apart from the executor, so that the loop's callback can be made before the executor exists.
+    // SAFETY: `executor` is set once, before the loop runs; the queue is for any thread.
     private final class Box: @unchecked Sendable {
-        // SAFETY: `executor` is set once, before the loop runs; the queue is for any thread.
         let queue = InjectionQueue()
         unowned(unsafe) var executor: MainLoopExecutor?
     }

@@ -2,9 +2,8 @@ import QoSCore
 import QoSKernel
 
 /// A closure whose result a task awaits.
+// SAFETY: as the base class; the further fields never change, or are guarded.
 final class AwaitedEntry<Success: Sendable>: WorkEntry, @unchecked Sendable {
-    // SAFETY: as the base class; the further fields never change, or are guarded.
-
     private enum Progress {
         case waiting(CheckedContinuation<Success, any Error>?)
         case begun

@@ -1,9 +1,8 @@
 import QoSCore
 
 /// Stands for an item of a concurrent queue in the queue that this targets.
+// SAFETY: as the base class; the one further field never changes.
 final class CarrierEntry: WorkEntry, @unchecked Sendable {
-    // SAFETY: as the base class; the one further field never changes.
-
     private let carried: WorkEntry
 
     init(_ carried: WorkEntry, in queue: QueueCore, level: LevelCode) {

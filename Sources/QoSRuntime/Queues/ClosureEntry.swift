@@ -1,9 +1,8 @@
 import QoSCore
 
 /// A closure that was submitted to a queue.
+// SAFETY: as the base class; the further fields are sendable and never change.
 final class ClosureEntry: WorkEntry, @unchecked Sendable {
-    // SAFETY: as the base class; the further fields are sendable and never change.
-
     private let body: @Sendable () -> Void
     private let context: CarriedContext?
     private let skipped: (@Sendable () -> Void)?

@@ -1,9 +1,8 @@
 import QoSCore
 
 /// Stands for a serial queue with items in a pool, or in the queue that it targets; runs some of them.
+// SAFETY: as the base class; the one further field never changes.
 final class DrainEntry: WorkEntry, @unchecked Sendable {
-    // SAFETY: as the base class; the one further field never changes.
-
     /// The queue whose items it runs; ``WorkEntry/queue`` is where it stands.
     private let drained: QueueCore
 

@@ -4,9 +4,8 @@ import Synchronization
 /// The iterations of a parallel loop, taken one after the other by whoever takes part (rule B14).
 ///
 /// Threading: any thread; `body` is there until ``finish()``, and whoever takes part has joined before that.
+// SAFETY: `body` is set before the work is shared, and cleared when nobody takes part any more and nobody can join.
 final class ParallelWork: @unchecked Sendable {
-    // SAFETY: `body` is set before the work is shared, and cleared when nobody takes part any more and nobody can join.
-
     private let count: Int
     private var body: ((Int) -> Void)?
     private let next = Atomic(0)

@@ -1,9 +1,8 @@
 import QoSCore
 
 /// Stands in a higher pool for an entry that waits in a lower one: whichever is reached first runs it (rules I1, I3).
+// SAFETY: as the base class; the one further field never changes.
 final class RaisedEntry: WorkEntry, @unchecked Sendable {
-    // SAFETY: as the base class; the one further field never changes.
-
     private let original: WorkEntry
 
     init(_ original: WorkEntry) {

@@ -8,10 +8,9 @@ import Synchronization
 /// Made claimed: nobody but its submitter runs it, unless that finds the queue busy and gives it back.
 ///
 /// Threading: as the base class; `body` is taken by the one that runs it, before the submitter goes on.
+// SAFETY: `body` and `wait` are set before the entry is shared; `body` is touched after that only by the one that has set
+// `isTaken`, which ends before `isDone` is set, or is the submitter.
 final class SyncEntry: WorkEntry, @unchecked Sendable {
-    // SAFETY: `body` and `wait` are set before the entry is shared; `body` is touched after that only by the one that has set
-    // `isTaken`, which ends before `isDone` is set, or is the submitter.
-
     private var body: (() -> Void)?
     private let carried: SyncEntry?
     private let isTaken = Atomic<Bool>(false)

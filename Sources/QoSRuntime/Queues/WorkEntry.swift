@@ -8,11 +8,10 @@ import Synchronization
 /// A pool's queue links it through its own first two words (``JobNode``).
 ///
 /// Threading: what is marked so belongs to the lock of the queue that it stands in; the rest is atomic or never changes.
+// SAFETY: the links belong to the pool's queue, as those of every node; the fields marked "the queue's lock" are touched
+// under it only; `outer` belongs to the thread that runs the entry.
 @safe
 class WorkEntry: CurrentWork, @unchecked Sendable {
-    // SAFETY: the links belong to the pool's queue, as those of every node; the fields marked "the queue's lock" are touched
-    // under it only; `outer` belongs to the thread that runs the entry.
-
     /// The links; the first stored words, so that they lie where ``JobNode`` expects them.
     private var links: (UInt, UInt) = (0, 0)
 

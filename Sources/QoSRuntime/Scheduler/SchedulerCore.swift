@@ -6,11 +6,10 @@ import Synchronization
 /// The pools, the loop and the timers of one scheduler: what its threads and executors share.
 ///
 /// Threading: any thread, except where a method says "the loop's thread".
+// SAFETY: the tables are filled before the first thread starts and freed when the last reference is gone; `phase`,
+// `threads`, `nextRescan` and `lastRescan` belong to the loop's thread; the rest is atomic, locked or never changes.
 @safe
 final class SchedulerCore: @unchecked Sendable {
-    // SAFETY: the tables are filled before the first thread starts and freed when the last reference is gone; `phase`,
-    // `threads`, `nextRescan` and `lastRescan` belong to the loop's thread; the rest is atomic, locked or never changes.
-
     /// Tells the schedulers of a process apart, 1…63; 0 for one that came when all numbers were taken: its waiting tasks are
     /// raised a moment later.
     let number = SchedulerNumbers.take()
@@ -128,8 +127,8 @@ final class SchedulerCore: @unchecked Sendable {
     let effects = Lock<[WorkerEffects]>([])
 
     /// The core is retained by the loop's and the workers' threads while they run, so the loop refers back weakly.
+    // SAFETY: set once before the loop runs; afterwards read on the loop's thread only, which retains the core.
     private final class Link: @unchecked Sendable {
-        // SAFETY: set once before the loop runs; afterwards read on the loop's thread only, which retains the core.
         unowned(unsafe) var core: SchedulerCore?
     }
 

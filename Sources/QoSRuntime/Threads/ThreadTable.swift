@@ -6,10 +6,9 @@ import QoSKernel
 ///
 /// Asked only when somebody waits for such a thread. A thread registers itself and takes itself out before it ends.
 enum ThreadTable {
+    // SAFETY: a worker outlives its thread, and what is done to it is done while the thread holds a lock (`ThreadRaise`).
     @safe
     struct Entry: @unchecked Sendable {
-        // SAFETY: a worker outlives its thread, and what is done to it is done while the thread holds a lock (`ThreadRaise`).
-
         /// The worker that the thread is.
         let worker: UnsafeMutablePointer<Worker>?
 

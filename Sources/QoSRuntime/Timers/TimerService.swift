@@ -10,9 +10,8 @@ import Synchronization
 /// The race between a request and the loop that goes to sleep: the request is published before `armed` is read, the loop
 /// publishes `armed` before it looks at the requests for the last time; both sequentially consistent. One of the two
 /// sees the other.
+// SAFETY: `queue` belongs to the loop's thread; the rest is atomic.
 final class TimerService: @unchecked Sendable {
-    // SAFETY: `queue` belongs to the loop's thread; the rest is atomic.
-
     /// What a timer does when it fires, on the loop's thread.
     enum Payload {
         /// Gives a job to the executor it was submitted to.

@@ -21,7 +21,8 @@ struct VirtualQueue: Sendable {
         guard index == head else { return jobs.remove(at: index) }
         let job = jobs[head]
         head += 1
-        if head > 256, head * 2 > jobs.count {
+        // A job that was taken must not be kept: it refers to the scheduler whose queue this is.
+        if isEmpty || (head > 256 && head * 2 > jobs.count) {
             jobs.removeFirst(head)
             head = 0
         }

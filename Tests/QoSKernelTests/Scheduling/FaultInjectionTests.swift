@@ -51,6 +51,17 @@ struct FaultInjectionTests {
         #expect(calls.count(of: .getNice) == 3)
     }
 
+    @Test("tells of each call that came through, once it has, and of no other")
+    func tellsOfCalls() throws {
+        let told = Box<[KernelCall]>([])
+        let calls = FaultInjectingSchedulingCalls { call in told.update { $0.append(call) } }
+        calls.deny(.getNice, with: EPERM)
+        #expect(throws: KernelError.self) { try calls.nice(of: .current) }
+        #expect(throws: KernelError.self) { try calls.affinity(of: ThreadID(rawValue: .max)) }
+        _ = try calls.name(of: .current)
+        #expect(told.value == [.getName])
+    }
+
     @Test("a thread that cannot be made is an error, one that cannot be named still runs")
     func threadsUnderFaults() throws {
         let calls = FaultInjectingSchedulingCalls()

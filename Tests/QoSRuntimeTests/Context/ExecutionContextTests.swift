@@ -37,6 +37,7 @@ struct ExecutionContextTests {
                             return await group.reduce(into: [Seen]()) { $0.append($1) }
                         }
                         let unstructured = await Task { Seen.now }.value
+                        // What the context is to travel over.
                         try await Task.sleep(for: .microseconds(10))
                         let all = await group + [child, unstructured, Seen.now]
                         return all.map { $0.request == 7 && $0.activity == id && $0.level == .utility }

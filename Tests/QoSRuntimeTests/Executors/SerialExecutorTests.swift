@@ -85,8 +85,8 @@ struct SerialExecutorTests {
         }
     }
 
+    // SAFETY: touched by actors only that share one serial executor; that is what the test is about.
     private final class Unguarded: @unchecked Sendable {
-        // SAFETY: touched by actors only that share one serial executor; that is what the test is about.
         var count = 0
     }
 

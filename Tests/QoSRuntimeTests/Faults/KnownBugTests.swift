@@ -21,6 +21,7 @@ struct KnownBugTests {
                 }
             }
             await Task(executorPreference: scheduler.executor(for: sleeper)) {
+                // The timers are what the test is about.
                 for milliseconds in [1, 5, 2, 0, 3] {
                     try? await Task.sleep(for: .milliseconds(milliseconds), tolerance: .zero)
                 }

@@ -22,7 +22,8 @@ struct SchedulingCallFaultTests {
         return configuration
     }
 
-    /// Tasks of all classes, some of which are awaited by higher ones while they run or wait.
+    /// Tasks of all classes, some of which are awaited by higher ones while they run or wait, or come back by a timer; nobody counts on
+    /// how long that takes.
     private func load(_ scheduler: QoSScheduler, tasks: Int, seed: UInt64) async -> Int {
         var random = SeededGenerator(seed: seed)
         return await withTaskGroup { group in

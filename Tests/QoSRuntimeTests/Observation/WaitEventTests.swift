@@ -13,6 +13,15 @@ struct WaitEventTests {
         func observe(_ event: SchedulerEvent) {
             if case .waiting(let report) = event { reports.append(report) }
         }
+
+        /// The first report of a worker that sleeps for the resource, once there is one.
+        func sleeper(for resource: String) async -> InversionReport {
+            while true {
+                let found = reports.all.first { $0.resource == resource && $0.kind == .blockedPoolThread }
+                if let found { return found }
+                await Task.yield()
+            }
+        }
     }
 
     private func withObserved(_ body: (QoSScheduler, Observer) async throws -> Void) async throws {
@@ -22,27 +31,39 @@ struct WaitEventTests {
         try await withScheduler(configuration) { try await body($0, observer) }
     }
 
+    /// Lets a thread `holder` have what `hold` takes, until the observer is told of an item of the class that `wait`s for it.
+    ///
+    /// - Returns: what it is told.
+    private func report(
+        on resource: String, by qosClass: QoSClass, of scheduler: QoSScheduler, to observer: Observer,
+        hold: @escaping @Sendable (_ body: () -> Void) -> Void, wait: @escaping @Sendable () -> Void
+    ) async throws -> InversionReport {
+        let (begun, goOn) = (Gate(), Gate())
+        let thread = try RunningThread(name: "holder") {
+            hold {
+                begun.open()
+                goOn.blockThread()
+            }
+        }
+        await begun.passed()
+        scheduler.globalQueue(for: qosClass).async { wait() }
+        let report = await observer.sleeper(for: resource)
+        goOn.open()
+        try thread.join()
+        return report
+    }
+
     @Test("I5 a worker that sleeps for a work queue is told of, with both threads' names")
     func blockedForQueue() async throws {
         try await withObserved { scheduler, observer in
             let queue = scheduler.makeQueue("busy")
-            let (begun, goOn) = (Gate(), Gate())
-            let thread = try RunningThread(name: "has-the-turn") {
-                try? queue.sync {
-                    begun.open()
-                    goOn.blockThread()
-                }
-            }
-            await begun.passed()
-            scheduler.globalQueue(for: .utility).async { try? queue.sync {} }
-            while !observer.reports.all.contains(where: { $0.resource == "queue 'busy'" }) { await Task.yield() }
-            goOn.open()
-            try thread.join()
-            let report = observer.reports.all.first { $0.resource == "queue 'busy'" }
-            #expect(report?.kind == .blockedPoolThread)
-            #expect(report?.waiter.name.contains("'qos-ut-") == true)
-            #expect(report?.holder.name.contains("'has-the-turn'") == true)
-            #expect(report?.waiter.level == .utility)
+            let report = try await report(
+                on: "queue 'busy'", by: .utility, of: scheduler, to: observer,
+                hold: { body in try? queue.sync { body() } }, wait: { try? queue.sync {} })
+            #expect(observer.reports.all.first { $0.resource == "queue 'busy'" } == report)
+            #expect(report.waiter.name.contains("'qos-ut-"))
+            #expect(report.holder.name.contains("'holder'"))
+            #expect(report.waiter.level == .utility)
         }
     }
 
@@ -50,21 +71,11 @@ struct WaitEventTests {
     func blockedInMutex() async throws {
         try await withObserved { scheduler, observer in
             let lock = SharedMutex(name: "table")
-            let (begun, goOn) = (Gate(), Gate())
-            let thread = try RunningThread(name: "holder") {
-                lock.mutex.withLock { _ in
-                    begun.open()
-                    goOn.blockThread()
-                }
-            }
-            await begun.passed()
-            scheduler.globalQueue(for: .userInitiated).async { lock.mutex.withLock { $0 += 1 } }
-            while !observer.reports.all.contains(where: { $0.resource == "mutex 'table'" }) { await Task.yield() }
-            goOn.open()
-            try thread.join()
-            let report = observer.reports.all.first { $0.resource == "mutex 'table'" && $0.kind == .blockedPoolThread }
-            #expect(report?.waiter.name.contains("'qos-in-") == true)
-            #expect(report?.holder.name.contains("'holder'") == true)
+            let report = try await report(
+                on: "mutex 'table'", by: .userInitiated, of: scheduler, to: observer,
+                hold: { body in lock.mutex.withLock { _ in body() } }, wait: { lock.mutex.withLock { $0 += 1 } })
+            #expect(report.waiter.name.contains("'qos-in-"))
+            #expect(report.holder.name.contains("'holder'"))
             #expect(throws: LockError.self) {
                 try lock.mutex.withCheckedLock { _ in try lock.mutex.withCheckedLock { $0 += 1 } }
             }
@@ -79,20 +90,9 @@ struct WaitEventTests {
             configuration: .init(processors: 1, appliesKernelEffects: false, observer: observer))
         try await withObserved { other, otherObserver in
             let lock = SharedMutex(name: "elsewhere")
-            let (begun, goOn) = (Gate(), Gate())
-            let thread = try RunningThread(name: "holder") {
-                lock.mutex.withLock { _ in
-                    begun.open()
-                    goOn.blockThread()
-                }
-            }
-            await begun.passed()
-            other.globalQueue(for: .default).async { lock.mutex.withLock { $0 += 1 } }
-            while !otherObserver.reports.all.contains(where: { $0.resource == "mutex 'elsewhere'" }) {
-                await Task.yield()
-            }
-            goOn.open()
-            try thread.join()
+            _ = try await report(
+                on: "mutex 'elsewhere'", by: .default, of: other, to: otherObserver,
+                hold: { body in lock.mutex.withLock { _ in body() } }, wait: { lock.mutex.withLock { $0 += 1 } })
             #expect(!observer.reports.all.contains { $0.resource == "mutex 'elsewhere'" })
         }
         try await observed?.shutdown()

@@ -75,8 +75,8 @@ struct InjectionQueueTests {
     }
 
     /// Nodes that several threads use.
+    // SAFETY: the table never changes; each node belongs to whoever pushed or took it.
     private final class SharedNodes: @unchecked Sendable {
-        // SAFETY: the table never changes; each node belongs to whoever pushed or took it.
         let made: MadeNodes
         init(count: Int) { made = MadeNodes(count: count) }
     }

@@ -1,5 +1,6 @@
 import Glibc
 import QoSCore
+import QoSFileTestSupport
 import QoSRuntimeTestSupport
 import Testing
 
@@ -12,7 +13,8 @@ struct SourceLifetimeTests {
         let scheduler = try QoSScheduler(configuration: .init(processors: 1, appliesKernelEffects: false))
         let queue = scheduler.makeQueue("late")
         let signals = try await queue.signalEvents(SIGURG)
-        let files = try await queue.fileEvents("/tmp")
+        let folder = try TemporaryFolder("qos-source")
+        let files = try await queue.fileEvents(folder.path)
         let timer = queue.timerEvents(after: .seconds(3600))
         let waiting = Task {
             async let first: Void = { for await _ in signals {} }()

@@ -131,15 +131,17 @@ struct WorkItemTests {
     func waitsForItself() async throws {
         try await withScheduler { scheduler in
             let queue = scheduler.makeQueue("queue")
-            let itself = Collected<WorkItem>()
+            let itself = Lock<WorkItem?>(nil)
             let item = WorkItem {
-                #expect(throws: WorkQueueError.wouldDeadlock("queue")) { try itself.all[0].wait() }
+                // Taken out: the two refer to each other.
+                let item = itself.withLock { $0.take() }
+                #expect(throws: WorkQueueError.wouldDeadlock("queue")) { try item?.wait() }
                 let behind = WorkItem {}
                 try? queue.async(behind)
                 #expect(throws: WorkQueueError.wouldDeadlock("queue")) { try behind.wait() }
                 #expect(throws: WorkQueueError.wouldDeadlock("queue")) { try behind.wait(for: .seconds(3_600)) }
             }
-            itself.append(item)
+            itself.withLock { $0 = item }
             try queue.async(item)
             await item.finished()
         }

@@ -1,5 +1,6 @@
 import Glibc
 import QoSCore
+import QoSFileTestSupport
 import QoSKernel
 import QoSRuntime
 import QoSRuntimeTestSupport
@@ -123,16 +124,11 @@ struct WorkSourceTests {
     @Test("a change of a file comes to its handler")
     func files() async throws {
         try await withScheduler { scheduler in
-            let path = "/tmp/qos-file-source-\(getpid())-\(UInt64.random(in: 0 ... .max))"
-            let descriptor = unsafe open(path, O_CREAT | O_RDWR, 0o600)
-            #expect(descriptor >= 0)
-            defer {
-                close(descriptor)
-                unsafe unlink(path)
-            }
+            let folder = try TemporaryFolder("qos-source")
+            try folder.write("file")
             let queue = scheduler.makeQueue("queue")
-            let events = try await queue.fileEvents(path)
-            #expect(unsafe write(descriptor, [UInt8]([1]), 1) == 1)
+            let events = try await queue.fileEvents(folder["file"])
+            try folder.write("file", "text")
             for await changes in events {
                 #expect(changes.changed)
                 break

@@ -371,6 +371,7 @@ struct ShutdownBehaviorTests {
                 group.addTask(executorPreference: scheduler.executor(for: qosClass, onShutdown: behavior)) {
                     switch kind {
                     case 0: await Task.yield()
+                    // Comes back by a timer, whether that is before, during or after the shutdown.
                     case 1: try? await Task.sleep(for: .microseconds(300))
                     case 2:
                         await scheduler.withQoS(qosClass, onShutdown: behavior) { await Task.yield() }

@@ -1,32 +1,21 @@
-import Foundation
+import QoSFileTestSupport
 import QoSKernel
 
 /// A control group in a directory, with a quota that a test can change; removed with the value.
 final class MadeGroup: Sendable {
-    private let directory: URL
+    private let folder: TemporaryFolder
 
-    var root: FileRoot { FileRoot(directory.path) }
+    var root: FileRoot { FileRoot(folder.path) }
 
     init() throws {
-        directory = FileManager.default.temporaryDirectory
-            .appendingPathComponent("qos-group-\(UUID().uuidString)", isDirectory: true)
-        try write("0::/group\n", to: "proc/self/cgroup")
-        try write("", to: "sys/fs/cgroup/cgroup.procs")
+        folder = try TemporaryFolder("qos-group")
+        try folder.write("proc/self/cgroup", "0::/group\n")
+        try folder.write("sys/fs/cgroup/cgroup.procs")
         try setQuota("max 100000")
-    }
-
-    deinit {
-        try? FileManager.default.removeItem(at: directory)
     }
 
     /// - Parameter content: of `cpu.max`.
     func setQuota(_ content: String) throws {
-        try write(content + "\n", to: "sys/fs/cgroup/group/cpu.max")
-    }
-
-    private func write(_ content: String, to path: String) throws {
-        let file = directory.appendingPathComponent(path)
-        try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-        try Data(content.utf8).write(to: file, options: .atomic)
+        try folder.write("sys/fs/cgroup/group/cpu.max", content + "\n", isReplaced: true)
     }
 }

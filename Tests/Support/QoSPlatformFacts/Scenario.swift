@@ -9,6 +9,10 @@ struct Scenario {
     /// Does it with ours.
     let ours: () throws -> String
 
+    init(_ name: String, _ platform: @escaping () throws -> String, _ ours: @escaping () throws -> String) {
+        (self.name, self.platform, self.ours) = (name, platform, ours)
+    }
+
     /// What each side did, as a row of a table.
     var row: String { "| \(name) | \(Self.told(platform)) | \(Self.told(ours)) |" }
 
@@ -25,32 +29,29 @@ struct Scenario {
         let (queues, operations) = (OurQueues(scheduler: scheduler), OurOperations(scheduler: scheduler))
         return [
             Scenario(
-                name: "B5, B6: an item without a level, submitted by utility, on a queue without one",
-                platform: DispatchQueues.inferred, ours: queues.inferred),
+                "B5, B6: an item without a level, submitted by utility, on a queue without one",
+                DispatchQueues.inferred, queues.inferred
+            ),
+            Scenario("B5: a background item on a queue without a level", DispatchQueues.itemLevel, queues.itemLevel),
             Scenario(
-                name: "B5: a background item on a queue without a level",
-                platform: DispatchQueues.itemLevel, ours: queues.itemLevel),
+                "B8: a userInitiated item that enforces it, on a background queue",
+                DispatchQueues.enforced, queues.enforced
+            ),
             Scenario(
-                name: "B8: a userInitiated item that enforces it, on a background queue",
-                platform: DispatchQueues.enforced, ours: queues.enforced),
+                "I3, B15: a userInitiated item behind two background ones: the running one; the waiting one",
+                DispatchQueues.highBehindLow, queues.highBehindLow
+            ),
+            Scenario("I1: `sync` onto the own serial queue", DispatchQueues.syncOntoItself, queues.syncOntoItself),
+            Scenario("T1: a background thread", FoundationOperations.thread, queues.thread),
             Scenario(
-                name: "I3, B15: a userInitiated item behind two background ones: the running one; the waiting one",
-                platform: DispatchQueues.highBehindLow, ours: queues.highBehindLow),
+                "Q2: a userInitiated operation is added to a utility queue: the queue; what was in it",
+                FoundationOperations.promotedQueue, operations.promotedQueue
+            ),
             Scenario(
-                name: "I1: `sync` onto the own serial queue",
-                platform: DispatchQueues.syncOntoItself, ours: queues.syncOntoItself),
-            Scenario(
-                name: "T1: a background thread",
-                platform: FoundationOperations.thread, ours: queues.thread),
-            Scenario(
-                name: "Q2: a userInitiated operation is added to a utility queue: the queue; what was in it",
-                platform: FoundationOperations.promotedQueue, ours: operations.promotedQueue),
-            Scenario(
-                name: "O5: a userInitiated operation depends on a background one: that one",
-                platform: FoundationOperations.raisedDependency, ours: operations.raisedDependency),
-            Scenario(
-                name: "O10: two operations depend on one another",
-                platform: FoundationOperations.cycle, ours: operations.cycle),
+                "O5: a userInitiated operation depends on a background one: that one",
+                FoundationOperations.raisedDependency, operations.raisedDependency
+            ),
+            Scenario("O10: two operations depend on one another", FoundationOperations.cycle, operations.cycle),
         ]
     }
 }

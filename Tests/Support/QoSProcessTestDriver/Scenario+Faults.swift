@@ -2,6 +2,7 @@ import Dispatch
 import Glibc
 import QoSCore
 import QoSKernel
+import QoSKernelTestSupport
 import QoSRuntime
 
 // Programs in which something breaks while the runtime works.
@@ -74,7 +75,13 @@ extension Scenario {
         let all = try calls.affinity(of: .current)
         guard let first = all.ids.first else { return }
         Driver.say("processors", all.ids.count)
-        let scheduler = try QoSScheduler()
+        let (widths, widthChanged) = AsyncStream.makeStream(of: Int.self)
+        let (bindings, bindingChanged) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        var configuration = QoSScheduler.Configuration(observer: WidthObserver(changed: widthChanged))
+        configuration.schedulingCalls = FaultInjectingSchedulingCalls {
+            if $0 == .setAffinity { bindingChanged.yield() }
+        }
+        let scheduler = try QoSScheduler(configuration: configuration)
         let isOver = Flag()
         let tasks = QoSClass.allCases.flatMap { qosClass in
             (0..<all.ids.count).map { _ in
@@ -86,15 +93,13 @@ extension Scenario {
         }
         Driver.say("before", scheduler.snapshot.processors)
         await Self.setAffinityOfAllThreads(CPUSet([first]))
-        while scheduler.snapshot.processors != 1 { try await Task.sleep(for: .milliseconds(1)) }
+        for await width in widths where width == 1 { break }
         Driver.say("width", scheduler.snapshot.pools[0].width)
         await Self.setAffinityOfAllThreads(all)
-        while scheduler.snapshot.processors != all.ids.count { try await Task.sleep(for: .milliseconds(1)) }
+        for await width in widths where width == all.ids.count { break }
         Driver.say("after", scheduler.snapshot.pools[0].width)
-        while Self.threads(named: "qos-ui-").filter({ (try? calls.affinity(of: $0).count) == 1 }).count < all.ids.count
-        {
-            try await Task.sleep(for: .milliseconds(1))
-        }
+        var binding = bindings.makeAsyncIterator()
+        while Self.boundThreads < all.ids.count { await binding.next() }
         isOver.set()
         for task in tasks { await task.value }
         // Made by a worker that is bound to one processor, another scheduler is as wide as the process all the same.
@@ -129,8 +134,26 @@ extension Scenario {
         func set() { value.withLock { $0 = true } }
     }
 
-    private static func threads(named prefix: String) -> [ThreadID] {
-        threadIDs().filter { ((try? LinuxSchedulingCalls().name(of: $0)) ?? "").hasPrefix(prefix) }
+    /// Is told of the width.
+    private struct WidthObserver: SchedulerObserver {
+        let changed: AsyncStream<Int>.Continuation
+
+        func observe(_ event: SchedulerEvent) {
+            if case .processorsChanged(_, let width) = event { changed.yield(width) }
+        }
+    }
+
+    /// How many workers of the highest class are bound to one processor.
+    private static var boundThreads: Int {
+        let calls = LinuxSchedulingCalls()
+        return threadIDs().count { thread in
+            name(of: thread).hasPrefix("qos-ui-") && (try? calls.affinity(of: thread).count) == 1
+        }
+    }
+
+    /// The thread's name; nothing for one that has ended.
+    private static func name(of thread: ThreadID) -> String {
+        (try? LinuxSchedulingCalls().name(of: thread)) ?? ""
     }
 
     /// A scheduler that is made while the process has one processor.
@@ -140,9 +163,11 @@ extension Scenario {
         return try await scheduler.shutdown().isClean && value == 7
     }
 
-    /// Sets the mask of each thread of the process, as `taskset -ap` does.
+    /// Sets the mask of each thread of the process, as `taskset -ap` does, those of loops last: what they bind then stays bound.
     private static func setAffinityOfAllThreads(_ processors: CPUSet) async {
-        for thread in threadIDs() {
+        var threads = threadIDs()
+        _ = threads.partition { name(of: $0) == "qos-loop" }
+        for thread in threads {
             // A thread that ended meanwhile needs none.
             try? LinuxSchedulingCalls().setAffinity(processors, of: thread)
         }

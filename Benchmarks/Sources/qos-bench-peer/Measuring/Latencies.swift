@@ -4,9 +4,9 @@ import Synchronization
 /// Collects durations from many threads without a lock. Nanoseconds.
 ///
 /// Threading: any thread adds; ``values`` when nobody adds any more.
+// SAFETY: each place is written once, by whoever drew its number; the counter orders the writes before the reads.
 @safe
 final class Latencies: @unchecked Sendable {
-    // SAFETY: each place is written once, by whoever drew its number; the counter orders the writes before the reads.
     private let places: UnsafeMutablePointer<Double>
     private let capacity: Int
     private let drawn = Atomic(0)

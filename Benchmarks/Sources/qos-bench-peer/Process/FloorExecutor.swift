@@ -10,8 +10,8 @@ import Glibc
 /// What Swift's own part of a spawn or a yield costs remains; no executor can be faster on one thread.
 ///
 /// Threading: everything on the main thread; nothing may be submitted from another one.
+// SAFETY: only the main thread touches the ring; cases that submit from elsewhere are not run on the floor.
 final class FloorExecutor: TaskExecutor, @unchecked Sendable {
-    // SAFETY: only the main thread touches the ring; cases that submit from elsewhere are not run on the floor.
     private var jobs: [UnownedJob?] = Array(repeating: nil, count: 1024)
     private var first = 0
     private var end = 0

@@ -40,12 +40,11 @@ static inline uint32_t cqos_own_id(void) {
 static inline void *_Nullable cqos_current_item(void) { return cqos_tls_item; }
 static inline void cqos_set_current_item(void *_Nullable item) { cqos_tls_item = item; }
 
-// What the compiler calls for the constants that it lays out as objects: from then on the object, which begins with its metadata,
-// is not counted and never freed (HeapObject.cpp of the Swift runtime).
-extern void *_Nonnull swift_initStaticObject(const void *_Nonnull metadata, void *_Nonnull object);
-static inline void cqos_make_immortal(void *_Nonnull object) {
-    swift_initStaticObject(*(const void *_Nonnull const *)object, object);
-}
+// From then on the object is not counted and never freed: what the standard library calls for constants that it makes itself
+// (`RuntimeShims.h` of the Swift toolchain). `swift_initStaticObject` is not for this: it takes the word in front of the object for a
+// token of its own, which in front of an allocated object belongs to the allocator or to somebody else.
+extern void _swift_stdlib_immortalize(void *_Nonnull object);
+static inline void cqos_make_immortal(void *_Nonnull object) { _swift_stdlib_immortalize(object); }
 
 /// The Swift task that runs on the calling thread, or null: an exported entry of the concurrency library (`Concurrency.h`), which neither
 /// retains the task nor gives a reference away. Swift refuses to name it.

@@ -32,9 +32,9 @@ final class StandardLock: MeasuredLock {
 }
 
 /// The C library's.
+// SAFETY: `number` is touched under the lock only, which is made in `init` and ends in `deinit`.
 @safe
 final class PThreadLock: MeasuredLock, @unchecked Sendable {
-    // SAFETY: `number` is touched under the lock only, which is made in `init` and ends in `deinit`.
     private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private var number = 0
 

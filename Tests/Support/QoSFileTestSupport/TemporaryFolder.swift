@@ -1,0 +1,40 @@
+internal import Foundation
+
+/// A new folder where the user keeps temporary files (`TMPDIR`), removed with all that is in it at the end of its life.
+///
+/// Any thread.
+package final class TemporaryFolder: Sendable {
+    /// Its absolute path.
+    package let path: String
+
+    /// Makes the folder.
+    ///
+    /// - Parameter name: what its name begins with.
+    package init(_ name: String) throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("\(name)-\(UUID().uuidString)", isDirectory: true)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        path = folder.path
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    /// The absolute path of an entry.
+    package subscript(_ name: String) -> String { "\(path)/\(name)" }
+
+    /// Creates a file, with the folders above it, or changes it where it is.
+    ///
+    /// - Parameter isReplaced: who reads the file meanwhile sees either all of the old text or all of the new one.
+    package func write(_ name: String, _ text: String = "", isReplaced: Bool = false) throws {
+        let file = URL(fileURLWithPath: self[name])
+        try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: file, options: isReplaced ? .atomic : [])
+    }
+
+    /// The text of a file.
+    package func read(_ name: String) throws -> String {
+        try String(contentsOfFile: self[name], encoding: .utf8)
+    }
+}
