@@ -17,7 +17,7 @@ final class Runner: @unchecked Sendable {
     private(set) var isCancelled = false
     private var raisedTo: QoSClass?
     private var hasEnded = false
-    private let address = Atomic<UInt>(0)
+    private let scope = Atomic<UInt>(0)
 
     init(scheduler: QoSScheduler, qosClass: QoSClass) {
         self.scheduler = scheduler
@@ -29,14 +29,16 @@ final class Runner: @unchecked Sendable {
         next == qosClass && other === scheduler && !isCancelled && raisedTo == nil
     }
 
-    /// The calling task is the runner's own, from here on.
-    func begin() {
-        address.store(ConcurrencyRuntime.currentTask?.rawValue ?? 0, ordering: .relaxed)
+    /// The runner's task begins to stand in the execution of an operation.
+    func entered() {
+        scope.store(WorkScope.placeOfTask, ordering: .relaxed)
     }
 
-    /// Whether a task is the runner's own, and no other that was started from it.
-    func isOwn(_ task: TaskAddress) -> Bool {
-        address.load(ordering: .relaxed) == task.rawValue
+    /// Whether the calling code belongs to the execution of the runner's operation, which cannot end before it: the runner's own task,
+    /// or a child of that, and no other task that was started there.
+    var isEnteredByCaller: Bool {
+        let place = WorkScope.placeOfTask
+        return place != 0 && place == scope.load(ordering: .relaxed)
     }
 
     /// The task was made.
