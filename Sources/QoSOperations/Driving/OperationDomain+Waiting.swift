@@ -31,9 +31,24 @@ extension OperationDomain {
     func blockUntilFinished(_ awaited: Awaited) throws(OperationError) {
         if isOver(awaited) { return }
         let begun = try waitBegins(for: awaited)
+        if InversionDetection.isOn { reportSleep(for: awaited) }
         let thread = BlockedThread()
         if wait(.thread(thread), for: awaited, at: QoS.currentLevel) { thread.parker.park() }
         if let begun { waitEnded(begun) }
+    }
+
+    /// A worker that sleeps is missing in its pool (rule I5).
+    private func reportSleep(for awaited: Awaited) {
+        let remedy = "a thread of a pool sleeps for an operation: await value or finished() instead"
+        switch awaited {
+        case .operation(let operation):
+            InversionDetection.reportSleep(
+                for: "the end of operation '\(operation.name)'", holder: "operation '\(operation.name)'",
+                at: operation.effectiveLevel, remedy: remedy)
+        case .queue(let queue):
+            InversionDetection.reportSleep(
+                for: "the end of all operations of \(queue)", holder: "its operations", at: nil, remedy: remedy)
+        }
     }
 
     private func isOver(_ awaited: Awaited) -> Bool {

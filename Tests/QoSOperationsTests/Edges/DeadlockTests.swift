@@ -247,6 +247,26 @@ struct DeadlockTests {
         }
     }
 
+    @Test("I5 O9 a worker that sleeps until an operation has ended is told of, with both names")
+    func blockedWorker() async throws {
+        let reports = Collected<InversionReport>()
+        let listening = InversionDetection.listen { reports.append($0) }
+        defer { InversionDetection.stop(listening) }
+        try await withScheduler { scheduler in
+            let queue = QoSOperationQueue(scheduler: scheduler)
+            let other = QoSOperation(name: "it-that-is-awaited", level: .background) { () }
+            let blocking = queue.addOperation(level: .utility) { try block(other) }
+            func report() -> InversionReport? { reports.all.first { $0.resource.contains("it-that-is-awaited") } }
+            while report() == nil { await Task.yield() }
+            try queue.add(other)
+            try await blocking.value
+            let found = try #require(report())
+            #expect(found.kind == .blockedPoolThread)
+            #expect(found.waiter.name.contains("'qos-ut-") && found.waiter.level == .utility)
+            #expect(found.holder.name == "operation 'it-that-is-awaited'" && found.holder.level == .background)
+        }
+    }
+
     @Test("O10 a barrier that depends on what is added behind it is told both names when that is added")
     func barrier() async throws {
         try await withScheduler { scheduler in
