@@ -104,8 +104,8 @@ final class OperationDomain: Sendable {
         tasks.reserveCapacity(starts.count)
         for start in starts {
             let (operation, runner) = (start.operation, start.runner)
-            let executor = runner.scheduler.executor(for: runner.qosClass)
-            let priority = runner.qosClass.taskPriority
+            let executor = runner.scheduler.executor(at: runner.level)
+            let priority = runner.level.qosClass.taskPriority
             tasks.append(
                 start.asksConditions
                     ? Task.detached(executorPreference: executor, priority: priority) {

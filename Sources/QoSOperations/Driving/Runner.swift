@@ -2,7 +2,7 @@ import QoSCore
 import QoSRuntime
 import Synchronization
 
-/// A task that runs operations, one after the other, all of one class of one scheduler.
+/// A task that runs operations, one after the other, all of one level on one scheduler.
 ///
 /// It serves more than one operation only as long as its task is untouched: once the task was cancelled or raised it ends with
 /// the operation that this was meant for.
@@ -10,8 +10,8 @@ final class Runner: @unchecked Sendable {
     // SAFETY: the constants and the atomic apart, everything is read and written under the lock of the operations' domain.
 
     let scheduler: QoSScheduler
-    /// The class whose executor the task prefers.
-    let qosClass: QoSClass
+    /// The level whose executor the task prefers.
+    let level: QoSLevel
     /// The task, once it exists and until it has ended.
     private(set) var task: Task<Void, Never>?
     private(set) var isCancelled = false
@@ -19,14 +19,14 @@ final class Runner: @unchecked Sendable {
     private var hasEnded = false
     private let scope = Atomic<UInt>(0)
 
-    init(scheduler: QoSScheduler, qosClass: QoSClass) {
+    init(scheduler: QoSScheduler, level: QoSLevel) {
         self.scheduler = scheduler
-        self.qosClass = qosClass
+        self.level = level
     }
 
-    /// Whether it may go on with an operation of that class in a queue of that scheduler.
-    func mayRun(_ next: QoSClass, on other: QoSScheduler) -> Bool {
-        next == qosClass && other === scheduler && !isCancelled && raisedTo == nil
+    /// Whether it may go on with an operation of that level in a queue of that scheduler.
+    func mayRun(_ next: QoSLevel, on other: QoSScheduler) -> Bool {
+        next == level && other === scheduler && !isCancelled && raisedTo == nil
     }
 
     /// The runner's task begins to stand in the execution of an operation.
@@ -58,7 +58,7 @@ final class Runner: @unchecked Sendable {
 
     /// Its operation was raised; `nil` when the class stays.
     func raised(to other: QoSClass) -> TaskRequest? {
-        guard other > raisedTo ?? qosClass else { return nil }
+        guard other > raisedTo ?? level.qosClass else { return nil }
         raisedTo = other
         return TaskRequest(runner: self, task: task, raisesTo: other)
     }

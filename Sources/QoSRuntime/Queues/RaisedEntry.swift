@@ -1,6 +1,6 @@
 import QoSCore
 
-/// Stands in a higher pool for an entry that waits in a lower one: whichever is reached first runs it (rules I1, I3).
+/// Stands in a higher pool, or further to the front, for an entry that waits in a lower one or behind: whichever is reached first runs it (rules I1, I3).
 final class RaisedEntry: WorkEntry, @unchecked Sendable {
     // SAFETY: as the base class; the one further field never changes.
 
@@ -8,7 +8,7 @@ final class RaisedEntry: WorkEntry, @unchecked Sendable {
 
     init(_ original: WorkEntry) {
         self.original = original
-        super.init(queue: original.queue, level: .none)
+        super.init(queue: original.queue, level: original.effective)
     }
 
     override func reached(_ worker: UnsafeMutablePointer<Worker>?) {

@@ -59,6 +59,7 @@ extension SchedulerCore {
             unsafe pools[rank].rescan(limit: Self.rescanLimit) { node, qosClass in
                 noteMoved(to: qosClass.rank)
                 observe(.promotedWaiting(from: QoSClass(atRank: rank), to: qosClass, .escalated))
+                node.changesClass()
                 unsafe pools[qosClass.rank].submit(node)
             }
             promoteRunning(rank: rank)
