@@ -67,6 +67,63 @@ struct LevelTests {
         QoS.performActivity(.background, reason: "making operations", body)
     }
 
+    @Test("O1 S8 of an activity and withQoS the innermost gives the level, whichever of the two it is")
+    func o1Innermost() async throws {
+        try await withScheduler { scheduler in
+            let queue = QoSOperationQueue(scheduler: scheduler)
+            func made(_ operation: QoSOperation<Void>) throws -> QoSLevel? {
+                let created = operation.effectiveLevel
+                try queue.add(operation)
+                #expect(operation.effectiveLevel == created)
+                return created
+            }
+            let inner = try await QoS.performActivity(.userInitiated, reason: "outer") {
+                try await scheduler.withQoS(.utility) { try made(QoSOperation {}) }
+            }
+            #expect(inner == .utility)
+            let outer = try await scheduler.withQoS(.utility) {
+                try QoS.performActivity(.userInitiated, reason: "inner") { try made(QoSOperation {}) }
+            }
+            #expect(outer == .userInitiated)
+            // One that says nothing about a level is none.
+            let silent = try await scheduler.withQoS(.utility) {
+                try QoS.performActivity(.idleSleepDisabled, reason: "inner") { try made(QoSOperation {}) }
+            }
+            #expect(silent == .utility)
+        }
+    }
+
+    @Test("O1 operations that have started wait in a pool by relative priority, and so does what they go on with")
+    func relativePriority() async throws {
+        let configuration = QoSScheduler.Configuration(
+            processors: 1, appliesKernelEffects: false, detectsBlocking: false)
+        try await withScheduler(configuration) { scheduler in
+            let queue = QoSOperationQueue(scheduler: scheduler)
+            let (begun, release, ran) = (Gate(), Gate(), Collected<Int>())
+            queue.addOperation(level: .utility) {
+                begun.open()
+                release.blockThread()
+            }
+            await begun.passed()
+            let lowerings = [5, 1, 15, 0, 5, 1]
+            let operations = lowerings.enumerated().map { number, lowering in
+                queue.addOperation(
+                    level: QoSLevel(.utility, relativePriority: RelativePriority(clamping: -lowering))
+                ) {
+                    ran.append(number)
+                    await Task.yield()
+                    ran.append(number)
+                }
+            }
+            let running = operations.count { $0.isRunning }
+            #expect(running == operations.count, "all of them have started, and wait in the pool")
+            release.open()
+            while operations.contains(where: { !$0.isFinished }) { await Task.yield() }
+            // Equal ones take turns.
+            #expect(ran.all == [3, 3, 1, 5, 1, 5, 0, 4, 0, 4, 2, 2])
+        }
+    }
+
     @Test("Q2 O4 O8 a higher operation raises one that runs: its task, and what it starts from then on")
     func runningIsRaised() async throws {
         try await withScheduler { scheduler in

@@ -174,15 +174,15 @@ struct DomainState: Sendable {
     ) -> Bool {
         guard let operation = operation(id), let queue = operation.record.queue, let scheduler = self[queue]?.scheduler
         else { return false }
-        let qosClass = graph.level(of: id)?.qosClass ?? .default
+        let level = graph.level(of: id) ?? .default
         handled += 1
         wakeWatchers(of: operation, &actions)
-        if let runner, runner.mayRun(qosClass, on: scheduler) {
+        if let runner, runner.mayRun(level, on: scheduler) {
             operation.record.runner = runner
             actions.next = operation
             return true
         }
-        let runner = Runner(scheduler: scheduler, qosClass: qosClass)
+        let runner = Runner(scheduler: scheduler, level: level)
         operation.record.runner = runner
         actions.starts.append(.init(operation: operation, runner: runner, asksConditions: asksConditions))
         return false

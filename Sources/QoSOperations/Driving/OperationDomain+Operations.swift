@@ -122,6 +122,6 @@ extension DomainState {
     /// A deadlock in names.
     func deadlock(_ waits: [GraphWait]) -> OperationError {
         .deadlock(
-            waits.map { OperationWait(waiter: name(of: $0.waiter), awaited: name(of: $0.awaited), reason: $0.reason) })
+            waits.map { OperationWait(waiter: name(of: $0.waiter), awaited: name(of: $0.awaited), reason: $0.cause) })
     }
 }

@@ -12,7 +12,7 @@ extension OperationDomain {
     /// Suspends the calling task until that is over; it is raised to the task's level, now and whenever that rises.
     func finished(_ awaited: Awaited) async throws(OperationError) {
         if isOver(awaited) { return }
-        let waiter = try waitBegins(for: awaited)
+        let begun = try waitBegins(for: awaited)
         await withTaskPriorityEscalationHandler {
             await withCheckedContinuation { continuation in
                 // The level is looked at with the handler in place, and again once the waiter is known: a raise between would come to
@@ -24,16 +24,31 @@ extension OperationDomain {
         } onPriorityEscalated: { _, priority in
             if let qosClass = QoSClass(rawPriority: priority.rawValue) { self.raise(awaited, to: QoSLevel(qosClass)) }
         }
-        if let waiter { waitEnded(by: waiter) }
+        if let begun { waitEnded(begun) }
     }
 
     /// Blocks the calling thread until that is over, raised to the thread's level.
     func blockUntilFinished(_ awaited: Awaited) throws(OperationError) {
         if isOver(awaited) { return }
-        let waiter = try waitBegins(for: awaited)
+        let begun = try waitBegins(for: awaited)
+        if InversionDetection.isOn { reportSleep(for: awaited) }
         let thread = BlockedThread()
         if wait(.thread(thread), for: awaited, at: QoS.currentLevel) { thread.parker.park() }
-        if let waiter { waitEnded(by: waiter) }
+        if let begun { waitEnded(begun) }
+    }
+
+    /// A worker that sleeps is missing in its pool (rule I5).
+    private func reportSleep(for awaited: Awaited) {
+        let remedy = "a thread of a pool sleeps for an operation: await value or finished() instead"
+        switch awaited {
+        case .operation(let operation):
+            InversionDetection.reportSleep(
+                for: "the end of operation '\(operation.name)'", holder: "operation '\(operation.name)'",
+                at: operation.effectiveLevel, remedy: remedy)
+        case .queue(let queue):
+            InversionDetection.reportSleep(
+                for: "the end of all operations of \(queue)", holder: "its operations", at: nil, remedy: remedy)
+        }
     }
 
     private func isOver(_ awaited: Awaited) -> Bool {
@@ -74,40 +89,35 @@ extension OperationDomain {
 
     // MARK: Waits in operations
 
-    /// The calling code begins to wait; if it is an operation's own, the graph learns of it.
+    /// The calling code begins to wait; if an operation cannot end before it goes on, the graph learns of it.
     ///
-    /// Tasks that an operation has started are no part of it here: it may end before they do.
+    /// That is the operation's own task, and the children of that, which end before it does. Other tasks that an operation has started
+    /// are no part of it: it may end before they do.
     ///
-    /// - Returns: that operation; `nil` for other code.
+    /// - Returns: the operation's wait; `nil` for other code.
     /// - Throws: ``OperationError/waitsForItself(_:)``; ``OperationError/deadlock(_:)``.
-    private func waitBegins(for awaited: Awaited) throws(OperationError) -> AnyOperation? {
-        guard let waiter = WorkScope.task as? AnyOperation, let task = ConcurrencyRuntime.currentTask else {
-            return nil
-        }
+    private func waitBegins(for awaited: Awaited) throws(OperationError) -> OperationGraph.BegunWait? {
+        guard let waiter = WorkScope.task as? AnyOperation else { return nil }
         return try look { (state) throws(OperationError) in
-            guard let id = waiter.record.id, waiter.record.runner?.isOwn(task) == true else { return nil }
+            guard let id = waiter.record.id, waiter.record.runner?.isEnteredByCaller == true else { return nil }
             do throws(OperationGraphError) {
                 switch awaited {
                 case .operation(let operation):
                     if operation === waiter { throw .deadlock([]) }
                     if case .finished = operation.record.phase { return nil }
-                    try state.graph.waitBegan(by: id, for: state.id(of: operation))
+                    return try state.graph.waitBegan(by: id, for: state.id(of: operation))
                 case .queue(let queue):
                     if waiter.record.queue == queue { throw .deadlock([]) }
-                    try state.graph.waitBegan(by: id, for: queue)
+                    return try state.graph.waitBegan(by: id, for: queue)
                 }
             } catch {
                 throw state.operationError(error, of: waiter)
             }
-            return waiter
         }
     }
 
-    private func waitEnded(by waiter: AnyOperation) {
-        look { state in
-            // One whose conditions wait may have been cancelled meanwhile.
-            if let id = waiter.record.id { state.graph.waitEnded(by: id) }
-        }
+    private func waitEnded(_ wait: OperationGraph.BegunWait) {
+        look { $0.graph.waitEnded(wait) }
     }
 }
 

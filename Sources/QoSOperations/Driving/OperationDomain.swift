@@ -104,8 +104,8 @@ final class OperationDomain: Sendable {
         tasks.reserveCapacity(starts.count)
         for start in starts {
             let (operation, runner) = (start.operation, start.runner)
-            let executor = runner.scheduler.executor(for: runner.qosClass)
-            let priority = runner.qosClass.taskPriority
+            let executor = runner.scheduler.executor(at: runner.level)
+            let priority = runner.level.qosClass.taskPriority
             tasks.append(
                 start.asksConditions
                     ? Task.detached(executorPreference: executor, priority: priority) {
@@ -123,12 +123,12 @@ final class OperationDomain: Sendable {
 
     /// Runs an operation, and then others of its class for as long as there are some.
     private func run(_ first: AnyOperation, _ runner: Runner) async {
-        runner.begin()
         var operation = first
         var streak = 0
         while true {
             let failure = await WorkScope.$task.withValue(operation) { [operation] in
-                await operation.inContext { await operation.runBody() }
+                runner.entered()
+                return await operation.inContext { await operation.runBody() }
             }
             guard let next = bodyEnded(operation, failure, runner) else { return }
             operation = next
@@ -155,9 +155,9 @@ final class OperationDomain: Sendable {
     }
 
     private func askConditions(of operation: AnyOperation, _ runner: Runner) async {
-        runner.begin()
         let failure = await WorkScope.$task.withValue(operation) {
-            await operation.inContext { await operation.askConditions() }
+            runner.entered()
+            return await operation.inContext { await operation.askConditions() }
         }
         change { state, actions in
             runner.ended()

@@ -2,40 +2,42 @@ import QoSCore
 import QoSRuntime
 import Synchronization
 
-/// A task that runs operations, one after the other, all of one class of one scheduler.
+/// A task that runs operations, one after the other, all of one level on one scheduler.
 ///
 /// It serves more than one operation only as long as its task is untouched: once the task was cancelled or raised it ends with
 /// the operation that this was meant for.
 // SAFETY: the constants and the atomic apart, everything is read and written under the lock of the operations' domain.
 final class Runner: @unchecked Sendable {
     let scheduler: QoSScheduler
-    /// The class whose executor the task prefers.
-    let qosClass: QoSClass
+    /// The level whose executor the task prefers.
+    let level: QoSLevel
     /// The task, once it exists and until it has ended.
     private(set) var task: Task<Void, Never>?
     private(set) var isCancelled = false
     private var raisedTo: QoSClass?
     private var hasEnded = false
-    private let address = Atomic<UInt>(0)
+    private let scope = Atomic<UInt>(0)
 
-    init(scheduler: QoSScheduler, qosClass: QoSClass) {
+    init(scheduler: QoSScheduler, level: QoSLevel) {
         self.scheduler = scheduler
-        self.qosClass = qosClass
+        self.level = level
     }
 
-    /// Whether it may go on with an operation of that class in a queue of that scheduler.
-    func mayRun(_ next: QoSClass, on other: QoSScheduler) -> Bool {
-        next == qosClass && other === scheduler && !isCancelled && raisedTo == nil
+    /// Whether it may go on with an operation of that level in a queue of that scheduler.
+    func mayRun(_ next: QoSLevel, on other: QoSScheduler) -> Bool {
+        next == level && other === scheduler && !isCancelled && raisedTo == nil
     }
 
-    /// The calling task is the runner's own, from here on.
-    func begin() {
-        address.store(ConcurrencyRuntime.currentTask?.rawValue ?? 0, ordering: .relaxed)
+    /// The runner's task begins to stand in the execution of an operation.
+    func entered() {
+        scope.store(WorkScope.placeOfTask, ordering: .relaxed)
     }
 
-    /// Whether a task is the runner's own, and no other that was started from it.
-    func isOwn(_ task: TaskAddress) -> Bool {
-        address.load(ordering: .relaxed) == task.rawValue
+    /// Whether the calling code belongs to the execution of the runner's operation, which cannot end before it: the runner's own task,
+    /// or a child of that, and no other task that was started there.
+    var isEnteredByCaller: Bool {
+        let place = WorkScope.placeOfTask
+        return place != 0 && place == scope.load(ordering: .relaxed)
     }
 
     /// The task was made.
@@ -55,7 +57,7 @@ final class Runner: @unchecked Sendable {
 
     /// Its operation was raised; `nil` when the class stays.
     func raised(to other: QoSClass) -> TaskRequest? {
-        guard other > raisedTo ?? qosClass else { return nil }
+        guard other > raisedTo ?? level.qosClass else { return nil }
         raisedTo = other
         return TaskRequest(runner: self, task: task, raisesTo: other)
     }

@@ -68,7 +68,8 @@ extension AnyOperation {
     ///
     /// - Throws: ``OperationError/waitsForItself(_:)``, ``OperationError/deadlock(_:)`` where the caller is an operation that
     ///   this one waits for, directly or through others: by dependencies, their own waits, barriers, or a place in a queue
-    ///   that runs one at a time. Tasks that an operation has started, and their children, are not looked at.
+    ///   all of whose places are taken by operations that wait. A child task of an operation (`async let`, a group) counts as the
+    ///   operation; other tasks that it has started do not.
     public func finished() async throws(OperationError) {
         try await OperationDomain.shared.finished(.operation(self))
     }

@@ -6,7 +6,7 @@ extension OperationOrigin {
     static func current() -> OperationOrigin {
         let operation = WorkScope.current as? AnyOperation
         return OperationOrigin(
-            operation: operation?.effectiveLevel, activity: QoS.activity?.level, creator: QoS.currentLevel,
+            operation: operation?.effectiveLevel, activity: QoS.levelOfScope, creator: QoS.currentLevel,
             isInteractiveMain: QoSProcess.isInteractiveMain)
     }
 }

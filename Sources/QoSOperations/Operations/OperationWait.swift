@@ -24,7 +24,7 @@ extension OperationWait: CustomStringConvertible {
         case .dependency: "\(waiter) depends on \(awaited)"
         case .wait: "\(waiter) waits for \(awaited)"
         case .barrier: "\(waiter) stands behind \(awaited), with a barrier"
-        case .limit: "\(waiter) needs the place of \(awaited) in their queue"
+        case .limit: "\(waiter) needs the place of \(awaited) in its queue"
         }
     }
 }

@@ -17,6 +17,10 @@ package enum WorkScope {
     /// For work that is a Swift task, or a part of one: its child tasks inherit it.
     @TaskLocal package static var task: (any CurrentWork)?
 
+    /// What tells a piece of work's own task and the children of that from tasks that were started there and may outlive it: see
+    /// ``ConcurrencyRuntime/placeOfBinding(of:)``. 0 outside of work that is a task.
+    package static var placeOfTask: UInt { ConcurrencyRuntime.placeOfBinding(of: $task) }
+
     /// The innermost work of the calling thread, if it runs a synchronous body; else that of the calling task.
     package static var current: (any CurrentWork)? {
         guard let frame = unsafe cqos_current_frame() else { return task }

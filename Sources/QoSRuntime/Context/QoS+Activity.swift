@@ -4,6 +4,16 @@ extension QoS {
     /// The activity in which the calling code was started; `nil` without one. Any thread or task.
     public static var activity: Activity? { LevelScope.current?.activity }
 
+    /// The level that the innermost scope around the calling code gives to what is created there, an activity or
+    /// ``QoSScheduler/withQoS(_:operation:)`` (rules O1, S8): raised as the calling task is (O8); `nil` without one. Any thread or task.
+    package static var levelOfScope: QoSLevel? {
+        guard let given = LevelScope.current?.given else { return nil }
+        var facts = SubmitterFacts()
+        facts.activity = given
+        facts.task = LevelScope.callingClass
+        return facts.level
+    }
+
     /// The activities that go on in the process, in the order in which they were begun. Any thread.
     public static var activities: [Activity] { Activity.all }
 

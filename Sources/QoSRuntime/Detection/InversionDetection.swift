@@ -1,3 +1,5 @@
+import CQoSShims
+package import QoSCore
 import QoSKernel
 import Synchronization
 
@@ -38,6 +40,22 @@ package enum InversionDetection {
     package static func stop(_ token: Token) {
         let removed = listeners.withLock { $0.all.removeValue(forKey: token.number) }
         if removed != nil { count.subtract(1, ordering: .relaxed) }
+    }
+
+    /// Reports that the calling thread is about to sleep until something ends that somebody else runs, if it is a pool's.
+    ///
+    /// - Parameters:
+    ///   - resource: what it waits for is called.
+    ///   - holder: who has to end that, and at which level it runs.
+    ///   - remedy: what would not take a worker from its class.
+    package static func reportSleep(for resource: String, holder: String, at level: QoSLevel?, remedy: String) {
+        guard isOn, unsafe Worker.current != nil else { return }
+        report {
+            InversionReport(
+                kind: .blockedPoolThread,
+                waiter: .init(name: LockParty.thread(cqos_own_id()).name, level: QoS.currentLevel),
+                resource: resource, holder: .init(name: holder, level: level), since: .now, explanation: remedy)
+        }
     }
 
     /// Tells the listeners; the report is made only if there are any.

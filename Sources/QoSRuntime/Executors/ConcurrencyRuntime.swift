@@ -114,6 +114,19 @@ package enum ConcurrencyRuntime {
         unsafe cqos_current_task().map { TaskAddress(rawValue: UInt(bitPattern: $0)) }
     }
 
+    /// Where a task-local value is kept that the calling code finds, of the innermost binding; 0 without one.
+    ///
+    /// A task's children look into its own bindings, whereas an unstructured task that it starts has copies: the same place means the
+    /// same task, or a child of it, as long as the binding lasts.
+    package static func placeOfBinding<Value>(of local: TaskLocal<Value>) -> UInt {
+        // SAFETY: the library's own key for a task-local value is the address of the object that stands for it, which is a constant.
+        let key = unsafe UnsafeRawPointer(Unmanaged.passUnretained(local).toOpaque())
+        return UInt(bitPattern: unsafe taskLocalValue(key))
+    }
+
+    @_silgen_name("swift_task_localValueGet")
+    private static func taskLocalValue(_ key: UnsafeRawPointer) -> UnsafeRawPointer?
+
     /// Keeps a task that is alive now alive until ``escalateAndRelease(_:to:)``; `false` for one that cannot be kept.
     static func retain(_ task: TaskAddress) -> Bool {
         guard isRetainableTask(JobNode(address: task.rawValue).job) else { return false }

@@ -26,18 +26,57 @@ final class PoolExecutor: TaskExecutor, @unchecked Sendable {
     /// What its jobs declare for the scheduler's shutdown.
     let behavior: ShutdownBehavior?
 
+    /// By how far its jobs go behind the others of their class: the relative priority without its sign; 0 for nearly all executors.
+    private let lowering: Int
+
     /// How many executors there are for each behavior, and for none: one for each class, one that goes by priority.
     static let perBehavior = QoSClass.allCases.count + 1
 
-    /// How many executors a scheduler has.
-    static let count = (ShutdownBehavior.allCases.count + 1) * perBehavior
+    private static let firstLowered = (ShutdownBehavior.allCases.count + 1) * perBehavior
+    private static let loweringsPerClass = RelativePriority.range.count - 1
+
+    /// How many executors a scheduler has, at most 256: those for each behavior, and those of each class with a relative priority.
+    static let count = firstLowered + QoSClass.allCases.count * loweringsPerClass
 
     init(core: SchedulerCore, qosClass: QoSClass?, behavior: ShutdownBehavior? = nil) {
         self.core = core
         unsafe pools = core.pools
         self.qosClass = qosClass
         self.behavior = behavior
+        lowering = 0
         index = Self.index(of: qosClass, behavior)
+    }
+
+    /// The executor of a level with a relative priority below 0.
+    init(core: SchedulerCore, level: QoSLevel) {
+        self.core = core
+        unsafe pools = core.pools
+        qosClass = level.qosClass
+        behavior = nil
+        lowering = -level.relativePriority.rawValue
+        index = Self.index(of: level)
+    }
+
+    /// The executors of a scheduler, by their indices.
+    static func all(of core: SchedulerCore) -> [PoolExecutor] {
+        let behaviors = [nil] + ShutdownBehavior.allCases.sorted { $0.rawValue < $1.rawValue }
+        let plain = behaviors.flatMap { behavior in
+            (QoSClass.allCases + [nil]).map { PoolExecutor(core: core, qosClass: $0, behavior: behavior) }
+        }
+        let lowered = QoSClass.allCases.flatMap { qosClass in
+            (1...loweringsPerClass).map { steps in
+                PoolExecutor(
+                    core: core, level: QoSLevel(qosClass, relativePriority: RelativePriority(clamping: -steps)))
+            }
+        }
+        return (plain + lowered).sorted { $0.index < $1.index }
+    }
+
+    /// The place in a scheduler's table of a level's executor.
+    static func index(of level: QoSLevel) -> Int {
+        let lowering = -level.relativePriority.rawValue
+        guard lowering > 0 else { return index(of: level.qosClass, nil) }
+        return firstLowered + level.qosClass.rank * loweringsPerClass + lowering - 1
     }
 
     /// The place in a scheduler's table.
@@ -70,8 +109,8 @@ final class PoolExecutor: TaskExecutor, @unchecked Sendable {
     private func add(_ job: UnownedJob) {
         let node = JobNode(job)
         let target = targetClass(of: job)
-        let isOfClass = job.priority.rawValue <= target.rawValue
-        node.prepare(.job(executor: index, precedence: isOfClass ? 0 : precedence(of: job, in: target)))
+        let isPlain = lowering == 0 && job.priority.rawValue <= target.rawValue
+        node.prepare(isPlain ? .job(executor: index) : orderedTag(of: job, in: target))
         if behavior != nil, core.isEnding {
             core.submitWhileEnding(node, rank: target.rank)
         } else {
@@ -79,13 +118,20 @@ final class PoolExecutor: TaskExecutor, @unchecked Sendable {
         }
     }
 
-    /// How far a job goes before the others of its class (rule C4): by as much as its priority is above that of the class, unless it
-    /// is another class's.
+    /// Where a job stands among the others of its class: as far behind them as the executor says, unless the task was escalated to a
+    /// higher class; else before them, by as much as its priority is above that of the class, unless it is another class's (rule C4).
     @inline(never)
-    private func precedence(of job: UnownedJob, in target: QoSClass) -> Int {
-        guard QoSClass(job.priority) == target else { return 0 }
-        PrecedingNodes.areUsed.store(true, ordering: .relaxed)
-        return min(Int(job.priority.rawValue - target.rawValue), JobNode.Tag.maximumPrecedence)
+    private func orderedTag(of job: UnownedJob, in target: QoSClass) -> JobNode.Tag {
+        let tag = JobNode.Tag.job(executor: index)
+        if lowering > 0 {
+            guard target == qosClass else { return tag }
+            OrderedNodes.areUsed.store(true, ordering: .relaxed)
+            return tag.lowered(by: lowering)
+        }
+        guard QoSClass(job.priority) == target else { return tag }
+        OrderedNodes.areUsed.store(true, ordering: .relaxed)
+        let precedence = min(Int(job.priority.rawValue - target.rawValue), JobNode.Tag.maximumPrecedence)
+        return .job(executor: index, precedence: precedence)
     }
 
     @inline(__always)

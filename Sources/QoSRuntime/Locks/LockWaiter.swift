@@ -44,13 +44,13 @@ struct LockWaiter: Sendable {
     func descriptions(of cycle: LockRegistry.Cycle) -> [String] {
         cycle.links.map { link in
             let awaited = link.waiter == party ? lockName : LockRegistry.shared.nameOfResource(awaitedBy: link.waiter)
-            return "\(link.waiter.name) waits for \(awaited.map { "\($0), held up by " } ?? "")\(link.holder.name)"
+            return "\(link.waiter.name) waits for \(awaited.map { "\($0), held up by " } ?? "")\(link.awaited.name)"
         }
     }
 
     /// Reports a wait that could never end.
     func reportDeadlock(_ cycle: LockRegistry.Cycle, _ explanation: String) {
-        report(.deadlock, holder: cycle.links.first?.holder ?? party, explanation)
+        report(.deadlock, holder: cycle.links.first?.awaited ?? party, explanation)
     }
 }
 

@@ -95,6 +95,11 @@ struct JobNode: Equatable {
         unsafe Tag(rawValue: UInt16(truncatingIfNeeded: links[0] >> 48))
     }
 
+    /// It is in no queue, and goes into one of a higher class: what it was lowered by counted in its own.
+    func changesClass() {
+        unsafe links[0] = (links[0] & Self.addressMask) | UInt(tag.unlowered.rawValue) << 48
+    }
+
     /// Sets the tag and clears the links: the state in which a node is given to a queue.
     @inline(__always)
     func prepare(_ tag: Tag) {
@@ -112,22 +117,36 @@ extension JobNode {
             self.rawValue = rawValue
         }
 
-        /// A Swift job of the executor with that index in the scheduler's table.
+        /// A Swift job of the executor with that index in the scheduler's table, 0…255.
         ///
         /// - Parameter precedence: how far before the others of its class it goes, 0…``maximumPrecedence``.
         static func job(executor: Int, precedence: Int = 0) -> Tag {
             Tag(rawValue: UInt16(truncatingIfNeeded: precedence << 8 | executor))
         }
 
+        /// The same, behind the others of its class.
+        ///
+        /// - Parameter steps: by how far, 0…15: the relative priority without its sign.
+        func lowered(by steps: Int) -> Tag {
+            steps == 0 ? self : Tag(rawValue: rawValue & ~Self.orders | UInt16(truncatingIfNeeded: (16 | steps) << 8))
+        }
+
         /// Jobs that go before others of their class by more than this are not told apart.
         static let maximumPrecedence = 7
 
-        /// How far the node goes before the others of its class; 0 for all but jobs of a priority above their class's own.
+        /// The bits of ``order``.
+        private static let orders: UInt16 = 0x1F00
+
+        /// Where the node stands among those of its class: 0 for nearly all; 1…7 before these, by so far; 17…31 behind them, by so far
+        /// and 16.
         @inline(__always)
-        var precedence: Int { Int(rawValue >> 8 & 7) }
+        var order: Int { Int(rawValue >> 8 & 0x1F) }
 
         @inline(__always)
-        var hasPrecedence: Bool { rawValue & 0x700 != 0 }
+        var hasOrder: Bool { rawValue & Self.orders != 0 }
+
+        /// The same without a place behind the others.
+        var unlowered: Tag { order < 16 ? self : Tag(rawValue: rawValue & ~Self.orders) }
 
         /// The activation of a serial lane.
         static let lane = Tag(rawValue: 0x8000)

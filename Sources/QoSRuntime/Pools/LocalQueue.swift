@@ -24,16 +24,16 @@ struct LocalQueue {
     /// Where the next look of ``extract(limit:where:)`` begins; `nil` for the front. Never a node that has left the list.
     private var cursor: JobNode?
 
-    /// Those that go before the others of their class.
-    private var preceding = PrecedingNodes()
+    /// Those that go before or behind the others of their class.
+    private var ordered = OrderedNodes()
 
     /// How many nodes are queued.
-    var count: Int { list.count + preceding.count + (slot == nil ? 0 : 1) }
+    var count: Int { list.count + ordered.count + (slot == nil ? 0 : 1) }
 
     /// The last job made something runnable: it runs next, unless many wait. What was in the slot goes to the end of the queue.
     @inline(__always)
     mutating func pushNext(_ node: JobNode) {
-        if node.tag.hasPrecedence { return preceding.append(node) }
+        if node.tag.hasOrder { return ordered.append(node) }
         if list.count > Self.maximumOvertaken { return list.append(node) }
         if let displaced = slot { list.append(displaced) }
         slot = node
@@ -42,20 +42,20 @@ struct LocalQueue {
     /// A task yielded, or the work has no claim to run at once: to the end of the queue.
     @inline(__always)
     mutating func pushLast(_ node: JobNode) {
-        if node.tag.hasPrecedence { return preceding.append(node) }
+        if node.tag.hasOrder { return ordered.append(node) }
         list.append(node)
     }
 
     /// Work from the injection queue, in its order.
     mutating func pushLast(contentsOf other: consuming NodeList) {
-        guard PrecedingNodes.areUsed.load(ordering: .relaxed) else { return list.append(contentsOf: other) }
+        guard OrderedNodes.areUsed.load(ordering: .relaxed) else { return list.append(contentsOf: other) }
         while let node = other.popFirst() { pushLast(node) }
     }
 
     /// What the worker runs next.
     @inline(__always)
     mutating func pop() -> JobNode? {
-        if !preceding.isEmpty, let node = preceding.pop(othersWait: !list.isEmpty || slot != nil) { return node }
+        if !ordered.isEmpty, let node = ordered.pop(othersWait: !list.isEmpty || slot != nil) { return node }
         if let node = slot {
             if slotRuns < Self.maximumSlotRuns || list.isEmpty {
                 slotRuns += 1
@@ -75,8 +75,12 @@ struct LocalQueue {
     ///
     /// - Parameter includingSlot: whether the slot may be given away when there is nothing else.
     mutating func steal(includingSlot: Bool) -> NodeList {
-        if !preceding.isEmpty { return preceding.steal(Self.maximumSteal) }
+        if !ordered.isEmpty {
+            let taken = ordered.steal(Self.maximumSteal)
+            if !taken.isEmpty { return taken }
+        }
         if list.isEmpty {
+            if !ordered.isEmpty { return ordered.steal(Self.maximumSteal, behind: true) }
             var taken = NodeList()
             if includingSlot, let node = slot {
                 taken.append(node)
@@ -94,7 +98,7 @@ struct LocalQueue {
     ///   - limit: how many to look at.
     ///   - belongsElsewhere: is asked for each.
     mutating func extract(limit: Int, where belongsElsewhere: (JobNode) -> Bool) -> NodeList {
-        var taken = preceding.isEmpty ? NodeList() : preceding.extract(limit: limit, where: belongsElsewhere)
+        var taken = ordered.isEmpty ? NodeList() : ordered.extract(limit: limit, where: belongsElsewhere)
         if let node = slot, belongsElsewhere(node) {
             slot = nil
             taken.append(node)
@@ -114,8 +118,8 @@ struct LocalQueue {
 
     /// Takes out a node that is in this queue. O(1).
     mutating func remove(_ node: JobNode) {
-        if node.tag.hasPrecedence {
-            preceding.remove(node)
+        if node.tag.hasOrder {
+            ordered.remove(node)
         } else if node == slot {
             slot = nil
         } else {
@@ -126,9 +130,10 @@ struct LocalQueue {
 
     /// Everything, in the order in which it would have run; for shutdown.
     mutating func takeAll() -> NodeList {
-        var all = preceding.takeAll()
+        var all = ordered.takeAll()
         if let node = slot { all.append(node) }
         all.append(contentsOf: list)
+        all.append(contentsOf: ordered.takeAll(behind: true))
         self = LocalQueue()
         return all
     }

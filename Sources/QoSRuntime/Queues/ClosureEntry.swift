@@ -5,22 +5,14 @@ import QoSCore
 final class ClosureEntry: WorkEntry, @unchecked Sendable {
     private let body: @Sendable () -> Void
     private let context: CarriedContext?
-    private let skipped: (@Sendable () -> Void)?
 
-    /// - Parameter skipped: called in the place of the body where the entry is passed over.
     init(
         queue: QueueCore, level: LevelCode, isBarrier: Bool, context: CarriedContext? = nil,
-        onShutdown: ShutdownBehavior? = nil, skipped: (@Sendable () -> Void)? = nil,
-        body: @escaping @Sendable () -> Void
+        onShutdown: ShutdownBehavior? = nil, body: @escaping @Sendable () -> Void
     ) {
         self.body = body
         self.context = context
-        self.skipped = skipped
         super.init(queue: queue, level: level, isBarrier: isBarrier, onShutdown: onShutdown)
-    }
-
-    override func passOver() {
-        skipped?()
     }
 
     override func perform() {

@@ -40,8 +40,8 @@ extension QueueCore {
     ) {
         if isRunning {
             effects.runningChanged(entry)
-        } else if entry.pooledRank >= 0, level.rank > entry.pooledRank {
-            entry.pooledRank = level.rank
+        } else if entry.pooledOrder >= 0, level.poolOrder > entry.pooledOrder {
+            entry.pooledOrder = level.poolOrder
             effects.raise(entry, rank: level.rank)
         }
     }

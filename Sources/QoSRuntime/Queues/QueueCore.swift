@@ -152,7 +152,7 @@ final class QueueCore: Sendable {
             entry.publish(level)
             if isGlobal {
                 entry.place = .active(0)
-                entry.pooledRank = level.rank
+                entry.pooledOrder = level.poolOrder
                 effects.submit(entry, rank: level.rank)
             } else {
                 let number = state.order.added(token: entry.makeToken(), level: level, isBarrier: entry.isBarrier)
@@ -189,7 +189,7 @@ final class QueueCore: Sendable {
         if let target = state.target {
             target.add(drain, &effects)
         } else {
-            drain.pooledRank = level.rank
+            drain.pooledOrder = level.poolOrder
             effects.submit(drain, rank: level.rank)
             effects.wake(state.helpers)
         }
@@ -204,8 +204,8 @@ final class QueueCore: Sendable {
             target.add(carrier, &effects)
         } else {
             // After a suspension it may still stand in a pool, linked through its own words.
-            effects.submit(entry.pooledRank < 0 ? entry : RaisedEntry(entry), rank: level.rank)
-            entry.pooledRank = level.rank
+            effects.submit(entry.pooledOrder < 0 ? entry : RaisedEntry(entry), rank: level.rank)
+            entry.pooledOrder = level.poolOrder
             effects.wake(state.helpers)
         }
     }

@@ -22,7 +22,7 @@ struct QueueEffects {
         if first == nil { first = (entry, rank) } else { more.append((entry, rank)) }
     }
 
-    /// An entry that waits in a pool has to go into a higher one too; whoever comes first runs it.
+    /// An entry that waits in a pool has to go into a higher one too, or further to the front; whoever comes first runs it.
     mutating func raise(_ entry: WorkEntry, rank: Int) {
         moved.append(rank)
         submit(RaisedEntry(entry), rank: rank)

@@ -47,8 +47,8 @@ class WorkEntry: CurrentWork, @unchecked Sendable {
     /// What stands for it in the queue's target; `nil` where that is the pools. The queue's lock.
     var carrier: WorkEntry?
 
-    /// The highest rank at which it stands in a pool. The queue's lock.
-    var pooledRank = -1
+    /// The highest ``LevelCode/poolOrder`` at which it stands in a pool; −1 for none. The queue's lock.
+    var pooledOrder = -1
 
     /// The rank of what a synchronous submitter runs at anyway, whose thread runs it or waits for it; −1 for other entries. Set before
     /// it is shared.
@@ -180,7 +180,9 @@ class WorkEntry: CurrentWork, @unchecked Sendable {
     /// The node by which it stands in a pool's queue, which keeps it until ``take(from:)``.
     final func makeNode() -> JobNode {
         let node = JobNode(address: UInt(bitPattern: unsafe Unmanaged.passRetained(self).toOpaque()))
-        node.prepare(.entry)
+        let lowering = effective.lowering
+        if lowering > 0 { OrderedNodes.areUsed.store(true, ordering: .relaxed) }
+        node.prepare(.entry.lowered(by: lowering))
         return node
     }
 

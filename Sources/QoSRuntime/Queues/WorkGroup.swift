@@ -1,7 +1,11 @@
+import CQoSShims
 public import QoSCore
 import QoSKernel
 
 /// Counts pieces of work, and tells when all have ended (rule B14).
+///
+/// Who waits for it waits for the items that were submitted as a part of it: a thread's wait that one of them would make last for ever
+/// is refused (rule I5). Who has entered by ``enter()`` is not known.
 ///
 /// ```swift
 /// let group = WorkGroup()
@@ -13,15 +17,45 @@ import QoSKernel
 public final class WorkGroup: Sendable {
     private struct State {
         var count = 0
+        /// The items among what is going on.
+        var members: [GroupEntry] = []
         var threads: [ThreadWait] = []
         var tasks: [CheckedContinuation<Void, Never>] = []
         var notifications: [ClosureEntry] = []
+
+        /// What is to be done outside of the lock when something has ended.
+        struct Ending {
+            var threads: [ThreadWait] = []
+            var tasks: [CheckedContinuation<Void, Never>] = []
+            var notifications: [ClosureEntry] = []
+
+            func perform() {
+                for entry in notifications { entry.queue.add(entry) }
+                for task in tasks { task.resume() }
+                for thread in threads { thread.parker.unpark() }
+            }
+        }
+
+        /// - Returns: `nil` when nothing was going on.
+        mutating func left() -> Ending? {
+            guard count > 0 else { return nil }
+            count -= 1
+            guard count == 0 else { return Ending() }
+            defer { (threads, tasks, notifications) = ([], [], []) }
+            return Ending(threads: threads, tasks: tasks, notifications: notifications)
+        }
     }
 
     private let state = Lock(State())
 
+    private let name: String
+
     /// Makes a group of nothing.
-    public init() {}
+    ///
+    /// - Parameter name: for errors and reports.
+    public init(_ name: String = "group") {
+        self.name = name
+    }
 
     /// A piece of work begins.
     public func enter() {
@@ -32,17 +66,31 @@ public final class WorkGroup: Sendable {
     ///
     /// - Throws: ``WorkQueueError/unbalancedLeave`` when none is going on; the group stays as it is.
     public func leave() throws(WorkQueueError) {
-        let ended: State? = state.withLock { state in
-            guard state.count > 0 else { return nil }
-            state.count -= 1
-            guard state.count == 0 else { return State(count: 1) }
-            defer { state = State() }
-            return state
+        guard let ended = state.withLock({ $0.left() }) else { throw .unbalancedLeave }
+        ended.perform()
+    }
+
+    /// An item begins, to be known until it leaves.
+    func enter(_ entry: GroupEntry) {
+        state.withLock { state in
+            state.count += 1
+            entry.member = state.members.count
+            state.members.append(entry)
         }
-        guard let ended else { throw .unbalancedLeave }
-        for entry in ended.notifications { entry.queue.add(entry) }
-        for task in ended.tasks { task.resume() }
-        for thread in ended.threads { thread.parker.unpark() }
+    }
+
+    /// An item has ended.
+    func leave(_ entry: GroupEntry) {
+        let ended: State.Ending? = state.withLock { state in
+            let last = state.members.removeLast()
+            if last !== entry {
+                state.members[entry.member] = last
+                last.member = entry.member
+            }
+            return state.left()
+        }
+        // Without one somebody else has left in this one's place, and everybody has been let go already.
+        ended?.perform()
     }
 
     /// Submits a closure to a queue when nothing is going on, or at once if that is so now. The level is resolved now (rule B5).
@@ -72,8 +120,20 @@ public final class WorkGroup: Sendable {
     }
 
     /// Waits, blocking the calling thread, until nothing is going on. In a task use ``finished()``.
-    public func wait() {
-        _ = wait(until: nil)
+    ///
+    /// - Throws: ``WorkQueueError/deadlock(waits:)`` where an item of the group waits, in the end, for the calling thread, or is run by
+    ///   it; the items and what they wait for are known, what entered by ``enter()`` is not, nor is what tasks await.
+    public func wait() throws(WorkQueueError) {
+        let thread = ThreadWait()
+        guard parks(thread) else { return }
+        let waiter = LockWaiter(
+            party: .thread(cqos_own_id()), name: nil, level: QoS.currentLevel, lockName: awaitedName)
+        do throws(WorkQueueError) {
+            try waiter.sleep(awaiting: self, refusal: WorkQueueError.deadlock(waits:)) { thread.parker.park() }
+        } catch {
+            _ = gaveUp(thread)
+            throw error
+        }
     }
 
     /// Waits, blocking the calling thread, until nothing is going on or the time is up.
@@ -81,27 +141,44 @@ public final class WorkGroup: Sendable {
     /// - Parameter timeout: 0 or less only looks.
     /// - Returns: whether nothing is going on.
     public func wait(for timeout: Duration) -> Bool {
-        wait(until: MonotonicClock.nanoseconds().addingSaturating(timeout.clampedNanoseconds))
+        let deadline = MonotonicClock.nanoseconds().addingSaturating(timeout.clampedNanoseconds)
+        let thread = ThreadWait()
+        guard parks(thread) else { return true }
+        return thread.parker.park(untilNanoseconds: deadline) || !gaveUp(thread)
     }
 
-    private func wait(until deadline: UInt64?) -> Bool {
-        let thread = ThreadWait()
-        let isOver = state.withLock { state in
+    /// - Returns: `false` when nothing is going on; the thread is then not kept.
+    private func parks(_ thread: ThreadWait) -> Bool {
+        state.withLock { state in
             if state.count > 0 { state.threads.append(thread) }
-            return state.count == 0
-        }
-        if isOver { return true }
-        guard let deadline else {
-            thread.parker.park()
-            return true
-        }
-        if thread.parker.park(untilNanoseconds: deadline) { return true }
-        return state.withLock { state in
-            let isKept = state.threads.contains { $0 === thread }
-            state.threads.removeAll { $0 === thread }
-            return !isKept
+            return state.count > 0
         }
     }
+
+    /// - Returns: whether the thread was still kept.
+    private func gaveUp(_ thread: ThreadWait) -> Bool {
+        state.withLock { state in
+            let isKept = state.threads.contains { $0 === thread }
+            state.threads.removeAll { $0 === thread }
+            return isKept
+        }
+    }
+}
+
+extension WorkGroup: ThreadAwaited {
+    /// The items are kept by the group while they are looked at, so that none is released here.
+    var blockers: [UInt32] {
+        state.withLock { state in
+            state.members.flatMap { member in member.queue.blockers(of: member) }
+        }
+    }
+
+    var awaitedName: String { "group '\(name)'" }
+
+    /// Waiting for a group raises nobody: who has to leave it is not known in general.
+    func raised(to level: LevelCode) {}
+
+    func lowered(from level: LevelCode) {}
 }
 
 extension WorkQueue {
@@ -110,16 +187,7 @@ extension WorkQueue {
         in group: WorkGroup, level: QoSLevel? = nil, flags: WorkItemFlags = [],
         _ body: @escaping @Sendable () -> Void
     ) {
-        group.enter()
-        // An error would say that somebody else has left in this one's place: everybody has been let go already then.
-        let leave: @Sendable () -> Void = { try? group.leave() }
         core.add(
-            ClosureEntry(
-                queue: core, level: core.asynchronousLevel(level, flags), isBarrier: flags.contains(.barrier),
-                context: .captured(flags), onShutdown: flags.shutdownBehavior, skipped: leave
-            ) {
-                body()
-                leave()
-            })
+            GroupEntry(of: group, queue: core, level: core.asynchronousLevel(level, flags), flags: flags, body: body))
     }
 }

@@ -32,6 +32,7 @@ extension SchedulerCore {
         observe(
             .promotedWaiting(
                 from: QoSClass(atRank: place.rank), to: qosClass, .raised(by: LockParty.callingThread.name)))
+        node.changesClass()
         unsafe pools[qosClass.rank].submit(node)
     }
 }

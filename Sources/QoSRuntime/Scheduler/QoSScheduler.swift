@@ -53,10 +53,7 @@ public final class QoSScheduler: Sendable {
         self.core = core
         self.isProcessWide = isProcessWide
         waitReports = core.observeWaits()
-        let behaviors = [nil] + ShutdownBehavior.allCases.sorted { $0.rawValue < $1.rawValue }
-        executors = behaviors.flatMap { behavior in
-            (QoSClass.allCases + [nil]).map { PoolExecutor(core: core, qosClass: $0, behavior: behavior) }
-        }
+        executors = PoolExecutor.all(of: core)
         if isProcessWide { executors.forEach(ConcurrencyRuntime.makeImmortal) }
         globalQueues = QoSClass.allCases.map { WorkQueue(core: QueueCore(global: $0, of: core)) }
         for executor in executors { core.register(executor) }
@@ -87,6 +84,14 @@ public final class QoSScheduler: Sendable {
     /// Sleeps of such a task use the scheduler's timers.
     public func executor(for qosClass: QoSClass) -> any TaskExecutor {
         poolExecutor(qosClass, nil)
+    }
+
+    /// The executor of a level: that of its class, and among what waits there as its relative priority says.
+    ///
+    /// What has a lower relative priority waits, in a worker's queue, until nothing of a higher one is left there, but for one job in 16.
+    /// A task that is raised to a higher class goes there without it.
+    public func executor(at level: QoSLevel) -> any TaskExecutor {
+        executors[PoolExecutor.index(of: level)]
     }
 
     /// The executor that runs each job in the pool of its task's priority (rule C4).

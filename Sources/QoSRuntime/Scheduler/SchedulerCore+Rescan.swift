@@ -63,6 +63,7 @@ extension SchedulerCore {
     private func moveRaised(_ node: JobNode, from rank: Int, to qosClass: QoSClass) {
         noteMoved(to: qosClass.rank)
         observe(.promotedWaiting(from: QoSClass(atRank: rank), to: qosClass, .escalated))
+        node.changesClass()
         unsafe pools[qosClass.rank].submit(node)
     }
 

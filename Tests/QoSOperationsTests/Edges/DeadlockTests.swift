@@ -14,6 +14,8 @@ struct DeadlockTests {
     /// How a body waits.
     enum Way: CaseIterable {
         case finished, value, blocking
+        /// In a child task, and in a child of a child.
+        case asyncLet, group
     }
 
     private func wait(_ way: Way, _ operation: QoSOperation<Int>) async throws {
@@ -21,6 +23,18 @@ struct DeadlockTests {
         case .finished: try await operation.finished()
         case .value: _ = try await operation.value
         case .blocking: try block(operation)
+        case .asyncLet:
+            async let wait: Void = operation.finished()
+            try await wait
+        case .group:
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    async let value = operation.value
+                    _ = try await value
+                }
+                group.addTask {}
+                try await group.waitForAll()
+            }
         }
     }
 
@@ -167,6 +181,89 @@ struct DeadlockTests {
             let nested = queue.addOperation(name: "graph") { try await queue.run { $0.add { 1 } } }
             await #expect(throws: OperationError.self) { try await nested.value }
             try await queue.waitUntilAllFinished()
+        }
+    }
+
+    @Test("O9 where all places of a queue are taken by those who wait for what is behind, the last one is told who")
+    func places() async throws {
+        try await withScheduler { scheduler in
+            let queue = QoSOperationQueue(scheduler: scheduler, maxConcurrent: try .atMost(3))
+            let behind = QoSOperation(name: "behind") { 7 }
+            let (begun, goOn) = (Tally(), Gate())
+            let waiters = (0..<3).map { number in
+                queue.addOperation(name: "w\(number)") {
+                    begun.add()
+                    await goOn.passed()
+                    return try await behind.value
+                }
+            }
+            while begun.value < 3 { await Task.yield() }
+            try queue.add(behind)
+            goOn.open()
+            try await queue.waitUntilAllFinished()
+            let results = waiters.map(\.result)
+            // Whoever is last is refused, which frees its place.
+            #expect(results.filter { (try? $0?.get()) == 7 }.count == 2)
+            let refused = results.compactMap { result in
+                if case .failure(OperationError.deadlock(let waits)) = result { waits } else { nil }
+            }
+            let name = try #require(refused.first?.first?.waiter)
+            #expect(
+                refused == [
+                    [
+                        .init(waiter: name, awaited: "behind", reason: .wait),
+                        .init(waiter: "behind", awaited: name, reason: .limit),
+                    ]
+                ])
+        }
+    }
+
+    @Test("O9 a child task that waits for what waits for the operation, while the body waits for something else")
+    func twoWaits() async throws {
+        try await withScheduler { scheduler in
+            let queue = QoSOperationQueue(scheduler: scheduler)
+            let goOn = Gate()
+            let slow = queue.addOperation(name: "slow") { await goOn.passed() }
+            let other = QoSOperation(name: "other") { () }
+            let parent = queue.addOperation(name: "parent") {
+                async let ofChild: Void = other.finished()
+                try await slow.finished()
+                try await ofChild
+            }
+            // The child's wait begins at some moment; until then the dependency is accepted.
+            while (try? other.depends(on: parent)) != nil {
+                try other.removeDependency(parent)
+                await Task.yield()
+            }
+            #expect(
+                throws: OperationError.deadlock([
+                    .init(waiter: "other", awaited: "parent", reason: .dependency),
+                    .init(waiter: "parent", awaited: "other", reason: .wait),
+                ])
+            ) { try other.depends(on: parent) }
+            goOn.open()
+            try queue.add(other)
+            try await parent.value
+        }
+    }
+
+    @Test("I5 O9 a worker that sleeps until an operation has ended is told of, with both names")
+    func blockedWorker() async throws {
+        let reports = Collected<InversionReport>()
+        let listening = InversionDetection.listen { reports.append($0) }
+        defer { InversionDetection.stop(listening) }
+        try await withScheduler { scheduler in
+            let queue = QoSOperationQueue(scheduler: scheduler)
+            let other = QoSOperation(name: "it-that-is-awaited", level: .background) { () }
+            let blocking = queue.addOperation(level: .utility) { try block(other) }
+            func report() -> InversionReport? { reports.all.first { $0.resource.contains("it-that-is-awaited") } }
+            while report() == nil { await Task.yield() }
+            try queue.add(other)
+            try await blocking.value
+            let found = try #require(report())
+            #expect(found.kind == .blockedPoolThread)
+            #expect(found.waiter.name.contains("'qos-ut-") && found.waiter.level == .utility)
+            #expect(found.holder.name == "operation 'it-that-is-awaited'" && found.holder.level == .background)
         }
     }
 

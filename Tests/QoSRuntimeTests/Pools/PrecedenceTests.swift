@@ -97,17 +97,25 @@ struct PrecedenceTests {
     func model(_ seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let nodes = MadeNodes(count: 400)
-        var preceding = PrecedingNodes()
+        var preceding = OrderedNodes()
         var model: [(node: JobNode, precedence: Int)] = []
+        var runsBefore = 0
         for index in 0..<400 {
             switch Int.random(in: 0..<8, using: &random) {
             case 0..<4:
-                let precedence = Int.random(in: 1...7, using: &random)
-                nodes[index].prepare(.job(executor: 3, precedence: precedence))
+                let precedence = Int.random(in: 1...22, using: &random) - 15
+                guard precedence != 0 else { continue }
+                let tag = JobNode.Tag.job(executor: 3, precedence: max(precedence, 0))
+                nodes[index].prepare(tag.lowered(by: max(-precedence, 0)))
                 preceding.append(nodes[index])
                 model.append((nodes[index], precedence))
             case 4:
-                let highest = model.map(\.precedence).max()
+                var highest = model.map(\.precedence).max()
+                if let behind = model.map(\.precedence).filter({ $0 < 0 }).max() {
+                    runsBefore += 1
+                    if runsBefore == OrderedNodes.fairness { highest = behind }
+                    if highest == behind { runsBefore = 0 }
+                }
                 let first = model.firstIndex { $0.precedence == highest }
                 let popped = preceding.pop(othersWait: false)
                 #expect(popped == first.map { model.remove(at: $0).node }, "seed \(seed)")
@@ -115,11 +123,11 @@ struct PrecedenceTests {
                 let victim = Int.random(in: 0..<model.count, using: &random)
                 preceding.remove(model.remove(at: victim).node)
             case 6:
-                let limit = Int.random(in: 1...5, using: &random)
-                let highest = model.map(\.precedence).max()
+                let (limit, behind) = (Int.random(in: 1...5, using: &random), Bool.random(using: &random))
+                let highest = model.map(\.precedence).filter { ($0 < 0) == behind }.max()
                 let of = model.filter { $0.precedence == highest }
                 let expected = of.prefix(min((of.count + 1) / 2, limit)).map(\.node)
-                var taken = preceding.steal(limit)
+                var taken = preceding.steal(limit, behind: behind)
                 var seen: [JobNode] = []
                 while let node = taken.popFirst() { seen.append(node) }
                 #expect(seen == expected, "seed \(seed)")
@@ -136,11 +144,13 @@ struct PrecedenceTests {
             #expect(preceding.isEmpty == model.isEmpty, "seed \(seed)")
         }
         var all = preceding.takeAll()
+        all.append(contentsOf: preceding.takeAll(behind: true))
         #expect(all.count == model.count)
         var last = 7
         while let node = all.popFirst() {
-            #expect(node.tag.precedence <= last)
-            last = node.tag.precedence
+            let precedence = node.tag.order < 16 ? node.tag.order : 16 - node.tag.order
+            #expect(precedence <= last)
+            last = precedence
         }
         #expect(preceding.isEmpty)
         #expect(preceding.count == 0)

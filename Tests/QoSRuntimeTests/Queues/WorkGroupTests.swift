@@ -25,7 +25,7 @@ struct WorkGroupTests {
             }
             #expect(!group.wait(for: .zero))
             let thread = try RunningThread(name: "waits") {
-                group.wait()
+                #expect(throws: Never.self) { try group.wait() }
                 seen.append(ran.value)
             }
             goOn.open()

@@ -49,7 +49,7 @@ struct WorkQueueAfterTests {
                 queue.async(after: .milliseconds(1), tolerance: .zero, note)
                 queue.async(after: .milliseconds(2), tolerance: .zero, level: .utility, note)
                 high.async(after: .milliseconds(3), tolerance: .zero, note)
-                group.wait()
+                #expect(throws: Never.self) { try group.wait() }
                 return seen.all
             }
             #expect(Set(levels) == [.default, .utility, .userInitiated])

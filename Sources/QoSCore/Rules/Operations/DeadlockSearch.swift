@@ -1,41 +1,27 @@
 /// Looks for operations of a graph that wait for one another in a circle: by dependencies, by waits in their bodies, by
-/// barriers, and by queues that run one at a time.
+/// barriers, and by queues whose places are all taken by operations that wait.
 ///
 /// A queue's segments are nodes of their own here: what is behind a barrier waits for a segment, a segment for its members,
-/// and those for the segment before. So a queue of n operations costs n, and not n².
+/// and those for the segment before. So a queue of n operations costs n, and not n². The same with its places: what has not started
+/// waits for a place, and that for any of those that run.
 ///
-/// Complexity: what the starting points wait for, directly and through others; each queue on the way as a whole.
+/// Complexity: what the starting points wait for, directly and through others; each queue with barriers on the way as a whole.
 struct DeadlockSearch {
     private enum Node: Hashable {
         case operation(UInt32)
         case segment(queue: UInt32, number: UInt32)
+        /// A free place in a queue.
+        case place(queue: UInt32)
     }
 
-    private struct Link {
-        let node: Node
-        let reason: OperationWaitReason
-    }
-
-    /// A node on the way, and what it waits for that has not been looked at.
-    private struct Step {
-        let node: Node
-        var open: [Link]
-        /// Why it waits for the next step.
-        var reason = OperationWaitReason.dependency
-    }
-
-    /// What a queue has, in the form that the search needs.
-    private struct Content {
-        var segments: [UInt32: [UInt32]] = [:]
-        var running: [UInt32] = []
-    }
+    private typealias Search = Standstill<Node, OperationWaitReason>
+    private typealias Links = [(awaited: Node, cause: OperationWaitReason)]
 
     private let graph: OperationGraph
-    /// From here nothing leads into a circle.
-    private var done: Set<Node> = []
     /// Where operations are going to be that are in no queue yet.
     private var placed: [UInt32: (queue: UInt32, segment: UInt32)] = [:]
-    private var contents: [UInt32: Content] = [:]
+    /// The members of the segments of queues.
+    private var contents: [UInt32: [UInt32: [UInt32]]] = [:]
 
     init(_ graph: OperationGraph) {
         self.graph = graph
@@ -45,122 +31,116 @@ struct DeadlockSearch {
     mutating func place(_ operation: UInt32, in queue: UInt32, segment: UInt32) {
         placed[operation] = (queue, segment)
         fill(queue)
-        contents[queue]?.segments[segment, default: []].append(operation)
+        contents[queue]?[segment, default: []].append(operation)
     }
 
     /// The circle that an operation would close by a dependency; `nil` without one.
     mutating func deadlock(closedBy child: UInt32, dependingOn parent: UInt32) -> [GraphWait]? {
-        follow(Step(node: .operation(child), open: [Link(node: .operation(parent), reason: .dependency)]))
+        deadlock(closedBy: child, waitingFor: [(.operation(parent), .dependency)])
     }
 
     /// The circle that an operation closes by one of its links for these reasons; `nil` without one.
     mutating func deadlock(closedBy operation: UInt32, along reasons: [OperationWaitReason]) -> [GraphWait]? {
-        let open = links(ofOperation: operation).filter { reasons.contains($0.reason) }
-        return follow(Step(node: .operation(operation), open: open))
+        deadlock(closedBy: operation, waitingFor: links(ofOperation: operation).filter { reasons.contains($0.cause) })
     }
 
     /// A circle that can be reached from one of these; `nil` without one.
     mutating func deadlock(reachedFrom starts: [UInt32]) -> [GraphWait]? {
-        for start in starts where !done.contains(.operation(start)) {
-            if let found = follow(Step(node: .operation(start), open: links(ofOperation: start))) { return found }
-        }
-        return nil
+        let standstill = Search(from: starts.map(Node.operation)) { wait(of: $0) }
+        return starts.first { standstill.includes(.operation($0)) }.map { Self.circle(from: $0, standstill) }
     }
 
-    private mutating func follow(_ start: Step) -> [GraphWait]? {
-        var onWay: Set<Node> = [start.node]
-        var way = [start]
-        while let last = way.indices.last {
-            guard let link = way[last].open.popLast() else {
-                done.insert(way[last].node)
-                onWay.remove(way[last].node)
-                way.removeLast()
-                continue
-            }
-            way[last].reason = link.reason
-            if onWay.contains(link.node) { return Self.circle(way, to: link.node) }
-            guard !done.contains(link.node) else { continue }
-            onWay.insert(link.node)
-            way.append(Step(node: link.node, open: links(of: link.node)))
-        }
-        return nil
+    private mutating func deadlock(closedBy operation: UInt32, waitingFor links: Links) -> [GraphWait]? {
+        let start = Node.operation(operation)
+        let standstill = Search(from: CollectionOfOne(start)) { $0 == start ? .all(links) : wait(of: $0) }
+        return standstill.includes(start) ? Self.circle(from: operation, standstill) : nil
     }
 
-    /// The end of the way, from the node that closes it, without the segments.
-    private static func circle(_ way: [Step], to node: Node) -> [GraphWait] {
-        let operations = way.drop { $0.node != node }.compactMap { step -> (UInt32, OperationWaitReason)? in
-            if case .operation(let operation) = step.node { (operation, step.reason) } else { nil }
+    /// A circle through an operation, or one that it waits for, without the segments and places.
+    private static func circle(from operation: UInt32, _ standstill: Search) -> [GraphWait] {
+        var circle = standstill.circle(through: .operation(operation))
+        if circle.isEmpty {
+            let way = standstill.way(from: .operation(operation))
+            circle = Array(way.drop { $0.waiter != way.last?.awaited })
         }
-        return operations.indices.map { index in
-            let next = operations[(index + 1) % operations.count].0
+        let waits = circle.compactMap { link -> (UInt32, OperationWaitReason)? in
+            if case .operation(let waiter) = link.waiter { (waiter, link.cause) } else { nil }
+        }
+        return waits.indices.map { index in
+            let next = waits[(index + 1) % waits.count].0
             return GraphWait(
-                waiter: OperationID(index: operations[index].0), awaited: OperationID(index: next),
-                reason: operations[index].1)
+                waiter: OperationID(index: waits[index].0), awaited: OperationID(index: next), cause: waits[index].1)
         }
     }
 
     // MARK: Who waits for whom
 
-    private mutating func links(of node: Node) -> [Link] {
+    private mutating func wait(of node: Node) -> Search.Wait {
         switch node {
-        case .operation(let operation): links(ofOperation: operation)
-        case .segment(let queue, let number): links(ofSegment: number, queue)
+        case .operation(let operation): .all(links(ofOperation: operation))
+        case .segment(let queue, let number): .all(links(ofSegment: number, queue))
+        case .place(let queue): waitForPlace(in: queue)
         }
     }
 
-    private mutating func links(ofOperation operation: UInt32) -> [Link] {
+    private mutating func links(ofOperation operation: UInt32) -> Links {
         let record = graph.operations[Int(operation)]
         guard record.state != .finished else { return [] }
-        var links = record.state == .running ? [] : linksOfPlace(operation, record)
-        switch graph.waits[operation] {
-        case .operation(let awaited): links.append(Link(node: .operation(awaited), reason: .wait))
-        case .queue(let queue):
-            fill(queue)
-            let last = contents[queue]?.segments.keys.max() ?? 0
-            links.append(Link(node: .segment(queue: queue, number: last), reason: .wait))
-        case nil: break
-        }
+        var links: Links = []
         var edge = record.firstParent
         while edge != DependencyEdges.none {
-            links.append(Link(node: .operation(graph.edges[edge].parent), reason: .dependency))
+            links.append((.operation(graph.edges[edge].parent), .dependency))
             edge = graph.edges[edge].nextOfChild
         }
+        for target in graph.waits.targets(of: operation) {
+            switch target {
+            case .operation(let awaited): links.append((.operation(awaited), .wait))
+            case .queue(let queue):
+                fill(queue)
+                links.append((.segment(queue: queue, number: contents[queue]?.keys.max() ?? 0), .wait))
+            }
+        }
+        if record.state != .running { links += linksOfPlace(operation, record) }
         return links
     }
 
     /// What an operation that has not started waits for because of where it stands.
-    private mutating func linksOfPlace(_ operation: UInt32, _ record: OperationRecord) -> [Link] {
+    private func linksOfPlace(_ operation: UInt32, _ record: OperationRecord) -> Links {
         let known = record.queue == OperationRecord.noQueue ? placed[operation] : (record.queue, record.segment)
         guard let (queue, segment) = known else { return [] }
-        var links: [Link] = []
-        if segment > graph.queues[Int(queue)].firstSegment {
-            links.append(Link(node: .segment(queue: queue, number: segment - 1), reason: .barrier))
+        var links: Links = []
+        if graph.waits.waiters(in: queue).count >= graph.queues[Int(queue)].limit {
+            links.append((.place(queue: queue), .limit))
         }
-        if graph.queues[Int(queue)].limit == 1 {
-            fill(queue)
-            for other in contents[queue]?.running ?? [] { links.append(Link(node: .operation(other), reason: .limit)) }
+        if segment > graph.queues[Int(queue)].firstSegment {
+            links.append((.segment(queue: queue, number: segment - 1), .barrier))
         }
         return links
     }
 
+    /// Those that run and do not wait end in time. A place is free when so many of the others have ended that fewer run than may.
+    private func waitForPlace(in queue: UInt32) -> Search.Wait {
+        let waiting = graph.waits.waiters(in: queue).sorted()
+        let missing = waiting.count - graph.queues[Int(queue)].limit + 1
+        return .any(max(missing, 0), of: waiting.map { (.operation($0), .limit) })
+    }
+
     /// The members of a segment wait for the segment before by themselves; an empty one stands for it.
-    private mutating func links(ofSegment number: UInt32, _ queue: UInt32) -> [Link] {
+    private mutating func links(ofSegment number: UInt32, _ queue: UInt32) -> Links {
         fill(queue)
-        let members = contents[queue]?.segments[number] ?? []
+        let members = contents[queue]?[number] ?? []
         if members.isEmpty, number > graph.queues[Int(queue)].firstSegment {
-            return [Link(node: .segment(queue: queue, number: number - 1), reason: .barrier)]
+            return [(.segment(queue: queue, number: number - 1), .barrier)]
         }
-        return members.map { Link(node: .operation($0), reason: .barrier) }
+        return members.map { (.operation($0), .barrier) }
     }
 
     private mutating func fill(_ queue: UInt32) {
         guard contents[queue] == nil else { return }
-        var content = Content()
+        var segments: [UInt32: [UInt32]] = [:]
         for id in graph.unorderedMembers(of: OperationQueueID(index: queue)) {
-            let record = graph.operations[Int(id.index)]
-            content.segments[record.segment, default: []].append(id.index)
-            if record.state == .running { content.running.append(id.index) }
+            segments[graph.operations[Int(id.index)].segment, default: []].append(id.index)
         }
-        contents[queue] = content
+        contents[queue] = segments
     }
 }

@@ -1,33 +1,50 @@
 extension OperationGraph {
-    /// The body of an operation, or one of its conditions, begins to wait for another operation.
+    /// The body of an operation, or one of its conditions, or a child task of these, begins to wait for another operation.
     ///
+    /// - Returns: what is handed to ``waitEnded(_:)``.
     /// - Throws: ``OperationGraphError/deadlock(_:)`` if that one can only end after this one; the wait has not begun then.
-    package mutating func waitBegan(by waiter: OperationID, for id: OperationID) throws(OperationGraphError) {
+    @discardableResult
+    package mutating func waitBegan(
+        by waiter: OperationID, for id: OperationID
+    ) throws(OperationGraphError) -> BegunWait {
         try waitBegan(by: waiter.index, for: .operation(id.index))
     }
 
-    /// The body of an operation, or one of its conditions, begins to wait until a queue is idle.
+    /// The body of an operation, or one of its conditions, or a child task of these, begins to wait until a queue is idle.
     ///
+    /// - Returns: what is handed to ``waitEnded(_:)``; `nil` when the queue is idle.
     /// - Throws: ``OperationGraphError/deadlock(_:)`` if the queue can only get idle after this one; the wait has not begun
     ///   then.
-    package mutating func waitBegan(by waiter: OperationID, for queue: OperationQueueID) throws(OperationGraphError) {
-        guard queues[Int(queue.index)].unfinished > 0 else { return }
-        try waitBegan(by: waiter.index, for: .queue(queue.index))
+    @discardableResult
+    package mutating func waitBegan(
+        by waiter: OperationID, for queue: OperationQueueID
+    ) throws(OperationGraphError) -> BegunWait? {
+        guard queues[Int(queue.index)].unfinished > 0 else { return nil }
+        return try waitBegan(by: waiter.index, for: .queue(queue.index))
     }
 
-    /// The operation waits no more, if it did.
-    package mutating func waitEnded(by waiter: OperationID) {
-        waits.ended(by: waiter.index)
+    /// A wait is over, if it is not already because what it was for is.
+    package mutating func waitEnded(_ wait: BegunWait) {
+        waits.ended(wait.wait)
     }
 
-    private mutating func waitBegan(by waiter: UInt32, for target: OperationWaits.Target) throws(OperationGraphError) {
-        waits.began(by: waiter, for: target)
-        guard isAwaited(waiter) || target == .operation(waiter) else { return }
+    /// A wait that has begun; belongs to one graph.
+    package struct BegunWait: Sendable, Hashable {
+        fileprivate let wait: OperationWaits.Begun
+    }
+
+    private mutating func waitBegan(
+        by waiter: UInt32, for target: OperationWaits.Target
+    ) throws(OperationGraphError) -> BegunWait {
+        let record = operations[Int(waiter)]
+        let begun = waits.began(by: waiter, in: record.state == .running ? record.queue : nil, for: target)
+        guard isAwaited(waiter) || target == .operation(waiter) else { return BegunWait(wait: begun) }
         var search = DeadlockSearch(self)
         if let found = search.deadlock(closedBy: waiter, along: [.wait]) {
-            waits.ended(by: waiter)
+            waits.ended(begun)
             throw .deadlock(found)
         }
+        return BegunWait(wait: begun)
     }
 
     /// The deadlock that a dependency would close, other than one of dependencies alone; `nil` without one.
@@ -40,15 +57,15 @@ extension OperationGraph {
     }
 
     /// Whether adding operations to a queue can make a deadlock at all: where it has a barrier, or gets one, where somebody waits
-    /// for it in an operation, or in the operation that it runs one at a time.
+    /// for it in an operation, or where its places are all taken by operations that wait.
     ///
-    /// Complexity: O(1), or the number of operations that wait.
+    /// Complexity: O(1).
     package func mayDeadlock(addingTo queue: OperationQueueID, hasBarriers: Bool) -> Bool {
         let place = Int(queue.index)
         if hasBarriers || queues[place].isDivided { return true }
         guard !waits.isEmpty else { return false }
         return waits.isAwaited(.queue(queue.index))
-            || (queues[place].limit == 1 && waits.waiters.contains { operations[Int($0)].queue == queue.index })
+            || waits.waiters(in: queue.index).count >= queues[place].limit
     }
 
     /// The deadlock that adding operations to a queue would make, in this order; `nil` without one. Nothing is added.
@@ -84,6 +101,7 @@ extension OperationGraph {
         guard record.queue != OperationRecord.noQueue else { return false }
         let place = Int(record.queue)
         return record.segment < queues[place].lastSegment || waits.isAwaited(.queue(record.queue))
-            || (record.state == .running && queues[place].limit == 1 && queues[place].unfinished > 1)
+            || (record.state == .running && queues[place].unfinished > queues[place].running
+                && waits.waiters(in: record.queue).count >= queues[place].limit)
     }
 }

@@ -3,7 +3,7 @@ package struct OperationOrigin: Sendable, Hashable {
     /// The level of the operation in whose execution it was created: comes before the queue's.
     package var operation: QoSLevel?
 
-    /// What counts when its queue has no level either: the surrounding activity's level, that of the creating task or
+    /// What counts when its queue has no level either: the level of the surrounding activity or of another scope that gives one, that of the creating task or
     /// thread, or that of an interactive process's main thread.
     package var fallback: QoSLevel?
 
@@ -14,7 +14,7 @@ package struct OperationOrigin: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - operation: the effective level of the operation in whose execution it happens.
-    ///   - activity: the level of the surrounding activity.
+    ///   - activity: the level that the innermost surrounding scope gives, which is an activity for one.
     ///   - creator: the level of the creating task or thread.
     ///   - isInteractiveMain: whether this is the main thread of an interactive process.
     package init(operation: QoSLevel?, activity: QoSLevel?, creator: QoSLevel?, isInteractiveMain: Bool) {

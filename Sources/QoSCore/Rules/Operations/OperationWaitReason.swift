@@ -6,6 +6,6 @@ public enum OperationWaitReason: UInt8, Sendable, Hashable, CaseIterable {
     case wait
     /// A barrier stands between them in their queue, or one of them is a barrier, and the other one comes first.
     case barrier
-    /// Their queue runs one operation at a time, and the other one runs.
+    /// All places in its queue are taken by operations that wait, and the other one is one of them.
     case limit
 }

@@ -38,6 +38,15 @@ package struct LevelCode: RawRepresentable, Sendable, Hashable, Comparable {
     @inlinable @inline(__always)
     package var rank: Int { rawValue == 0 ? 2 : Int(rawValue - 1) / 16 }
 
+    /// The order of what waits in the pools: by class, then by relative priority; 16 for each class. Without information, that of
+    /// `default`.
+    @inlinable @inline(__always)
+    package var poolOrder: Int { rawValue == 0 ? 47 : Int(rawValue) - 1 }
+
+    /// By how far work of this level goes behind the others of its class, 0…15: the relative priority without its sign.
+    @inlinable @inline(__always)
+    package var lowering: Int { 15 - poolOrder % 16 }
+
     /// Orders as levels are; none is the lowest.
     @inlinable @inline(__always)
     package static func < (left: LevelCode, right: LevelCode) -> Bool { left.rawValue < right.rawValue }

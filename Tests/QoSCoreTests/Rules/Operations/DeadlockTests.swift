@@ -4,7 +4,7 @@ import Testing
 @Suite("Deadlocks of operations")
 struct DeadlockTests {
     private func wait(_ waiter: OperationID, _ awaited: OperationID, _ reason: OperationWaitReason) -> GraphWait {
-        GraphWait(waiter: waiter, awaited: awaited, reason: reason)
+        GraphWait(waiter: waiter, awaited: awaited, cause: reason)
     }
 
     @Test("What is refused as a deadlock gets stuck if it is done all the same; what is not refused gets done")
@@ -71,7 +71,7 @@ struct DeadlockTests {
                 wait(first, dependent, .wait), wait(dependent, first, .dependency),
             ])
         ) { try world.graph.waitBegan(by: first, for: dependent) }
-        try world.graph.waitBegan(by: first, for: second)
+        let begun = try world.graph.waitBegan(by: first, for: second)
         #expect(
             throws: OperationGraphError.deadlock([wait(second, first, .wait), wait(first, second, .wait)])
         ) { try world.graph.waitBegan(by: second, for: first) }
@@ -82,7 +82,7 @@ struct DeadlockTests {
                 wait(later, first, .dependency), wait(first, second, .wait), wait(second, later, .wait),
             ])
         ) { try world.depend(later, on: first) }
-        world.graph.waitEnded(by: first)
+        world.graph.waitEnded(begun)
         try world.depend(later, on: first)
     }
 
@@ -119,22 +119,82 @@ struct DeadlockTests {
         #expect(world.graph.deadlock(adding: [idle], to: other) == nil)
     }
 
-    @Test("In a queue that runs one at a time, whoever runs must not wait for those behind it", arguments: [1, 2])
-    func serial(limit: Int) throws {
+    @Test(
+        "In a queue whose places are all taken by those who wait, none of them must wait for those behind",
+        arguments: [1, 2, 64])
+    func places(limit: Int) throws {
         var world = GraphWorld()
         let queue = world.queue(limit: limit, suspended: false)
-        let running = try world.added(to: queue)
+        let running = try (0..<limit).map { _ in try world.added(to: queue) }
         let parent = world.operation()
         let waiting = world.operation()
         try world.depend(waiting, on: parent)
         try world.add(waiting, to: queue)
-        if limit == 1 {
-            #expect(
-                throws: OperationGraphError.deadlock([wait(running, waiting, .wait), wait(waiting, running, .limit)])
-            ) { try world.graph.waitBegan(by: running, for: waiting) }
-        } else {
-            try world.graph.waitBegan(by: running, for: waiting)
-        }
+        // As long as one of them does not wait, its place comes free.
+        for operation in running.dropLast() { try world.graph.waitBegan(by: operation, for: waiting) }
+        let last = try #require(running.last)
+        #expect(
+            throws: OperationGraphError.deadlock([wait(last, waiting, .wait), wait(waiting, last, .limit)])
+        ) { try world.graph.waitBegan(by: last, for: waiting) }
+        world.finish(last)
+        world.event { $0.forget(last, &$1) }
+        world.finish(parent)
+        #expect(world.effects.started == [waiting])
+    }
+
+    @Test("What is waited for is refused by a queue whose places are all taken by those who wait for it")
+    func addedTooLate() throws {
+        var world = GraphWorld()
+        let (queue, other) = (world.queue(limit: 2, suspended: false), world.queue())
+        let (first, second) = (try world.added(to: queue), try world.added(to: queue))
+        let (awaited, behind) = (world.operation(), try world.added(to: other))
+        try world.graph.waitBegan(by: first, for: awaited)
+        #expect(world.graph.deadlock(adding: [awaited], to: queue) == nil)
+        // Over another queue: what it waits for there waits for what is added here.
+        try world.depend(behind, on: awaited)
+        let begun = try world.graph.waitBegan(by: second, for: behind)
+        #expect(
+            world.graph.deadlock(adding: [awaited], to: queue) == [
+                wait(awaited, first, .limit), wait(first, awaited, .wait),
+            ])
+        #expect(world.graph.deadlock(adding: [awaited], to: other) == nil)
+        world.graph.waitEnded(begun)
+        #expect(world.graph.deadlock(adding: [awaited], to: queue) == nil)
+    }
+
+    @Test("An operation waits for all that it and its children wait for, until each of these waits has ended")
+    func severalWaits() throws {
+        var world = GraphWorld()
+        let queue = world.queue(suspended: false)
+        let (parent, other) = (try world.added(to: queue), try world.added(to: queue))
+        let awaited = world.operation()
+        let own = try world.graph.waitBegan(by: parent, for: awaited)
+        let ofChild = try world.graph.waitBegan(by: parent, for: other)
+        let refused = OperationGraphError.deadlock([wait(other, parent, .wait), wait(parent, other, .wait)])
+        #expect(throws: refused) { try world.graph.waitBegan(by: other, for: parent) }
+        world.graph.waitEnded(own)
+        #expect(throws: refused) { try world.graph.waitBegan(by: other, for: parent) }
+        world.graph.waitEnded(ofChild)
+        world.graph.waitEnded(ofChild)
+        try world.graph.waitBegan(by: other, for: parent)
+    }
+
+    @Test("A limit that is lowered under those who wait is found by the next one who waits there")
+    func loweredLimit() throws {
+        var world = GraphWorld()
+        let queue = world.queue(limit: 2, suspended: false)
+        let (first, second) = (try world.added(to: queue), try world.added(to: queue))
+        let parent = world.operation()
+        let waiting = world.operation()
+        try world.depend(waiting, on: parent)
+        try world.add(waiting, to: queue)
+        try world.graph.waitBegan(by: first, for: waiting)
+        world.event { $0.limitSet(of: queue, to: 1, &$1) }
+        #expect(
+            throws: OperationGraphError.deadlock([
+                wait(second, first, .wait), wait(first, waiting, .wait), wait(waiting, second, .limit),
+            ])
+        ) { try world.graph.waitBegan(by: second, for: first) }
     }
 
     @Test("A wait behind a chain of 100 000 is judged without recursion")

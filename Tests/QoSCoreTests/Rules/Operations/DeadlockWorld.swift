@@ -17,13 +17,14 @@ struct DeadlockWorld {
     private var queues: [OperationQueueID] = []
     private var operations: [OperationID] = []
     private var created: [OperationID] = []
-    private var waits: [OperationID: Target] = [:]
+    /// Of the operations' own tasks, and of children of these: an operation has ended only when all of them have.
+    private var waits: [(waiter: OperationID, target: Target, begun: OperationGraph.BegunWait?)] = []
     private(set) var refusals: [OperationWaitReason: Int] = [:]
 
     init(seed: UInt64) {
         self.seed = seed
         random = SeededGenerator(seed: seed)
-        for limit in [1, .max, .max] { queues.append(graph.queueCreated(limit: limit)) }
+        for limit in [1, 2, .max] { queues.append(graph.queueCreated(limit: limit)) }
     }
 
     // MARK: What happens
@@ -81,7 +82,9 @@ struct DeadlockWorld {
     }
 
     private mutating func wait() throws {
-        guard let waiter = runnable.randomElement(using: &random) else { return }
+        let isChild = Int.random(in: 0..<4, using: &random) == 0
+        let candidates = isChild ? operations.filter { graph.isRunning($0) } : runnable
+        guard let waiter = candidates.randomElement(using: &random) else { return }
         var target: Target?
         if Bool.random(using: &random) {
             target = operations.filter { !graph.isFinished($0) }.randomElement(using: &random).map { .operation($0) }
@@ -90,23 +93,24 @@ struct DeadlockWorld {
         }
         guard let target else { return }
         do {
-            switch target {
-            case .operation(let id): try graph.waitBegan(by: waiter, for: id)
-            case .queue(let queue): try graph.waitBegan(by: waiter, for: queue)
-            }
-            waits[waiter] = target
+            let begun: OperationGraph.BegunWait? =
+                switch target {
+                case .operation(let id): try graph.waitBegan(by: waiter, for: id)
+                case .queue(let queue): try graph.waitBegan(by: waiter, for: queue)
+                }
+            waits.append((waiter, target, begun))
             endWaits()
         } catch {
             guard case .deadlock(let refusal) = error else { throw error }
             note(refusal)
             var reckless = self
-            reckless.waits[waiter] = target
+            reckless.waits.append((waiter, target, nil))
             try reckless.expectStuck(refusal)
         }
     }
 
     private mutating func note(_ refusal: [GraphWait]) {
-        for wait in refusal { refusals[wait.reason, default: 0] += 1 }
+        for wait in refusal { refusals[wait.cause, default: 0] += 1 }
         for (wait, next) in zip(refusal, refusal.dropFirst() + refusal.prefix(1)) {
             #expect(wait.awaited == next.waiter, "seed \(seed): \(refusal)")
         }
@@ -115,7 +119,9 @@ struct DeadlockWorld {
     // MARK: Running
 
     /// What runs, and waits for nothing.
-    private var runnable: [OperationID] { operations.filter { graph.isRunning($0) && waits[$0] == nil } }
+    private var runnable: [OperationID] { operations.filter { graph.isRunning($0) && !isWaiting($0) } }
+
+    private func isWaiting(_ id: OperationID) -> Bool { waits.contains { $0.waiter == id } }
 
     private mutating func finish(_ id: OperationID) {
         graph.operationFinished(id, .succeeded, &effects)
@@ -129,15 +135,16 @@ struct DeadlockWorld {
     }
 
     private mutating func endWaits() {
-        for (waiter, target) in waits {
-            let isOver =
-                switch target {
-                case .operation(let id): graph.isFinished(id)
-                case .queue(let queue): graph.unfinishedCount(of: queue) == 0
-                }
-            guard isOver else { continue }
-            waits[waiter] = nil
-            graph.waitEnded(by: waiter)
+        for wait in waits where isOver(wait.target) {
+            if let begun = wait.begun { graph.waitEnded(begun) }
+        }
+        waits = waits.filter { !isOver($0.target) }
+    }
+
+    private func isOver(_ target: Target) -> Bool {
+        switch target {
+        case .operation(let id): graph.isFinished(id)
+        case .queue(let queue): graph.unfinishedCount(of: queue) == 0
         }
     }
 

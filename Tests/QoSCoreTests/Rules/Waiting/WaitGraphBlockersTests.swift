@@ -19,8 +19,8 @@ struct WaitGraphBlockersTests {
         }
         #expect(
             refused?.links == [
-                Link(waiter: "b", resource: "queue A", holder: "a"),
-                Link(waiter: "a", resource: "queue B", holder: "b"),
+                Link(waiter: "b", awaited: "a", cause: "queue A"),
+                Link(waiter: "a", awaited: "b", cause: "queue B"),
             ])
         #expect(graph.resource(awaitedBy: "b") == nil)
     }
@@ -36,7 +36,7 @@ struct WaitGraphBlockersTests {
             try graph.waits("a", at: .utility, for: "queue") { turns[$0] ?? [] }
         }
         #expect(refused?.links.map(\.waiter) == ["a", "b", "c"])
-        #expect(refused?.links.map(\.resource) == ["queue", "once", "mutex"])
+        #expect(refused?.links.map(\.cause) == ["queue", "once", "mutex"])
     }
 
     @Test("I5 every one that stands before an item has to get on, of the holders of a semaphore one")
@@ -142,15 +142,15 @@ struct WaitGraphBlockersTests {
                     #expect(isHopeless, "seed \(seed), step \(step): \(error)")
                     #expect(error.links.first?.waiter == party)
                     for (link, next) in zip(error.links, error.links.dropFirst()) {
-                        #expect(link.holder == next.waiter)
+                        #expect(link.awaited == next.waiter)
                     }
                     for link in error.links {
-                        #expect(oracle.waitedFor(by: link.waiter, (party, resource)) == link.resource)
-                        let others = oracle.holders[link.resource].flatMap { $0.isEmpty ? nil : $0 }
-                        #expect((others ?? turns[link.resource] ?? []).contains(link.holder))
+                        #expect(oracle.waitedFor(by: link.waiter, (party, resource)) == link.cause)
+                        let others = oracle.holders[link.cause].flatMap { $0.isEmpty ? nil : $0 }
+                        #expect((others ?? turns[link.cause] ?? []).contains(link.awaited))
                     }
                     // The last one's way leads to a member again.
-                    #expect(error.links.contains { $0.waiter == error.links.last?.holder })
+                    #expect(error.links.contains { $0.waiter == error.links.last?.awaited })
                 }
             }
         }

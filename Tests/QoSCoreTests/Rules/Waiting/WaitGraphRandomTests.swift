@@ -105,7 +105,7 @@ struct WaitGraphRandomTests {
                 } catch {
                     #expect(isHopeless, "seed \(seed), step \(step): \(error)")
                     for (link, next) in zip(error.links, error.links.dropFirst()) {
-                        #expect(link.holder == next.waiter)
+                        #expect(link.awaited == next.waiter)
                     }
                 }
             }

@@ -92,7 +92,7 @@ struct WaitGraphTests {
         }
         #expect(
             refused?.links == [
-                .init(waiter: "b", resource: "A", holder: "a"), .init(waiter: "a", resource: "B", holder: "b"),
+                .init(waiter: "b", awaited: "a", cause: "A"), .init(waiter: "a", awaited: "b", cause: "B"),
             ])
         #expect(graph.waiters(for: "A") == [])
         #expect(graph.handedOver("B", from: "b").next == "a")
