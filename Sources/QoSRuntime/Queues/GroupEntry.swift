@@ -1,9 +1,8 @@
 import QoSCore
 
 /// A closure that was submitted as a part of a group, which knows it until its end.
+// SAFETY: as the base class; `member` is touched under the group's lock only, the further fields are sendable and never change.
 final class GroupEntry: WorkEntry, @unchecked Sendable {
-    // SAFETY: as the base class; `member` is touched under the group's lock only, the further fields are sendable and never change.
-
     private let body: @Sendable () -> Void
     private let context: CarriedContext?
     private let group: WorkGroup

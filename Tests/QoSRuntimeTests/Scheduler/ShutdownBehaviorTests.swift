@@ -30,6 +30,12 @@ struct ShutdownBehaviorTests {
         while !scheduler.core.isEnding { await Task.yield() }
     }
 
+    /// So many jobs of the utility class have begun and ended, taken together: what ran is suspended. (A yield need not suspend: the job that
+    /// resumes may have run on another worker before.)
+    private func progress(_ steps: UInt64, _ scheduler: QoSScheduler) async {
+        while unsafe scheduler.core.pools[QoSClass.utility.rank].progress < steps { await Task.yield() }
+    }
+
     /// The loop has looked whether it may close the scheduler, some times.
     private func loopLooks(_ scheduler: QoSScheduler) async throws {
         for _ in 0..<10 {
@@ -61,13 +67,15 @@ struct ShutdownBehaviorTests {
 
     @Test("skip: a task that runs is waited for, and is cancelled only when it would go on after a suspension")
     func skipRunningTask() async throws {
-        let scheduler = try makeScheduler()
-        let (begun, release) = (Gate(), Gate())
+        let scheduler = try makeScheduler([.utility: 2])
+        // Else there would be nothing to wait for while the task is suspended.
+        let held = await hold(scheduler)
+        let (begun, release, goOn) = (Gate(), Gate(), Gate())
         let task = Task.detached(executorPreference: scheduler.executor(for: .utility, onShutdown: .skip)) {
             begun.open()
             release.blockThread()
             let running = Task.isCancelled
-            await Task.yield()
+            await goOn.passed()
             return (running, Task.isCancelled, CurrentThread.qosClass)
         }
         await begun.passed()
@@ -76,7 +84,10 @@ struct ShutdownBehaviorTests {
         try await loopLooks(scheduler)
         #expect(!scheduler.core.isClosed)
         release.open()
+        await progress(3, scheduler)
+        goOn.open()
         let (running, resumed, ranAt) = await task.value
+        held.release.open()
         #expect(!running)
         #expect(resumed)
         #expect(ranAt == .utility)
@@ -253,13 +264,13 @@ struct ShutdownBehaviorTests {
     @Test("continue: a task that runs is not waited for; its worker is named, and what comes after goes on elsewhere")
     func continueRunningTask() async throws {
         let scheduler = try makeScheduler()
-        let (begun, release) = (Gate(), Gate())
+        let (begun, release, goOn) = (Gate(), Gate(), Gate())
         let name = Collected<String>()
         let task = Task.detached(executorPreference: scheduler.executor(for: .utility, onShutdown: .continue)) {
             name.append(CurrentThread.name)
             begun.open()
             release.blockThread()
-            await Task.yield()
+            await goOn.passed()
             return CurrentThread.qosClass
         }
         await begun.passed()
@@ -267,6 +278,8 @@ struct ShutdownBehaviorTests {
         #expect(report.isClean)
         #expect(report.continuingWorkers == name.all)
         release.open()
+        await progress(2, scheduler)
+        goOn.open()
         #expect(await task.value == nil)
     }
 
