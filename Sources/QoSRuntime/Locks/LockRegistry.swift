@@ -65,8 +65,13 @@ final class LockRegistry: Sendable {
     }
 
     /// Forgets a thread that is not raised any more, unless somebody is about to look at it, who does this afterwards.
+    ///
+    /// It may have been forgotten already, and another object stand for the thread: that one stays, its raise is to be taken back.
     func tidy(_ raise: ThreadRaise) {
-        state.withLock { if raise.targetClass == nil, raise.retireIfIdle() { $0.raises[raise.id] = nil } }
+        state.withLock { state in
+            guard state.raises[raise.id] === raise, raise.targetClass == nil, raise.retireIfIdle() else { return }
+            state.raises[raise.id] = nil
+        }
     }
 
     /// What raises a thread, made if there is none; it may be retired by the time it is used.
