@@ -142,6 +142,13 @@ package enum ConcurrencyRuntime {
         unsafe Unmanaged<AnyObject>.fromOpaque(task.pointer).release()
     }
 
+    /// Whether it is the executor of an actor that has none of its own: an executor is its object and, unless it is that actor itself, the
+    /// witness table of `SerialExecutor` (`Executor.h`, `SerialExecutorRef`).
+    static func isDefaultActor(_ executor: UnownedSerialExecutor) -> Bool {
+        let reference = unsafe unsafeBitCast(executor, to: (object: UInt, implementation: UInt).self)
+        return reference.object != 0 && reference.implementation == 0
+    }
+
     /// Ends the counting of references to an object that lives as long as the process.
     ///
     /// The concurrency library retains and releases the executor for each job that it enqueues; on one counter, which the processors

@@ -124,10 +124,11 @@ public final class QoSScheduler: Sendable {
         operation: () async throws(Failure) -> Success
     ) async throws(Failure) -> Success {
         let success: Success
+        let actor = #isolation
         do throws(Failure) {
             success = try await withTaskExecutorPreference(executor) {
                 () async throws(Failure) -> Success in
-                await Self.enterPreferredPool()
+                await enterPool(with: actor)
                 return try await LevelScope.$current.bound(to: LevelScope(of: qosClass), operation)
             }
         } catch {
@@ -136,15 +137,6 @@ public final class QoSScheduler: Sendable {
         }
         await leavePool(of: qosClass)
         return success
-    }
-
-    /// Moves the calling task to the executor that it prefers: a preference alone does so only when the task is next
-    /// suspended. Nothing happens if it is there already.
-    @concurrent
-    @inline(never)
-    private static func enterPreferredPool() async {
-        // Empty, the function would be left out, and with it the change of the executor at its beginning.
-        withExtendedLifetime(Self.self) {}
     }
 
     // MARK: The end
