@@ -137,12 +137,19 @@ struct RunningTests {
 
     @Test("Operations that need more than they have time for leave the pool to others")
     func fairness() async throws {
-        try await withScheduler(.init(processors: 1, appliesKernelEffects: false)) { scheduler in
+        try await withScheduler(.init(processors: 1, appliesKernelEffects: false, detectsBlocking: false)) { scheduler in
             let queue = QoSOperationQueue(scheduler: scheduler, level: .utility)
             let end = Tally()
+            let (begun, release) = (Gate(), Gate())
+            let first = QoSOperation {
+                begun.open()
+                release.blockThread()
+            }
             // Operations of one class that follow each other in one task: others of the class must get between them.
-            try queue.add((0..<20_000).map { _ in QoSOperation { _ = end.add() } })
+            try queue.add([first] + (0..<20_000).map { _ in QoSOperation { _ = end.add() } })
+            await begun.passed()
             let other = Task(executorPreference: scheduler.executor(for: .utility), priority: .utility) { end.value }
+            release.open()
             #expect(await other.value < 20_000)
             try await queue.waitUntilAllFinished()
         }
