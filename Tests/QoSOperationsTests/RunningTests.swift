@@ -137,7 +137,8 @@ struct RunningTests {
 
     @Test("Operations that need more than they have time for leave the pool to others")
     func fairness() async throws {
-        try await withScheduler(.init(processors: 1, appliesKernelEffects: false, detectsBlocking: false)) { scheduler in
+        try await withScheduler(.init(processors: 1, appliesKernelEffects: false, detectsBlocking: false)) {
+            scheduler in
             let queue = QoSOperationQueue(scheduler: scheduler, level: .utility)
             let end = Tally()
             let (begun, release) = (Gate(), Gate())
