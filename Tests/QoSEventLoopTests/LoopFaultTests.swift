@@ -67,13 +67,13 @@ struct LoopFaultTests {
         }
     }
 
-    @Test("is reported by making a loop in a process that may open no more descriptors")
-    func noDescriptors() async throws {
-        await #expect(processExitsWith: .exitCode(7)) {
+    @Test("is reported by making a loop in a process that may open no more descriptors, or too few", arguments: 0..<5)
+    func noDescriptors(_ left: Int) async throws {
+        await #expect(processExitsWith: .exitCode(7)) { [left] in
             var limit = rlimit()
             unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
             let free = dup(0)
-            var lowered = rlimit(rlim_cur: rlim_t(free), rlim_max: limit.rlim_max)
+            var lowered = rlimit(rlim_cur: rlim_t(free) + rlim_t(left), rlim_max: limit.rlim_max)
             close(free)
             unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &lowered)
             var status: Int32 = 8

@@ -23,6 +23,23 @@ final class LoopCore: @unchecked Sendable {
     private let timer = unsafe AnyLoopHandle(for: uv_poll_t.self)
     private let timerDescriptor: Int32
 
+    /// Whether as many descriptors can be opened as making a loop takes.
+    ///
+    /// libuv ends the process where the second or third of them, its pipe for signals, cannot be made (`uv__signal_global_reinit`).
+    ///
+    /// - Returns: 0, or the negative error number.
+    private static func lackOfDescriptors() -> Int32 {
+        var opened: [Int32] = []
+        defer { for descriptor in opened { close(descriptor) } }
+        // A descriptor of epoll, the pipe, wake-up and timer.
+        for _ in 0..<5 {
+            let descriptor = eventfd(0, Int32(EFD_CLOEXEC))
+            guard descriptor >= 0 else { return -errno }
+            opened.append(descriptor)
+        }
+        return 0
+    }
+
     /// Makes loop, wake-up and timer.
     ///
     /// - Throws: ``EventLoopError`` when a call fails; everything made until then is given back.
@@ -33,7 +50,10 @@ final class LoopCore: @unchecked Sendable {
         unsafe loop = .allocate(capacity: 1)
         let (loop, wakeUp, timer) = unsafe (loop, wakeUp, timer)
         do throws(EventLoopError) {
-            try Self.attempt(.loopInit, fault) { unsafe uv_loop_init(loop) }
+            try Self.attempt(.loopInit, fault) {
+                let missing = Self.lackOfDescriptors()
+                return missing == 0 ? unsafe uv_loop_init(loop) : missing
+            }
         } catch {
             unsafe loop.deallocate()
             throw error
