@@ -1,5 +1,6 @@
 import QoSCore
 import QoSKernel
+import Synchronization
 
 /// Permits for tasks: what ``AsyncMutex`` and ``AsyncSemaphore`` are made of.
 ///
@@ -53,6 +54,9 @@ final class AsyncGate: Sendable {
         } onCancel: {
             cancel(wait)
         }
+        // What the one before did with what the permit guards comes before this, also where the continuation was resumed before the
+        // task was suspended, and no queue was on the way.
+        _ = wait.isHandedOver.load(ordering: .acquiring)
     }
 
     /// Takes a permit if there is one at this moment. For a calling task.
@@ -202,6 +206,7 @@ final class AsyncGate: Sendable {
                 state.available += 1
                 return (nil, registry.note(changes))
             }
+            wait.isHandedOver.store(true, ordering: .releasing)
             if wait.isOwned {
                 state.holders.append(address)
             } else {
@@ -215,10 +220,12 @@ final class AsyncGate: Sendable {
 }
 
 /// One task's wait for a permit.
-// SAFETY: the fields that change are touched under the gate's lock only.
+// SAFETY: the variables are touched under the gate's lock only.
 final class AsyncWait: @unchecked Sendable {
     let task: TaskAddress
     let isOwned: Bool
+    /// Whether somebody has given a permit to it.
+    let isHandedOver = Atomic<Bool>(false)
     var isCancelled = false
     /// What the task was raised to before it was entered into the graph of waits.
     var escalated: QoSLevel?
