@@ -2,6 +2,8 @@ import Glibc
 import QoSCore
 import QoSKernel
 
+@testable import QoSRuntime
+
 /// The calling thread, as the kernel knows it.
 enum CurrentThread {
     /// Its name: `/proc/thread-self/comm` (proc(5)); `unknown` if that cannot be read.
@@ -18,9 +20,10 @@ enum CurrentThread {
     /// The kernel's id of it.
     static var id: ThreadID { .current }
 
-    /// The class in whose pool it is a worker, by its name; `nil` for a thread that is none.
+    /// The class in whose pool it is a worker; `nil` for a thread that is none. Not by its name, which threads that a worker starts inherit:
+    /// those of the process's default executor, for one.
     static var qosClass: QoSClass? {
-        let name = name
-        return QoSClass.allCases.first { name.hasPrefix("qos-\($0.abbreviation)-") }
+        guard let worker = unsafe Worker.current else { return nil }
+        return unsafe worker.pointee.pool.pointee.qosClass
     }
 }
