@@ -224,17 +224,14 @@ struct DeadlockTests {
             let queue = QoSOperationQueue(scheduler: scheduler)
             let goOn = Gate()
             let slow = queue.addOperation(name: "slow") { await goOn.passed() }
-            let other = QoSOperation(name: "other") { () }
-            let parent = queue.addOperation(name: "parent") {
+            let other = QoSOperation(name: "other", level: .background) { () }
+            let parent = queue.addOperation(name: "parent", level: .userInitiated) {
                 async let ofChild: Void = other.finished()
                 try await slow.finished()
                 try await ofChild
             }
-            // The child's wait begins at some moment; until then the dependency is accepted.
-            while (try? other.depends(on: parent)) != nil {
-                try other.removeDependency(parent)
-                await Task.yield()
-            }
+            // The child's wait begins at some moment, and raises what it waits for.
+            while other.effectiveLevel == .background { await Task.yield() }
             #expect(
                 throws: OperationError.deadlock([
                     .init(waiter: "other", awaited: "parent", reason: .dependency),
