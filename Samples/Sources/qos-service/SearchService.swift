@@ -46,11 +46,10 @@ struct SearchService: Sendable {
         let (listening, started) = AsyncStream.makeStream(of: Int.self)
         let server = server(index, meter: meter, started: started)
         try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await Self.runToTheEnd(server) }
             group.addTask {
-                defer { started.finish() }
-                try await Self.runToTheEnd(server)
-            }
-            group.addTask {
+                // Ends by cancellation only: an end of its own could come before the error that the server ends with, and
+                // the first end is what the service ends with.
                 for await port in listening {
                     terminal.announce("Listening on http://\(settings.host):\(port)/")
                     try await runAtBackground { try await driver.run() }

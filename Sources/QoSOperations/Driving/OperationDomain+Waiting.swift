@@ -13,7 +13,7 @@ extension OperationDomain {
     func finished(_ awaited: Awaited) async throws(OperationError) {
         if isOver(awaited) { return }
         let begun = try waitBegins(for: awaited)
-        await withTaskPriorityEscalationHandler {
+        await withRaiseHandler(for: self) {
             await withCheckedContinuation { continuation in
                 // The level is looked at with the handler in place, and again once the waiter is known: a raise between would come to
                 // nobody.
@@ -21,8 +21,8 @@ extension OperationDomain {
                 guard self.wait(.task(continuation), for: awaited, at: level) else { return continuation.resume() }
                 if let latest = QoS.currentLevel, latest != level { self.raise(awaited, to: latest) }
             }
-        } onPriorityEscalated: { _, priority in
-            if let qosClass = QoSClass(rawPriority: priority.rawValue) { self.raise(awaited, to: QoSLevel(qosClass)) }
+        } raised: { domain, level in
+            domain.raise(awaited, to: level)
         }
         if let begun { waitEnded(begun) }
     }

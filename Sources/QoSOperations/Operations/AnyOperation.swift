@@ -1,10 +1,11 @@
 public import QoSCore
 public import QoSRuntime
 
-// SAFETY: what `init` sets once never changes; `record` is read and written under the lock of the operations' domain.
 /// What all operations have in common, whatever their results: see ``QoSOperation``.
 ///
 /// Threading: any thread.
+///
+/// SAFETY: what `init` sets once never changes; `record` is read and written under the lock of the operations' domain.
 public class AnyOperation: CurrentWork, @unchecked Sendable {
     let givenName: String?
     /// What the operation works with (rule O12).

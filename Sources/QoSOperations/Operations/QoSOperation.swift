@@ -1,9 +1,6 @@
 public import QoSCore
 import QoSRuntime
 
-// SAFETY: `body` and `result` belong to the runner from the start of the operation to its end. Before that they are
-// touched under the domain's lock, by whoever ends it; after it the result does not change, and is read by those who
-// have seen the end under the lock.
 /// A piece of asynchronous work that runs once, in an operation queue, when what it depends on has finished.
 ///
 /// ```swift
@@ -18,6 +15,10 @@ import QoSRuntime
 /// what depends on it, raise it (rules O3–O9), whether it waits or runs.
 ///
 /// Threading: any thread.
+///
+/// SAFETY: `body` and `result` belong to the runner from the start of the operation to its end. Before that they are
+/// touched under the domain's lock, by whoever ends it; after it the result does not change, and is read by those who
+/// have seen the end under the lock.
 public final class QoSOperation<Value: Sendable>: AnyOperation, @unchecked Sendable {
     private enum Body: Sendable {
         case plain(@Sendable () async throws -> Value)

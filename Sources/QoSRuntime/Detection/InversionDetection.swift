@@ -1,4 +1,3 @@
-import CQoSShims
 package import QoSCore
 import QoSKernel
 import Synchronization
@@ -53,7 +52,7 @@ package enum InversionDetection {
         report {
             InversionReport(
                 kind: .blockedPoolThread,
-                waiter: .init(name: LockParty.thread(cqos_own_id()).name, level: QoS.currentLevel),
+                waiter: .init(name: LockParty.callingThread.name, level: QoS.currentLevel),
                 resource: resource, holder: .init(name: holder, level: level), since: .now, explanation: remedy)
         }
     }

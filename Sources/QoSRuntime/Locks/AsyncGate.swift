@@ -44,12 +44,12 @@ final class AsyncGate: Sendable {
         if state.withLock({ Self.takeAvailable(&$0, task, isOwned: isOwned) }) { return }
         let wait = AsyncWait(task: task, isOwned: isOwned)
         try await withTaskCancellationHandler {
-            try await withTaskPriorityEscalationHandler {
+            try await withRaiseHandler(for: wait) {
                 try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
                     begin(wait, continuation)
                 }
-            } onPriorityEscalated: { _, priority in
-                escalated(wait, to: priority)
+            } raised: { wait, level in
+                escalated(wait, to: level)
             }
         } onCancel: {
             cancel(wait)
@@ -137,15 +137,14 @@ final class AsyncGate: Sendable {
     }
 
     /// The waiting task was raised by whoever waits for it: so is the holder.
-    private func escalated(_ wait: AsyncWait, to priority: TaskPriority) {
+    private func escalated(_ wait: AsyncWait, to level: QoSLevel) {
         let raises = state.withLock { state -> [LockRaise] in
-            guard let qosClass = QoSClass(priority) else { return [] }
             guard state.waits[wait.task] === wait else {
-                wait.escalated = QoSLevel(qosClass)
+                wait.escalated = level
                 return []
             }
             return LockRegistry.shared.state.withLock { registry in
-                let changes = registry.graph.levelChanged(.task(wait.task), to: QoSLevel(qosClass))
+                let changes = registry.graph.levelChanged(.task(wait.task), to: level)
                 return registry.note(changes)
             }
         }

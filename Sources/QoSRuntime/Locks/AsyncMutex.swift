@@ -1,4 +1,3 @@
-// SAFETY: `value` is touched by the task that holds the gate's only permit; a hand-over goes through the gate's lock.
 /// Guards a value by a lock for tasks: who finds it held is suspended, and the holder's task is raised while something higher waits
 /// (rules I2, I4).
 ///
@@ -17,6 +16,8 @@
 /// ```
 ///
 /// Threading: any task.
+///
+/// SAFETY: `value` is touched by the task that holds the gate's only permit; a hand-over goes through the gate's lock.
 @safe
 public final class AsyncMutex<Value: Sendable>: @unchecked Sendable {
     private let gate: AsyncGate

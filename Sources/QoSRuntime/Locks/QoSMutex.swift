@@ -1,7 +1,5 @@
 public import Synchronization
 
-// SAFETY: the memory is allocated in `init`, freed in `deinit`, and never replaced; `value` is touched by the one whose id is in
-// the word only.
 /// Guards a value by a lock for threads whose holder is raised while something higher waits for it (rule I2).
 ///
 /// The shape is that of `Synchronization.Mutex`. Uncontended it costs one compare-and-swap to lock and one to unlock. Who finds it
@@ -12,6 +10,9 @@ public import Synchronization
 /// in its pool.
 ///
 /// Threading: any thread. Not recursive.
+///
+/// SAFETY: the memory is allocated in `init`, freed in `deinit`, and never replaced; `value` is touched by the one whose id is in
+/// the word only.
 @safe
 public struct QoSMutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
     @usableFromInline let word: UnsafeMutablePointer<Atomic<UInt32>>

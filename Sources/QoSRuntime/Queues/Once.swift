@@ -1,4 +1,3 @@
-import CQoSShims
 import QoSCore
 import QoSKernel
 import Synchronization
@@ -68,7 +67,7 @@ public final class Once: Sendable {
             if let runner { runner.queue.waitBegan(for: runner, at: level) }
             defer { if let runner { runner.queue.waitEnded(for: runner, at: level) } }
             let waiter = LockWaiter(
-                party: .thread(cqos_own_id()), name: nil, level: level.level, lockName: awaitedName)
+                party: .callingThread, name: nil, level: level.level, lockName: awaitedName)
             do throws(WorkQueueError) {
                 try waiter.sleep(awaiting: self, refusal: WorkQueueError.deadlock(waits:)) { wait.parker.park() }
             } catch {

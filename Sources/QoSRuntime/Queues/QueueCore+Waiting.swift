@@ -1,4 +1,3 @@
-import CQoSShims
 import QoSCore
 import QoSKernel
 
@@ -98,7 +97,7 @@ extension QueueCore {
         init(_ entry: WorkEntry) {
             self.entry = entry
             waiter = LockWaiter(
-                party: .thread(cqos_own_id()), name: nil, level: QoS.currentLevel, lockName: entry.awaitedName)
+                party: .callingThread, name: nil, level: QoS.currentLevel, lockName: entry.awaitedName)
         }
 
         mutating func sleep(_ park: () -> Void) throws(WorkQueueError) {

@@ -1,4 +1,3 @@
-import CQoSShims
 import QoSCore
 import QoSKernel
 import Synchronization
@@ -56,7 +55,7 @@ struct QueueEffects {
                 needsLook = true
             } else if let refused = entry.adjustThread() {
                 LockWaiter(
-                    party: .thread(cqos_own_id()), name: nil, level: entry.effective.level, lockName: entry.awaitedName
+                    party: .callingThread, name: nil, level: entry.effective.level, lockName: entry.awaitedName
                 ).report(.unresolvedInversion, holder: .thread(refused.thread), refused.failure)
             }
             if thread != 0, let level = entry.effective.level {

@@ -1,4 +1,3 @@
-import CQoSShims
 public import QoSCore
 import QoSKernel
 
@@ -127,7 +126,7 @@ public final class WorkGroup: Sendable {
         let thread = ThreadWait()
         guard parks(thread) else { return }
         let waiter = LockWaiter(
-            party: .thread(cqos_own_id()), name: nil, level: QoS.currentLevel, lockName: awaitedName)
+            party: .callingThread, name: nil, level: QoS.currentLevel, lockName: awaitedName)
         do throws(WorkQueueError) {
             try waiter.sleep(awaiting: self, refusal: WorkQueueError.deadlock(waits:)) { thread.parker.park() }
         } catch {

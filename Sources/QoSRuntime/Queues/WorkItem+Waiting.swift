@@ -81,15 +81,14 @@ extension WorkItem {
     ///
     /// Pays no attention to the task's cancellation: ``cancel()`` the item.
     public func finished() async {
-        await withTaskPriorityEscalationHandler {
+        await withRaiseHandler(for: self) {
             // Not before: a raise between this look and the handler would come to nobody.
             raise(to: LevelCode(QoS.currentLevel))
             await withCheckedContinuation { continuation in
                 if !state.withLock({ $0.suspends(continuation) }) { continuation.resume() }
             }
-        } onPriorityEscalated: { _, priority in
-            guard let qosClass = QoSClass(priority) else { return }
-            self.raise(to: LevelCode(QoSLevel(qosClass)))
+        } raised: { item, level in
+            item.raise(to: LevelCode(level))
         }
     }
 

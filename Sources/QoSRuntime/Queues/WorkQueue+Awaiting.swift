@@ -18,7 +18,7 @@ extension WorkQueue {
         let entry = AwaitedEntry(
             queue: core, level: core.asynchronousLevel(level, flags), isBarrier: flags.contains(.barrier),
             waiter: waiter, context: .captured(flags), onShutdown: flags.shutdownBehavior, body: body)
-        return try await withTaskPriorityEscalationHandler {
+        return try await withRaiseHandler(for: entry) {
             try await withTaskCancellationHandler {
                 try await withCheckedThrowingContinuation { continuation in
                     if entry.awaited(by: continuation) {
@@ -33,9 +33,8 @@ extension WorkQueue {
             } onCancel: {
                 entry.cancel()
             }
-        } onPriorityEscalated: { _, priority in
-            guard let qosClass = QoSClass(priority) else { return }
-            entry.queue.waitBegan(for: entry, at: LevelCode(QoSLevel(qosClass)))
+        } raised: { entry, level in
+            entry.queue.waitBegan(for: entry, at: LevelCode(level))
         }
     }
 

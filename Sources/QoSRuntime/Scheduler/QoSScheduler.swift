@@ -111,6 +111,9 @@ public final class QoSScheduler: Sendable {
     /// The caller's task runs it; when it has ended, the task is as before. Actors with executors of their own keep them. Within,
     /// ``QoS/currentLevel`` is the class, so that is what the operation and its child tasks submit with; what waits for the task
     /// raises it.
+    ///
+    /// On an actor without an executor of its own, the thread that has the actor at the time may keep it while other calls stand in its
+    /// queue. The operation then begins there and comes to the class when it is first suspended.
     public nonisolated(nonsending) func withQoS<Success, Failure: Error>(
         _ qosClass: QoSClass,
         operation: () async throws(Failure) -> Success

@@ -123,7 +123,7 @@ public final class QoSThread<Success: Sendable>: Sendable {
         let ended = try ended { $0.threads.append(wait) }
         if let ended { return try ended.get() }
         let waiter = LockWaiter(
-            party: .thread(cqos_own_id()), name: nil, level: QoS.currentLevel, lockName: awaitedName)
+            party: .callingThread, name: nil, level: QoS.currentLevel, lockName: awaitedName)
         while true {
             do {
                 try waiter.sleep(awaiting: self, refusal: QoSThreadError.deadlock(waits:)) { wait.parker.park() }

@@ -1,9 +1,8 @@
-import Dispatch
 import QoSCore
 import QoSEventLoop
 import QoSKernel
 import QoSKernelTestSupport
-import Synchronization
+import QoSRuntimeTestSupport
 import Testing
 
 @testable import QoSRuntime
@@ -18,51 +17,56 @@ struct PromotionTests {
         return try QoSScheduler(configuration: configuration)
     }
 
+    /// Keeps the one worker of a class busy until the gate is opened.
+    private func hold(
+        _ priority: TaskPriority, _ scheduler: QoSScheduler
+    ) async -> (task: Task<Void, Never>, gate: Gate) {
+        let (begun, gate) = (Gate(), Gate())
+        let task = Task(executorPreference: scheduler.executor, priority: priority) {
+            begun.open()
+            gate.blockThread()
+        }
+        await begun.passed()
+        return (task, gate)
+    }
+
+    /// Keeps the loop busy until the gate is opened. The highest worker has its thread by then, which the loop has to start.
+    private func holdLoop(_ scheduler: QoSScheduler) async throws -> Gate {
+        await Task(executorPreference: scheduler.executor, priority: .userInitiated) {}.value
+        let (stopped, gate) = (Gate(), Gate())
+        try scheduler.core.loop.submit {
+            stopped.open()
+            gate.blockThread()
+        }
+        await stopped.passed()
+        return gate
+    }
+
     @Test("I4 a waiting task that a higher one awaits is moved: it runs although every worker of its class is taken")
     func movesWaiting() async throws {
         let scheduler = try makeScheduler()
-        let gate = DispatchSemaphore(value: 0)
-        let (started, isStarted) = AsyncStream.makeStream(of: Void.self)
-        let blocker = Task(executorPreference: scheduler.executor, priority: .background) {
-            isStarted.finish()
-            blockThread(gate)
-        }
-        for await _ in started {}
+        let blocker = await hold(.background, scheduler)
         let victim = Task(executorPreference: scheduler.executor, priority: .background) { currentThreadName() }
         let waiter = Task(executorPreference: scheduler.executor, priority: .userInitiated) { await victim.value }
         let name = await waiter.value
         #expect(name.hasPrefix("qos-in-"))
         #expect(scheduler.snapshot.tasksMoved >= 1)
-        gate.signal()
-        await blocker.value
+        blocker.gate.open()
+        await blocker.task.value
         try await scheduler.shutdown()
     }
 
     @Test("I4 the worker of the task that awaits moves what is awaited, while the loop is busy with something else")
     func movesWithoutLoop() async throws {
         let scheduler = try makeScheduler()
-        // Both workers have their threads, which the loop has to start.
-        await Task(executorPreference: scheduler.executor, priority: .userInitiated) {}.value
-        let gate = DispatchSemaphore(value: 0)
-        let (started, isStarted) = AsyncStream.makeStream(of: Void.self)
-        let blocker = Task(executorPreference: scheduler.executor, priority: .background) {
-            isStarted.finish()
-            blockThread(gate)
-        }
-        for await _ in started {}
-        let loopGate = DispatchSemaphore(value: 0)
-        let (stopped, isStopped) = AsyncStream.makeStream(of: Void.self)
-        try scheduler.core.loop.submit {
-            isStopped.finish()
-            blockThread(loopGate)
-        }
-        for await _ in stopped {}
+        let blocker = await hold(.background, scheduler)
+        let loopGate = try await holdLoop(scheduler)
         let victim = Task(executorPreference: scheduler.executor, priority: .background) { currentThreadName() }
         let waiter = Task(executorPreference: scheduler.executor, priority: .userInitiated) { await victim.value }
         #expect(await waiter.value.hasPrefix("qos-in-"))
-        loopGate.signal()
-        gate.signal()
-        await blocker.value
+        loopGate.open()
+        blocker.gate.open()
+        await blocker.task.value
         try await scheduler.shutdown()
     }
 
@@ -71,28 +75,20 @@ struct PromotionTests {
         arguments: [SimulatedSchedulingCalls.Rights.all, .none])
     func raisesRunningWithoutLoop(rights: SimulatedSchedulingCalls.Rights) async throws {
         let scheduler = try makeScheduler(calls: SimulatedSchedulingCalls(rights: rights))
-        await Task(executorPreference: scheduler.executor, priority: .userInitiated) {}.value
-        let isOver = Flag()
-        let (started, isStarted) = AsyncStream.makeStream(of: Void.self)
+        let (begun, isOver) = (Gate(), Gate())
         let running = Task(executorPreference: scheduler.executor, priority: .background) {
-            isStarted.finish()
-            while !isOver.isSet {}
+            begun.open()
+            while !isOver.isOpen {}
         }
-        for await _ in started {}
-        let loopGate = DispatchSemaphore(value: 0)
-        let (stopped, isStopped) = AsyncStream.makeStream(of: Void.self)
-        try scheduler.core.loop.submit {
-            isStopped.finish()
-            blockThread(loopGate)
-        }
-        for await _ in stopped {}
+        await begun.passed()
+        let loopGate = try await holdLoop(scheduler)
         // Something that waits, so that there is a reason to look.
         let queued = Task(executorPreference: scheduler.executor, priority: .background) {}
         let waiter = Task(executorPreference: scheduler.executor, priority: .userInitiated) { await running.value }
         while scheduler.snapshot.runningPromoted == 0 { await Task.yield() }
-        isOver.set()
+        isOver.open()
         await waiter.value
-        loopGate.signal()
+        loopGate.open()
         await queued.value
         try await scheduler.shutdown()
     }
@@ -100,8 +96,7 @@ struct PromotionTests {
     @Test("I4 of many waiting tasks the awaited one is found, wherever it stands")
     func findsAmongMany() async throws {
         let scheduler = try makeScheduler()
-        let gate = DispatchSemaphore(value: 0)
-        let blocker = Task(executorPreference: scheduler.executor, priority: .utility) { blockThread(gate) }
+        let blocker = await hold(.utility, scheduler)
         let tasks = (0..<5000).map { number in
             Task(executorPreference: scheduler.executor, priority: .utility) { number }
         }
@@ -110,8 +105,8 @@ struct PromotionTests {
             let waiter = Task(executorPreference: scheduler.executor, priority: .userInitiated) { await awaited.value }
             #expect(await waiter.value == position)
         }
-        gate.signal()
-        await blocker.value
+        blocker.gate.open()
+        await blocker.task.value
         for (number, task) in tasks.enumerated() { #expect(await task.value == number) }
         try await scheduler.shutdown()
     }
@@ -121,22 +116,21 @@ struct PromotionTests {
         arguments: [SimulatedSchedulingCalls.Rights.all, .none])
     func raisesRunning(rights: SimulatedSchedulingCalls.Rights) async throws {
         let scheduler = try makeScheduler(calls: SimulatedSchedulingCalls(rights: rights))
-        let isOver = Flag()
-        let (started, isStarted) = AsyncStream.makeStream(of: Void.self)
+        let (begun, isOver) = (Gate(), Gate())
         let running = Task(executorPreference: scheduler.executor, priority: .background) {
-            isStarted.finish()
-            while !isOver.isSet {}
+            begun.open()
+            while !isOver.isOpen {}
         }
-        for await _ in started {}
+        await begun.passed()
         // Competitors, so that there is a reason to look.
         let competitors = (0..<4).map { _ in
             Task(executorPreference: scheduler.executor, priority: .medium) {
-                while !isOver.isSet { await Task.yield() }
+                while !isOver.isOpen { await Task.yield() }
             }
         }
         let waiter = Task(executorPreference: scheduler.executor, priority: .userInitiated) { await running.value }
         while scheduler.snapshot.runningPromoted == 0 { await Task.yield() }
-        isOver.set()
+        isOver.open()
         await waiter.value
         // A fence that stayed up would keep these from ending.
         for competitor in competitors { await competitor.value }
@@ -146,35 +140,21 @@ struct PromotionTests {
     @Test("C7 a lower class never starves: its work runs while the highest class takes every processor")
     func noStarvation() async throws {
         let scheduler = try makeScheduler()
-        let isOver = Flag()
+        let isOver = Gate()
         let greedy = (0..<4).map { _ in
             Task(executorPreference: scheduler.executor(for: .userInteractive)) {
-                while !isOver.isSet { await Task.yield() }
+                while !isOver.isOpen { await Task.yield() }
             }
         }
         for qosClass in QoSClass.allCases where qosClass != .userInteractive {
             #expect(await Task(executorPreference: scheduler.executor(for: qosClass)) { true }.value)
         }
-        isOver.set()
+        isOver.open()
         for task in greedy { await task.value }
         try await scheduler.shutdown()
     }
 }
 
-/// Blocks the calling thread until the semaphore is signalled: what a worker must not do, for the sake of a test.
-private func blockThread(_ semaphore: DispatchSemaphore) {
-    semaphore.wait()
-}
-
 private func currentThreadName() -> String {
     (try? LinuxSchedulingCalls().name(of: .current)) ?? "unknown"
-}
-
-/// Something that happens once.
-private final class Flag: Sendable {
-    private let value = Atomic(false)
-
-    var isSet: Bool { value.load(ordering: .relaxed) }
-
-    func set() { value.store(true, ordering: .relaxed) }
 }

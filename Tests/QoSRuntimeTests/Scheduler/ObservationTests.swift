@@ -1,5 +1,7 @@
 import Foundation
 import QoSCore
+import QoSEventLoop
+import QoSKernel
 import QoSRuntimeTestSupport
 import Testing
 
@@ -103,8 +105,15 @@ struct ObservationTests {
             let queue = scheduler.makeQueue("indexer", level: .background)
             queue.async { while !isOver.isOpen {} }
             while observer.stalls.count < 2 { await Task.yield() }
-            // Two more looks of the slow kind: it is told once for each job.
-            for _ in 0..<2 { try await Task.sleep(for: .milliseconds(300)) }
+            // Two more looks: it is told once for each job.
+            for _ in 0..<2 {
+                let looked = Gate()
+                try scheduler.core.loop.submit {
+                    scheduler.core.lookAtWorkers(at: MonotonicClock.nanoseconds())
+                    looked.open()
+                }
+                await looked.passed()
+            }
             #expect(Set(observer.stalls.map(\.worker.description)) == ["qos-ut-0", "qos-bg-0"])
             #expect(observer.stalls.first { $0.worker.qosClass == .utility }?.label == "compress")
             #expect(observer.stalls.first { $0.worker.qosClass == .background }?.label == "indexer")

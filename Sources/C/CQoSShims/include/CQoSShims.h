@@ -129,6 +129,19 @@ static inline int cqos_current_processor(void) {
     return syscall(SYS_getcpu, &processor, NULL, NULL) < 0 ? -errno : (int)processor;
 }
 
+// ThreadSanitizer's own calls, there only in a build with it (sanitizer/tsan_interface.h). They tell it of an order that code which it
+// does not see has made: what a thread did before its release of an address comes before what another does after its acquire.
+extern void __tsan_acquire(void *address) __attribute__((weak));
+extern void __tsan_release(void *address) __attribute__((weak));
+
+static inline void cqos_tsan_acquire(void *address) {
+    if (__tsan_acquire) __tsan_acquire(address);
+}
+
+static inline void cqos_tsan_release(void *address) {
+    if (__tsan_release) __tsan_release(address);
+}
+
 #include "CQoSThreadLocal.h"
 
 #endif

@@ -1,0 +1,24 @@
+import CQoSShims
+package import QoSCore
+
+/// Runs `body`; each time that the calling task is raised meanwhile, `raised` gets `object` and the new level.
+///
+/// A raise from before the call comes to nobody: look at the task's level within `body`.
+///
+/// The handler runs on the thread that raises, at the same time as `body`. That `object` was made before is ordered by the concurrency
+/// library's own list of handlers; ThreadSanitizer does not see that list, so it is told here.
+nonisolated(nonsending) package func withRaiseHandler<Object: AnyObject & Sendable, Success, Failure: Error>(
+    for object: Object,
+    _ body: nonisolated(nonsending) () async throws(Failure) -> Success,
+    raised: @Sendable (Object, QoSLevel) -> Void
+) async throws(Failure) -> Success {
+    // SAFETY: the addresses are names for the sanitizer; nothing is read through them.
+    unsafe cqos_tsan_release(Unmanaged.passUnretained(object).toOpaque())
+    return try await withTaskPriorityEscalationHandler(
+        operation: body,
+        onPriorityEscalated: { _, priority in
+            unsafe cqos_tsan_acquire(Unmanaged.passUnretained(object).toOpaque())
+            guard let qosClass = QoSClass(rawPriority: priority.rawValue) else { return }
+            raised(object, QoSLevel(qosClass))
+        })
+}
