@@ -153,6 +153,13 @@ final class PoolExecutor: TaskExecutor, @unchecked Sendable {
             ?? TimerLeeway.tolerance(
                 of: qosClass ?? QoSClass(rawPriority: Task.currentPriority.rawValue) ?? .default,
                 delay: deadline > now ? deadline - now : 0)
-        kept { core.addTimer(deadline: deadline, tolerance: window, .job(job, executor: self)) }
+        kept {
+            if ConcurrencyRuntime.isResumption(job),
+                core.addToPool(deadline: deadline, tolerance: window, .job(job, executor: self))
+            {
+                return
+            }
+            core.addTimer(deadline: deadline, tolerance: window, .job(job, executor: self))
+        }
     }
 }

@@ -37,6 +37,9 @@ struct ClassPool: ~Copyable {
     let injection = InjectionQueue()
     let word = Atomic<UInt64>(0)
 
+    /// The timers of its tasks for which its own idle workers wake up; `nil` where all are the loop's.
+    let timers: PoolTimerKeeping?
+
     /// 1 + the index of a worker whose thread is to be created by the loop thread; 0 for none. At most one is on its
     /// way at a time, since it counts as searching.
     let startRequest = Atomic<Int>(0)
@@ -53,6 +56,9 @@ struct ClassPool: ~Copyable {
         self.mostWide = min(max(mostWide, width, 1), PoolWord.maximumWorkers)
         capacity = min(self.mostWide + Self.mostCompensating, PoolWord.maximumWorkers)
         self.spin = spin
+        timers =
+            PoolTimerKeeping.isKept(rank: qosClass.rank)
+            ? PoolTimerKeeping(rank: qosClass.rank, alarm: core.alarm) : nil
         unsafe self.core = core
         unsafe workers = UnsafeMutablePointer<Worker>.allocate(capacity: capacity)
         for index in 0..<capacity {

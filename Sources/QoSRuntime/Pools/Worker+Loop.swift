@@ -20,6 +20,8 @@ extension Worker {
         let core = unsafe pool.pointee.core
         let executors = unsafe core.executorTable
         let rank = unsafe pool.pointee.qosClass.rank
+        let timers = unsafe pool.pointee.timers
+        let index = unsafe worker.pointee.index
         var isSearching = true  // It was started for work, and counted.
         // Whether a job has ended, and may wait for something, since the worker looked for that last.
         var mayAwait = false
@@ -34,6 +36,7 @@ extension Worker {
                     isSearching = false
                     unsafe pool.pointee.searchSucceeded()
                 }
+                timers?.workerRuns(index)
                 unsafe run(node, worker, executors, rank)
                 mayAwait = true
             } else if mayAwait, core.looksForAwaited(rank: rank) {
@@ -42,6 +45,7 @@ extension Worker {
             } else if let node = unsafe search(worker, isSearching: &isSearching) {
                 isSearching = false
                 unsafe pool.pointee.searchSucceeded()
+                timers?.workerRuns(index)
                 unsafe run(node, worker, executors, rank)
                 mayAwait = true
             } else if !core.isClosed {
@@ -177,7 +181,11 @@ extension Worker {
         if unsafe pool.pointee.hasWork() { unsafe pool.pointee.wakeOne() }
         unsafe worker.pointee.timesParked.store(
             worker.pointee.timesParked.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
-        unsafe worker.pointee.parker.park()
+        if let timers = unsafe pool.pointee.timers {
+            unsafe timers.park(worker)
+        } else {
+            unsafe worker.pointee.parker.park()
+        }
         unsafe worker.pointee.isParked.store(false, ordering: .sequentiallyConsistent)
     }
 }

@@ -108,6 +108,13 @@ struct Worker: ~Copyable {
         return unsafe worker.pointee.pool == pool
     }
 
+    /// Whether the job that runs is a task by itself: once that is suspended, the worker is done with the job. Actors go on with what
+    /// else they have to do. Owner only.
+    var runsTask: Bool {
+        guard let current, current.tag.isJob else { return false }
+        return ConcurrencyRuntime.isTask(current.job)
+    }
+
     /// Queues a node that the worker's own job submitted. Owner only.
     @inline(__always)
     func push(_ node: JobNode) {

@@ -34,16 +34,40 @@ extension SchedulerCore {
             nextAdmission = time
             admission.timerArmed(for: time)
         }
-        loop.armTimer(
-            atNanoseconds: [nextTimer, nextPhase, nextRescan, nextWatch, nextAdmission].compactMap { $0 }.min())
+        alarm.set(
+            for: [nextTimer, nextPhase, nextRescan, nextWatch, nextAdmission].compactMap { $0 }.min())
     }
 
     /// - Returns: when to look next; `nil` without timers, and once the scheduler is closed: who adds one then and does not
     ///   get it back must not have it forgotten.
     private func advanceTimers() -> UInt64? {
-        guard isClosed else { return timers.advance(now: MonotonicClock.nanoseconds, fire: fire) }
+        guard !isClosed else {
+            removeTimers()
+            return nil
+        }
+        for rank in 0..<QoSClass.allCases.count {
+            unsafe pools[rank].timers?.takeDue(now: MonotonicClock.nanoseconds()).forEach(fire)
+        }
+        return timers.advance(now: MonotonicClock.nanoseconds, fire: fire)
+    }
+
+    /// Gives every timer that has not fired to whom it goes at shutdown. The loop's thread.
+    func removeTimers() {
         timers.removeAll(handOver)
-        return nil
+        for rank in 0..<QoSClass.allCases.count { unsafe pools[rank].timers?.removeAll(handOver) }
+    }
+
+    /// Adds a timer for a task that is suspended next, to those of its pool, if its idle workers wake up for such ones.
+    ///
+    /// - Returns: `false` where it is one for the loop.
+    func addToPool(deadline: UInt64, tolerance: UInt64, _ payload: TimerService.Payload) -> Bool {
+        guard tolerance <= PoolTimerKeeping.widestWindow, let worker = unsafe Worker.current,
+            let timers = unsafe worker.pointee.pool.pointee.timers, unsafe worker.pointee.pool.pointee.core === self,
+            unsafe worker.pointee.runsTask
+        else { return false }
+        timers.add(deadline: deadline, tolerance: tolerance, payload)
+        if closedFlag.load(ordering: .sequentiallyConsistent) { timers.removeAll(handOver) }
+        return true
     }
 
     /// Adds a timer from any thread.
@@ -53,7 +77,8 @@ extension SchedulerCore {
         if closedFlag.load(ordering: .sequentiallyConsistent) { timers.removeRequests(handOver) }
     }
 
-    private func fire(_ payload: TimerService.Payload) {
+    /// Does what a timer is for. The loop's thread, or one that stands for it.
+    func fire(_ payload: TimerService.Payload) {
         switch payload {
         case .job(let job, let executor):
             if ConcurrencyRuntime.isResumption(job) {

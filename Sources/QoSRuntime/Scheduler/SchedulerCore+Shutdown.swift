@@ -76,7 +76,7 @@ extension SchedulerCore {
                 unsafe pools[rank].workers[index].parker.unpark()
             }
         }
-        timers.removeAll(handOver)
+        removeTimers()
         loop.wake()
     }
 

@@ -22,6 +22,7 @@ final class SchedulerCore: @unchecked Sendable {
 
     let loop: EventLoop
     let timers = TimerService()
+    let alarm: LoopAlarm
 
     /// What is watched for work queues; ends with the loop.
     let sources = SourceRegistry()
@@ -152,6 +153,7 @@ final class SchedulerCore: @unchecked Sendable {
             onWake: { unsafe link.core?.loopWoke() },
             onTimer: { unsafe link.core?.loopWoke() }
         )
+        alarm = LoopAlarm(loop: loop)
         unsafe pools = .allocate(capacity: QoSClass.allCases.count)
         unsafe executorTable = .allocate(capacity: PoolExecutor.count)
         unsafe link.core = self

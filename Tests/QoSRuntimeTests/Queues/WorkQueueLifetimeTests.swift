@@ -27,9 +27,8 @@ struct WorkQueueLifetimeTests {
             for queue in queues { try await queue.run {} }
             #expect(ran.value == 60)
             #expect(order.all == Array(0..<20))
-            let left = target.core.state.withLock { $0.active.count }
-            try await target.run(flags: .barrier) {}
-            #expect(left <= 1)
+            let active = try await target.run(flags: .barrier) { target.core.state.withLock { $0.active.count } }
+            #expect(active == 1)
         }
     }
 

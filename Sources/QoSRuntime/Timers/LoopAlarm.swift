@@ -1,0 +1,48 @@
+import QoSEventLoop
+import QoSKernel
+
+/// The loop's one kernel timer, for the loop's own reasons and for the timers of the pools.
+///
+/// Threading: any thread; the kernel timer is set under the lock, so that the latest setting stands.
+final class LoopAlarm: Sendable {
+    private struct Times {
+        var own: UInt64 = .max
+        var pools: InlineArray<2, UInt64> = [.max, .max]
+
+        var earliest: UInt64 { min(own, pools[0], pools[1]) }
+    }
+
+    private let times = Lock(Times())
+    private let loop: EventLoop
+
+    init(loop: EventLoop) {
+        self.loop = loop
+    }
+
+    /// Sets it for what the loop itself has to do. The loop's thread.
+    ///
+    /// - Parameter time: monotonic nanoseconds; `nil` for nothing.
+    func set(for time: UInt64?) {
+        times.withLock { times in
+            times.own = time ?? .max
+            arm(times.earliest)
+        }
+    }
+
+    /// Sets it for the timers of a pool. Any thread; a system call only where that makes a difference.
+    ///
+    /// - Parameters:
+    ///   - time: monotonic nanoseconds; `UInt64.max` for nothing.
+    ///   - pool: 0 or 1.
+    func set(for time: UInt64, ofPool pool: Int) {
+        times.withLock { times in
+            let before = times.earliest
+            times.pools[pool] = time
+            if times.earliest != before { arm(times.earliest) }
+        }
+    }
+
+    private func arm(_ time: UInt64) {
+        loop.armTimer(atNanoseconds: time == .max ? nil : time)
+    }
+}
