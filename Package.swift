@@ -113,7 +113,9 @@ let package = Package(
         // Programs on the process-wide runtime, for tests that look at a process from outside.
         .executableTarget(
             name: "QoSProcessTestDriver",
-            dependencies: ["QoSOperations", "QoSRuntime", "QoSCore", "QoSKernel", "QoSKernelTestSupport"],
+            dependencies: [
+                "QoSOperations", "QoSRuntime", "QoSCore", "QoSKernel", "QoSKernelTestSupport", "QoSRuntimeTestSupport",
+            ],
             path: "Tests/Support/QoSProcessTestDriver"
         ),
         // The same scenarios on Foundation and Dispatch, and on ours: a table for `Docs/ComingFromDispatchAndFoundation.md`.

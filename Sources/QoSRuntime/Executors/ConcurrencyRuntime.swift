@@ -95,10 +95,14 @@ package enum ConcurrencyRuntime {
         return unsafe UnsafePointer<UInt32>(bitPattern: address).unsafelyUnwrapped.pointee
     }
 
-    /// The priority of a queued or running task as it is now: what it was queued with, or higher when something waits for it. `nil`
-    /// for a job that is no task.
+    /// The kind of a job, as the library numbers them.
+    @inline(__always)
+    static func kind(of job: UnownedJob) -> UInt32 { flags(of: job) & kindMask }
+
+    /// The priority of a queued or running task as it is now: what it was queued with, or higher when something waits for it; or that of
+    /// the highest call of the actor that a queued job serves. `nil` for a job of which no more is known than what it was queued with.
     package static func livePriority(_ job: UnownedJob) -> UInt8? {
-        guard isTask(job) else { return nil }
+        guard isTask(job) else { return priorityOfServedActor(job) }
         // SAFETY: a job of kind `task` is the task object itself; the caller knows that it is alive.
         return unsafe currentPriority(unsafeBitCast(job, to: UnsafeRawPointer.self))
     }

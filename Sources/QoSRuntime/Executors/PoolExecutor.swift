@@ -122,6 +122,7 @@ final class PoolExecutor: TaskExecutor, @unchecked Sendable {
     /// higher class; else before them, by as much as its priority is above that of the class, unless it is another class's (rule C4).
     @inline(never)
     private func orderedTag(of job: UnownedJob, in target: QoSClass) -> JobNode.Tag {
+        ConcurrencyRuntime.noteIfProbing(job)
         let tag = JobNode.Tag.job(executor: index)
         if lowering > 0 {
             guard target == qosClass else { return tag }

@@ -28,6 +28,7 @@ final class ProcessExecutors: Sendable {
             return made
         }
         ConcurrencyRuntime.installProcessExecutors()
+        ConcurrencyRuntime.learnActorLayout()
         return executors
     }
 }

@@ -98,6 +98,10 @@ public struct SchedulerSnapshot: Sendable, Hashable, Codable {
     /// How much of the classes' effects the process's privileges allow: `privileged`, `reversible`, `oneWay` or `denied`;
     /// `nil` when effects are switched off.
     public let effectMode: String?
+
+    /// Whether a call that waits for the turn of an actor without an executor of its own is promoted (rule I4). In a process of
+    /// ``QoSProcess``, unless the concurrency library is one whose actors cannot be looked into.
+    public let promotesWaitingActors: Bool
 }
 
 extension SchedulerCore {
@@ -117,7 +121,8 @@ extension SchedulerCore {
             uncompensated: uncompensated.load(ordering: .relaxed),
             stalls: stalls.load(ordering: .relaxed),
             threadStartFailures: startFailures.load(ordering: .relaxed),
-            effectMode: profile?.capabilities.mode.rawValue)
+            effectMode: profile?.capabilities.mode.rawValue,
+            promotesWaitingActors: ConcurrencyRuntime.seesWaitingActors)
     }
 }
 

@@ -91,5 +91,7 @@ extension DoctorReport {
         "I/O priority counts for reads, and for direct writes, with the mq-deadline or bfq scheduler; buffered writes are "
             + "flushed by kernel threads and escape it",
         "locks do not inherit nice values: a preempted holder of a low class can delay a waiter of a high one",
+        "an actor without an executor of its own is raised by a higher call only while it waits for its turn, and only in a process of "
+            + "QoSProcess whose snapshot says promotesWaitingActors",
     ]
 }

@@ -72,6 +72,13 @@ struct QoSProcessTests {
         #expect(names.last?.hasPrefix("qos-df-") == true, "\(names)")
     }
 
+    @Test(
+        "I4 an actor without an executor of its own, whose turn waits in a low class, gets it when something higher calls")
+    func busyActor() async throws {
+        let ending = try await run("busy-actor")
+        #expect(ending.findings == ["calls": "2", "moved": "true", "sees": "true"])
+    }
+
     // MARK: How it ends
 
     @Test("a body that returns ends the process with 0")

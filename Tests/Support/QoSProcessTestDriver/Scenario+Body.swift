@@ -27,6 +27,7 @@ extension Scenario {
         case .holdsTheEnd, .holdsForever: await holds(isForever: self == .holdsForever)
         case .sleepsBesideBlockedDefault: break
         case .serviceKind, .interactiveKind: await kind()
+        case .busyActor: await busyActor()
         case .returns, .invalidConfiguration: Driver.say("body", "ran")
         case .taskBeforeRun: await taskBeforeRun()
         case .throwsError: throw Broken()

@@ -35,6 +35,7 @@ enum Scenario: String, CaseIterable {
     case holdsForever = "holds-forever"
     case serviceKind = "service-kind"
     case interactiveKind = "interactive-kind"
+    case busyActor = "busy-actor"
 
     var configuration: QoSProcess.Configuration {
         var configuration = QoSProcess.Configuration(
@@ -46,6 +47,9 @@ enum Scenario: String, CaseIterable {
         case .interactiveKind: configuration.kind = .interactive
         case .holdsForever where Driver.number > 0: configuration.signalGrace = .milliseconds(Driver.number)
         case .pools: configuration.qosClass = .userInitiated
+        case .busyActor:
+            configuration.scheduler.workers = [.background: 1]
+            configuration.scheduler.detectsBlocking = false
         default: break
         }
         return configuration
