@@ -73,7 +73,8 @@ struct QoSProcessTests {
     }
 
     @Test(
-        "I4 an actor without an executor of its own, whose turn waits in a low class, gets it when something higher calls")
+        "I4 an actor without an executor of its own, whose turn waits in a low class, gets it when something higher calls"
+    )
     func busyActor() async throws {
         let ending = try await run("busy-actor")
         #expect(ending.findings == ["calls": "2", "moved": "true", "sees": "true"])
