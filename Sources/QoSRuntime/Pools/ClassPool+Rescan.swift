@@ -41,6 +41,7 @@ extension ClassPool {
     private func wakeForMoved() {
         atomicMemoryFence(ordering: .sequentiallyConsistent)
         if hasWork() { wakeOne() }
+        forwardIfClosed()
     }
 
     /// What a worker that stands aside still has queued goes to one that runs; it stays where it is while none does, and whoever is
@@ -55,7 +56,7 @@ extension ClassPool {
         for other in 0..<started
         where unsafe other != index && !workers[other].isParked.load(ordering: .sequentiallyConsistent) {
             let rest = unsafe workers[other].offer(workers[index].queue.takeAll())
-            if rest.isEmpty { return }
+            if rest.isEmpty { return forwardIfClosed() }
             unsafe workers[index].queue.giveBack(rest)
         }
     }

@@ -123,6 +123,15 @@ struct ClassPool: ~Copyable {
         }
     }
 
+    /// Takes everything out again that was put into queues of other workers, once the scheduler is closed: they may have left.
+    ///
+    /// As in ``submit(_:)``: whoever puts something in looks at the flag afterwards.
+    func forwardIfClosed() {
+        guard isClosed else { return }
+        unsafe core.forward(injection.takeAll())
+        for index in 0..<started { unsafe core.forward(workers[index].queue.takeAll()) }
+    }
+
     @inline(__always)
     private func isSame(as other: borrowing ClassPool) -> Bool {
         unsafe workers == other.workers

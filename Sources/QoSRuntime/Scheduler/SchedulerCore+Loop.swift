@@ -127,6 +127,7 @@ extension SchedulerCore {
         // A look through the queues may have put something into that of the worker that was on its way; nobody looks there.
         var stranded = unsafe pools[rank].workers[index].queue.takeAll()
         while let node = stranded.popFirst() { unsafe pools[rank].injection.push(node) }
+        unsafe pools[rank].forwardIfClosed()
         awake.wrappingSubtract(1, ordering: .sequentiallyConsistent)
         workerWentIdle(rank: rank)
         let retry = MonotonicClock.nanoseconds().addingSaturating(Self.startRetry)
