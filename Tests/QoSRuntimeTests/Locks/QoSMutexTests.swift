@@ -74,7 +74,11 @@ extension ThreadsAndLocks {
                 goOn.open()
                 try low.join()
                 try high.join()
-                #expect(nice.all == [10, -8, 10])
+                #expect(
+                    nice.all == [
+                        LockKernelStage.nice(.utility), LockKernelStage.nice(.userInitiated),
+                        LockKernelStage.nice(.utility),
+                    ])
                 #expect(lock.mutex.withLock { $0 } == 1)
             }
         }
@@ -153,7 +157,7 @@ extension ThreadsAndLocks {
                 goOn.open()
                 try low.join()
                 try high.join()
-                #expect(nice.all == [-8, 10])
+                #expect(nice.all == [LockKernelStage.nice(.userInitiated), LockKernelStage.nice(.utility)])
             }
         }
 

@@ -55,7 +55,7 @@ extension ThreadsAndLocks {
                     return [before, try stage.ownNice]
                 }
                 try thread.start()
-                #expect(try thread.join() == [10, -8])
+                #expect(try thread.join() == [LockKernelStage.nice(.utility), LockKernelStage.nice(.userInitiated)])
                 #expect(thread.level == .userInitiated)
             }
         }
