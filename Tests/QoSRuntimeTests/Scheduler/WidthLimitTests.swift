@@ -61,6 +61,8 @@ struct WidthLimitTests {
             #expect(pool(scheduler, .utility).running == 3)
             scheduler.setWidthLimit(nil, for: .utility)
             while pool(scheduler, .utility).running < 4 { await Task.yield() }
+            // Another thread may have found that the change took effect, and be about to tell.
+            while observer.limits(of: .utility).count < 3 { await Task.yield() }
             #expect(observer.limits(of: .utility) == [1, 3, nil])
             isOver.open()
             for task in tasks { await task.value }
