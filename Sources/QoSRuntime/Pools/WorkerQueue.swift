@@ -26,7 +26,10 @@ struct WorkerQueue: ~Copyable {
     private static let lookedAtOnce = 128
 
     /// For how long somebody who wants one node waits for the lock. Nanoseconds.
-    private static let patience: UInt64 = 200_000
+    private static let patience: UInt64 = 1_000_000
+
+    /// For how long of that it sleeps at a time: the worker wakes nobody when it gives the lock back. Nanoseconds.
+    private static let nap: UInt64 = 50_000
 
     // Literals, since a stored constant of this form is looked up behind a check whether it has been made.
     private static var lineSize: Int { 128 }
@@ -175,8 +178,16 @@ struct WorkerQueue: ~Copyable {
                 return true
             }
             if let isRemoved { return isRemoved }
+            nap()
         } while MonotonicClock.nanoseconds() < end
         return false
+    }
+
+    /// Gives up the processor: the one who holds the lock may have lost his to this thread.
+    private func nap() {
+        let (isTold, seen) = unsafe word.pointee.compareExchange(expected: 1, desired: 2, ordering: .relaxed)
+        guard isTold || seen == 2 else { return }
+        unsafe _ = cqos_futex_wait_until(futex, 2, MonotonicClock.nanoseconds() &+ Self.nap)
     }
 
     /// Takes nodes, for a thief. Gives nothing when the lock is held: the thief looks elsewhere.
