@@ -65,20 +65,21 @@ extension ConcurrencyRuntime {
             unsafeBitCast(job, to: UnsafeRawPointer.self), UnsafeRawPointer(bitPattern: probeAddress).unsafelyUnwrapped)
     }
 
-    /// Gets each job of a priority between those of two classes, before it is queued: among them the one that serves the probe.
+    /// Whether a job of a priority between those of two classes, about to be queued, is the one that serves the probe.
     @inline(__always)
-    static func noteIfProbing(_ job: UnownedJob) {
-        if isProbing.load(ordering: .relaxed) { note(job) }
+    static func isProbe(_ job: UnownedJob) -> Bool {
+        isProbing.load(ordering: .relaxed) && learn(from: job)
     }
 
-    private static func note(_ job: UnownedJob) {
+    private static func learn(from job: UnownedJob) -> Bool {
         guard kind(of: job) == servingKind, job.priority.rawValue == probePriority.rawValue,
             servedActor(job) == probeAddress, statusPriority(ofActor: probeAddress) == probePriority.rawValue
-        else { return }
+        else { return false }
         // Nobody else knows of the job, so the actor does not get its turn meanwhile.
         call(.high)
         isActorLayoutKnown.store(
             statusPriority(ofActor: probeAddress) == TaskPriority.high.rawValue, ordering: .relaxed)
+        return true
     }
 
     @_silgen_name("swift_defaultActor_enqueue")

@@ -110,6 +110,10 @@ final class PoolExecutor: TaskExecutor, @unchecked Sendable {
         let node = JobNode(job)
         let target = targetClass(of: job)
         let isPlain = lowering == 0 && job.priority.rawValue <= target.rawValue
+        if !isPlain, ConcurrencyRuntime.isProbe(job) {
+            // Here and now, so that no worker is started for it.
+            return unsafe job.runSynchronously(on: asUnownedTaskExecutor())
+        }
         node.prepare(isPlain ? .job(executor: index) : orderedTag(of: job, in: target))
         if behavior != nil, core.isEnding {
             core.submitWhileEnding(node, rank: target.rank)
@@ -122,7 +126,6 @@ final class PoolExecutor: TaskExecutor, @unchecked Sendable {
     /// higher class; else before them, by as much as its priority is above that of the class, unless it is another class's (rule C4).
     @inline(never)
     private func orderedTag(of job: UnownedJob, in target: QoSClass) -> JobNode.Tag {
-        ConcurrencyRuntime.noteIfProbing(job)
         let tag = JobNode.Tag.job(executor: index)
         if lowering > 0 {
             guard target == qosClass else { return tag }
