@@ -74,11 +74,6 @@ package struct Parker: ~Copyable, Sendable {
         return true
     }
 
-    /// Whether ``park()`` would return at once. The owner.
-    package var hasToken: Bool {
-        unsafe word.pointee.load(ordering: .relaxed) == Self.token
-    }
-
     /// Takes the token, sleeping until there is one.
     ///
     /// Only the owner may call it: one thread at a time.

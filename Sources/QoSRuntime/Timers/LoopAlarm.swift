@@ -1,3 +1,4 @@
+import QoSCore
 import QoSEventLoop
 import QoSKernel
 
@@ -7,9 +8,10 @@ import QoSKernel
 final class LoopAlarm: Sendable {
     private struct Times {
         var own: UInt64 = .max
-        var pools: InlineArray<2, UInt64> = [.max, .max]
+        /// By rank.
+        var pools = Array(repeating: UInt64.max, count: QoSClass.allCases.count)
 
-        var earliest: UInt64 { min(own, pools[0], pools[1]) }
+        var earliest: UInt64 { pools.reduce(own, min) }
     }
 
     private let times = Lock(Times())
@@ -33,11 +35,11 @@ final class LoopAlarm: Sendable {
     ///
     /// - Parameters:
     ///   - time: monotonic nanoseconds; `UInt64.max` for nothing.
-    ///   - pool: 0 or 1.
-    func set(for time: UInt64, ofPool pool: Int) {
+    ///   - rank: that of the pool's class.
+    func set(for time: UInt64, rank: Int) {
         times.withLock { times in
             let before = times.earliest
-            times.pools[pool] = time
+            times.pools[rank] = time
             if times.earliest != before { arm(times.earliest) }
         }
     }

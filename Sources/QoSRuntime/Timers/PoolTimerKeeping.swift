@@ -15,16 +15,9 @@ final class PoolTimerKeeping: Sendable {
     /// The widest window of a timer that a worker waits for; a wider one may fall together with others in the loop. Nanoseconds.
     static let widestWindow: UInt64 = 1_000_000
 
-    /// How near a timer is for the worker to wait for it without going to sleep. Nanoseconds.
-    ///
-    /// A thread that sleeps after it has run owes the others some time, for about a twentieth of how long it ran; one that wakes before
-    /// that has passed does not preempt, and waits for the scheduler's tick. Measured beside saturating low work: 7 % of what slept for
-    /// less than 20 µs came more than 150 µs late, 1 % of what slept longer.
-    private static let awakeWait: UInt64 = 20_000
-
     private let state = Lock(PoolTimers<TimerService.Payload>())
     private let alarm: LoopAlarm
-    private let place: Int
+    private let rank: Int
 
     /// Whether there are timers: for a look without the lock. A worker that has added one sees it.
     private let isInUse = Atomic<Bool>(false)
@@ -33,7 +26,7 @@ final class PoolTimerKeeping: Sendable {
     var hasTimers: Bool { isInUse.load(ordering: .relaxed) }
 
     init(rank: Int, alarm: LoopAlarm) {
-        place = QoSClass.userInteractive.rank - rank
+        self.rank = rank
         self.alarm = alarm
     }
 
@@ -41,7 +34,7 @@ final class PoolTimerKeeping: Sendable {
         state.withLock { timers in
             let armed = timers.armed
             let result = body(&timers)
-            if timers.armed != armed { alarm.set(for: timers.armed, ofPool: place) }
+            if timers.armed != armed { alarm.set(for: timers.armed, rank: rank) }
             isInUse.store(timers.next != .max, ordering: .relaxed)
             return result
         }
@@ -70,7 +63,7 @@ final class PoolTimerKeeping: Sendable {
         let index = unsafe worker.pointee.index
         var until = update { $0.workerParks(index) }
         while until != .max {
-            if unsafe Self.sleep(worker, until: until) { return workerGoesOn(index) }
+            if unsafe worker.pointee.parker.park(untilNanoseconds: until) { return workerGoesOn(index) }
             switch update({ $0.workerWoke(index, now: MonotonicClock.nanoseconds()) }) {
             case .sleepsOn:
                 until = .max
@@ -81,17 +74,6 @@ final class PoolTimerKeeping: Sendable {
         }
         unsafe worker.pointee.parker.park()
         workerGoesOn(index)
-    }
-
-    /// - Returns: whether the worker was unparked; `false` when the time has come.
-    private static func sleep(_ worker: UnsafeMutablePointer<Worker>, until: UInt64) -> Bool {
-        while unsafe !worker.pointee.parker.hasToken {
-            let now = MonotonicClock.nanoseconds()
-            if now >= until { return false }
-            if until - now > awakeWait { break }
-            cqos_spin_hint()
-        }
-        return unsafe worker.pointee.parker.park(untilNanoseconds: until)
     }
 
     /// As a thread that is no worker: what fires is added from outside, for whoever is woken.

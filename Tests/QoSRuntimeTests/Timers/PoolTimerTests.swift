@@ -30,13 +30,19 @@ struct PoolTimerTests {
     @Test("a worker that keeps the timers and is told to park by admission goes on keeping them", arguments: classes)
     func limited(_ qosClass: QoSClass) async throws {
         try await withScheduler(.init(processors: 2, appliesKernelEffects: false)) { scheduler in
+            let isOver = Gate()
             let task = Task(executorPreference: scheduler.executor(for: qosClass)) {
+                defer { isOver.open() }
                 for _ in 0..<50 { try await Task.sleep(for: .microseconds(200), tolerance: .zero) }
             }
-            for _ in 0..<50 {
+            // As long as it sleeps and wakes, however long that is.
+            var changes = 0
+            while changes == 0 || !isOver.isOpen {
                 scheduler.setWidthLimit(0, for: qosClass)
                 await Task.yield()
                 scheduler.setWidthLimit(2, for: qosClass)
+                await Task.yield()
+                changes += 1
             }
             try await task.value
         }
