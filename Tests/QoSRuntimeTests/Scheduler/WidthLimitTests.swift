@@ -59,6 +59,8 @@ struct WidthLimitTests {
             scheduler.setWidthLimit(3, for: .utility)
             while pool(scheduler, .utility).running < 3 { await Task.yield() }
             #expect(pool(scheduler, .utility).running == 3)
+            // Whichever thread found that it took effect may be about to tell; it would tell after the next otherwise.
+            while observer.limits(of: .utility).count < 2 { await Task.yield() }
             scheduler.setWidthLimit(nil, for: .utility)
             while pool(scheduler, .utility).running < 4 { await Task.yield() }
             // Another thread may have found that the change took effect, and be about to tell.
