@@ -30,6 +30,14 @@ public struct Experiment: Sendable {
         self.series = series
         self.rules = rules
     }
+
+    /// Returns the experiment with some peers' series alone, and the rules that need no others; `nil` when no series is left.
+    public func restricted(to peers: Set<PeerKind>) -> Experiment? {
+        let kept = series.filter { peers.contains($0.peer) }
+        guard !kept.isEmpty else { return nil }
+        let known = Set(kept)
+        return Experiment(name, kept, rules.filter { $0.operands.allSatisfy { known.contains($0.series) } })
+    }
 }
 
 /// A benchmark: a question, and the experiments that answer it.

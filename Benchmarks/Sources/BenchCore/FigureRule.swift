@@ -31,6 +31,9 @@ public struct FigureRule: Sendable, Hashable {
         case ratio(Operand, Operand)
         /// The first median less the second.
         case difference(Operand, Operand)
+        /// The number of the first operand's runs whose value is above the factor times the second operand's median.
+        /// The spread is that of the runs' ratios to that median.
+        case runsAbove(Double, Operand, Operand)
     }
 
     /// Makes a rule.
@@ -54,6 +57,12 @@ public struct FigureRule: Sendable, Hashable {
             return Self.combine(first, second, runs) { $1 == 0 ? .nan : $0 / $1 }
         case .difference(let first, let second):
             return Self.combine(first, second, runs) { $0 - $1 }
+        case .runsAbove(let factor, let first, let second):
+            guard let values = Self.values(first, runs), let base = Self.values(second, runs) else { return nil }
+            let ratios = values.map { $0 / Statistics.median(base) }
+            return Figure(
+                value: Double(ratios.count { $0 > factor }), minimum: ratios.min() ?? .nan,
+                maximum: ratios.max() ?? .nan)
         }
     }
 
@@ -78,7 +87,8 @@ extension FigureRule {
     public var operands: [Operand] {
         switch expression {
         case .value(let operand): [operand]
-        case .ratio(let first, let second), .difference(let first, let second): [first, second]
+        case .ratio(let first, let second), .difference(let first, let second), .runsAbove(_, let first, let second):
+            [first, second]
         }
     }
 }

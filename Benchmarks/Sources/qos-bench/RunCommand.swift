@@ -25,11 +25,16 @@ struct RunCommand: ParsableCommand {
     @Flag(help: "B1 over many loads, for the picture: 'picture' draws it from what --json prints.")
     var curve = false
 
-    @Option(help: "How often each peer runs. Default 5, with --quick 3.")
+    @Option(
+        name: [.customLong("runs"), .customLong("repetitions")],
+        help: "How often each peer runs. Default 5, with --quick 3.")
     var repetitions: Int?
 
     @Option(name: .customLong("case"), help: "Only experiments whose name contains this.")
     var filter: String?
+
+    @Option(help: "Only these peers, with commas: for instance 'ours,default'. Figures that need others are left out.")
+    var only = ""
 
     func validate() throws {
         for id in ids where Catalogue.benchmark(id) == nil {
@@ -41,6 +46,10 @@ struct RunCommand: ParsableCommand {
             throw ValidationError(
                 "there is no other peer '\(name)': there are \(PeerKind.others.map(\.rawValue).joined(separator: ", "))"
             )
+        }
+        for name in only.split(separator: ",") where PeerKind(rawValue: String(name)) == nil {
+            throw ValidationError(
+                "there is no peer '\(name)': there are \(PeerKind.allCases.map(\.rawValue).joined(separator: ", "))")
         }
         if curve, ids.contains(where: { $0.uppercased() != "B1" }) { throw ValidationError("--curve is for B1") }
         if let repetitions, repetitions < 1 { throw ValidationError("at least one repetition is needed") }
@@ -65,10 +74,11 @@ struct RunCommand: ParsableCommand {
             isCurve: curve)
         let ids = curve ? ["B1"] : ids
         let benchmarks = ids.isEmpty ? Catalogue.all : ids.compactMap(Catalogue.benchmark)
+        let chosen = Set(only.split(separator: ",").compactMap { PeerKind(rawValue: String($0)) })
         var failures = 0
         for benchmark in benchmarks {
-            for experiment in benchmark.experiments(scope)
-            where filter.map({ experiment.name.contains($0) }) ?? true {
+            let experiments = benchmark.experiments(scope).filter { filter.map($0.name.contains) ?? true }
+            for experiment in chosen.isEmpty ? experiments : experiments.compactMap({ $0.restricted(to: chosen) }) {
                 let outcome = runner.run(experiment, of: benchmark)
                 report.add(outcome, experiment, benchmark, environment)
                 failures += outcome.failures.count

@@ -21,6 +21,17 @@ import Testing
         }
     }
 
+    @Test("an experiment of some peers keeps the rules that need no others, and none is left without a peer")
+    func restricted() throws {
+        let scope = Benchmark.Scope(isQuick: false, isUnprivileged: false)
+        let experiment = try #require(Catalogue.benchmark("B1")?.experiments(scope).first)
+        let ours = try #require(experiment.restricted(to: [.ours]))
+        #expect(ours.series.map(\.peer) == [.ours, .ours])
+        #expect(ours.rules.contains { $0.metric == "bad_runs" })
+        #expect(ours.rules.allSatisfy { $0.operands.allSatisfy { $0.series.peer == .ours } })
+        #expect(experiment.restricted(to: [.foundation]) == nil)
+    }
+
     @Test("quick runs of a benchmark measure for under a minute with three repetitions")
     func quickIsQuick() {
         let plain = Benchmark.Scope(isQuick: true, isUnprivileged: false)

@@ -27,6 +27,13 @@ import Testing
         #expect(try #require(rule.evaluate(runs)).value == 200)
     }
 
+    @Test("runs above a multiple of the other's median are counted, and their spread is that of the ratios")
+    func runsAbove() throws {
+        let rule = FigureRule("b", .defaultExecutor, .runsAbove(3, .init(slow, "ns"), .init(fast, "ns")), .atMost(0))
+        let figure = try #require(rule.evaluate(runs))
+        #expect(figure == Figure(value: 1, minimum: 2, maximum: 5))
+    }
+
     @Test("a figure that no run gave is missing and not zero")
     func missing() {
         #expect(FigureRule("m", .ours, .value(.init(fast, "other"))).evaluate(runs) == nil)

@@ -4,10 +4,123 @@ extension Catalogue {
         if scope.isCurve {
             return curveLoads.map { curve($0, seconds: scope.isQuick ? 0.4 : 3, others: scope.others) }
         }
-        let loads = scope.isQuick ? [0.5, 0.75] : [0.05, 0.25, 0.5, 0.75]
-        return loads.map { loaded($0, scope) }
+        if scope.isQuick {
+            return [0.5, 0.75].map { loaded(Cell(.userInitiated, $0), executors, scope) }
+                + [loaded(Cell(.userInteractive, 0.75), executors, scope)]
+        }
+        let short = Foreground.allCases.flatMap { foreground in
+            [Submitter.realTime, .ordinary].flatMap { submitter in
+                [0.05, 0.25, 0.5, 0.75, 0.9].map { load in
+                    loaded(Cell(foreground, load, submitter), peers(foreground, submitter, scope), scope)
+                }
+            }
+        }
+        let long = [Foreground.userInteractive, .userInitiated].flatMap { foreground in
+            [0.5, 0.75].map { loaded(Cell(foreground, $0, piece: 10), executors, scope) }
+        }
+        return short + long
     }
 
+    /// The thread that submits the jobs.
+    private enum Submitter: Double {
+        case ordinary = 0
+        case realTime = 1
+    }
+
+    /// One cell of the table: the jobs' classes, their load, the thread that submits them, the length of the low work's pieces.
+    private struct Cell {
+        let foreground: Foreground
+        let load: Double
+        let submitter: Submitter
+        /// Milliseconds.
+        let piece: Double
+
+        init(_ foreground: Foreground, _ load: Double, _ submitter: Submitter = .realTime, piece: Double = 0.5) {
+            (self.foreground, self.load, self.submitter, self.piece) = (foreground, load, submitter, piece)
+        }
+
+        var name: String {
+            "\(foreground.title),rho=\(load),submitter=\(submitter == .realTime ? "real-time" : "ordinary"),"
+                + "low=\(Numerals.short(piece))ms"
+        }
+
+        func series(_ peer: PeerKind, isAlone: Bool, _ scope: Benchmark.Scope) -> Series {
+            let caseName = CaseName(
+                foreground.rawValue, ["rho": load, "low": isAlone ? 0 : piece, "submitter": submitter.rawValue])
+            return Series(peer, caseName, seconds: scope.isQuick ? 0.7 : 3)
+        }
+    }
+
+    /// Executors without classes are measured once. Other languages' programs have no ordinary submitter.
+    private static func peers(
+        _ foreground: Foreground, _ submitter: Submitter, _ scope: Benchmark.Scope
+    ) -> [PeerKind] {
+        switch (foreground, submitter) {
+        case (.userInteractive, .realTime): executors + [.nio] + scope.others
+        case (.userInteractive, .ordinary), (.userInitiated, .realTime): executors
+        default: ways
+        }
+    }
+
+    /// Alone and loaded runs take turns, peer by peer.
+    private static func loaded(_ cell: Cell, _ peers: [PeerKind], _ scope: Benchmark.Scope) -> Experiment {
+        var all: [Series] = []
+        var rules = Rules()
+        let classes =
+            cell.foreground == .both ? ["userInteractive_sojourn_p99_us", "userInitiated_sojourn_p99_us"] : []
+        let sojourn = ["sojourn_p50_us", "sojourn_p99_us", "sojourn_p999_us"] + classes
+        for peer in peers {
+            let alone = cell.series(peer, isAlone: true, scope)
+            let loaded = cell.series(peer, isAlone: false, scope)
+            let isOurs = ways.contains(peer)
+            all += [alone, loaded]
+            rules.show([alone], sojourn + arrival(peer), prefix: "alone_")
+            rules.show([loaded], sojourn + arrival(peer))
+            rules.value("residual_fraction", loaded, "residual_fraction", isOurs ? residualTarget(cell.load) : nil)
+            rules.ratio(
+                "p99_over_alone", "sojourn_p99_us", loaded, over: alone, isOurs ? p99Target(cell.load) : nil)
+            rules.ratio(
+                "p999_over_alone", "sojourn_p999_us", loaded, over: alone,
+                isOurs && cell.load == 0.5 ? .atMost(1.5) : nil)
+            if isOurs { rules.runsAbove(3, "bad_runs", "sojourn_p99_us", loaded, over: alone) }
+        }
+        for peer in ways where peers.contains(.defaultExecutor) {
+            let loaded = cell.series(peer, isAlone: false, scope)
+            // An executor that is slow when it is alone must not look good for it.
+            rules.ratio(
+                "p99_over_default_alone", "sojourn_p99_us", loaded,
+                over: cell.series(.defaultExecutor, isAlone: true, scope))
+            rules.advantage(
+                "p99_default_over_ours", "sojourn_p99_us", of: loaded,
+                over: cell.series(.defaultExecutor, isAlone: false, scope))
+        }
+        return Experiment(cell.name, all, rules.all)
+    }
+
+    /// What is shown of the thread that submits; Go has none.
+    private static func arrival(_ peer: PeerKind) -> [String] {
+        ["arrival_p99_us"] + (peer == .go ? [] : ["outside_cores"])
+    }
+
+    private static func p99Target(_ load: Double) -> Target? {
+        switch load {
+        case 0.5: .atMost(1.15)
+        case 0.75: .atMost(1.25)
+        case 0.9: .atMost(2)
+        default: nil
+        }
+    }
+
+    private static func residualTarget(_ load: Double) -> Target? {
+        switch load {
+        case 0.5: .atLeast(0.92)
+        case 0.75: .atLeast(0.86)
+        default: nil
+        }
+    }
+}
+
+extension Catalogue {
     /// The loads of the picture.
     private static let curveLoads = [0.05, 0.15, 0.25, 0.35, 0.5, 0.6, 0.75]
 
@@ -23,74 +136,5 @@ extension Catalogue {
         rules.show([alone], sojourn, prefix: "alone_")
         rules.show(loaded, sojourn + ["residual_fraction"])
         return Experiment("curve,rho=\(load)", [alone] + loaded, rules.all)
-    }
-
-    private static func loaded(_ load: Double, _ scope: Benchmark.Scope) -> Experiment {
-        func series(_ peer: PeerKind, low: Double) -> Series {
-            Series(peer, CaseName("foreground", ["rho": load, "low": low]), seconds: scope.isQuick ? 0.7 : 3)
-        }
-        let sojourn = ["sojourn_p50_us", "sojourn_p99_us", "sojourn_p999_us"]
-        let others = [.nio] + scope.others
-        var all: [Series] = []
-        var rules = Rules()
-        for peer in executors + (scope.isQuick ? [] : others) {
-            let alone = series(peer, low: 0)
-            all.append(alone)
-            rules.show([alone], sojourn + arrival(peer), prefix: "alone_")
-        }
-        for low in [0.5, 10] {
-            let name = "low=\(Numerals.short(low))ms_"
-            // Within a minute there is time for the others' short pieces only.
-            let peers = scope.isQuick && low == 10 ? ways : executors + others
-            for peer in peers {
-                let loaded = series(peer, low: low)
-                all.append(loaded)
-                rules.show([loaded], sojourn + arrival(peer), prefix: name)
-                let isOurs = ways.contains(peer)
-                rules.value(
-                    "\(name)residual_fraction", loaded, "residual_fraction", isOurs ? residualTarget(load) : nil)
-                if all.contains(series(peer, low: 0)) {
-                    rules.ratio(
-                        "\(name)p99_over_alone", "sojourn_p99_us", loaded, over: series(peer, low: 0),
-                        isOurs ? aloneTarget(load) : nil)
-                }
-                if isOurs {
-                    // An executor that is slow when it is alone must not look good for it.
-                    rules.ratio(
-                        "\(name)p99_over_default_alone", "sojourn_p99_us", loaded,
-                        over: series(.defaultExecutor, low: 0), aloneTarget(load))
-                }
-            }
-            for peer in ways where peers.contains(.defaultExecutor) {
-                for key in ["p50", "p99"] {
-                    rules.advantage(
-                        "\(name)\(key)_default_over_ours", "sojourn_\(key)_us", of: series(peer, low: low),
-                        over: series(.defaultExecutor, low: low),
-                        load == 0.5 && key == "p99" ? .atLeast(500) : nil)
-                }
-            }
-        }
-        return Experiment("rho=\(load)", all, rules.all)
-    }
-
-    /// What is shown of the thread that submits; Go has none.
-    private static func arrival(_ peer: PeerKind) -> [String] {
-        ["arrival_p99_us"] + (peer == .go ? [] : ["outside_cores"])
-    }
-
-    private static func aloneTarget(_ load: Double) -> Target? {
-        switch load {
-        case 0.5: .atMost(1.15)
-        case 0.75: .atMost(1.25)
-        default: nil
-        }
-    }
-
-    private static func residualTarget(_ load: Double) -> Target? {
-        switch load {
-        case 0.5: .atLeast(0.93)
-        case 0.75: .atLeast(0.88)
-        default: nil
-        }
     }
 }

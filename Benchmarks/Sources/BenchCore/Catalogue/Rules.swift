@@ -27,6 +27,12 @@ struct Rules {
         all.append(FigureRule(metric, first.peer, .ratio(.init(second, key), .init(first, key)), target))
     }
 
+    /// Holds the number of runs whose value is above a multiple of the other series' median against zero.
+    mutating func runsAbove(_ factor: Double, _ metric: String, _ key: String, _ first: Series, over second: Series) {
+        all.append(
+            FigureRule(metric, first.peer, .runsAbove(factor, .init(first, key), .init(second, key)), .atMost(0)))
+    }
+
     /// Holds the difference of one key's medians against a target.
     mutating func difference(
         _ metric: String, _ key: String, _ first: Series, less second: Series, _ target: Target? = nil

@@ -1,7 +1,7 @@
 import BenchCore
 import CBenchShims
 
-/// Jobs of userInteractive that arrive at random times, whether the earlier ones are done or not.
+/// Jobs that arrive at random times, whether the earlier ones are done or not.
 ///
 /// The times come from a fixed seed: each peer and each repetition has the same.
 struct OpenLoop {
@@ -32,16 +32,17 @@ struct OpenLoop {
     ///
     /// - Parameters:
     ///   - outside: where the jobs come from.
-    ///   - submit: hands a job to what is measured, as userInteractive where there are classes.
+    ///   - submit: hands the job of a number, in order of arrival, to what is measured.
     ///   - begin: called when the first arrival is near.
     ///   - end: called after the last. Where the jobs cannot keep up, the rest of them runs without what competes if this
     ///     stops it: what they would still have had to wait is left out, in favour of the executor that has fallen behind.
-    ///   - job: one job; gets the time at which it was meant to arrive.
+    ///   - job: one job; gets its number and the time at which it was meant to arrive.
     /// - Returns: how late the jobs were submitted.
     func run(
-        from outside: OutsideThread, submit: @escaping @Sendable (_ job: @escaping @Sendable () -> Void) -> Void,
+        from outside: OutsideThread,
+        submit: @escaping @Sendable (_ number: Int, _ job: @escaping @Sendable () -> Void) -> Void,
         begin: @escaping @Sendable () -> Void, end: @escaping @Sendable () -> Void,
-        job: @escaping @Sendable (_ intended: UInt64) -> Void
+        job: @escaping @Sendable (_ number: Int, _ intended: UInt64) -> Void
     ) async -> Latencies {
         let lateness = Latencies(capacity: arrivals.count)
         let finished = Counter()
@@ -50,12 +51,12 @@ struct OpenLoop {
                 let start = bench_now() + Self.leadIn
                 bench_sleep_until(start)
                 begin()
-                for arrival in arrivals {
+                for (number, arrival) in arrivals.enumerated() {
                     let intended = start + arrival
                     if bench_now() < intended { bench_sleep_until(intended) }
                     lateness.add(Double(bench_now() - intended))
-                    submit {
-                        job(intended)
+                    submit(number) {
+                        job(number, intended)
                         if finished.add() == arrivals.count { continuation.resume() }
                     }
                 }

@@ -18,7 +18,7 @@ enum PeerMain {
             fail("usage: qos-bench-peer EXECUTOR BENCHMARK CASE SECONDS [unprivileged]", status: 64)
         }
         // Before privileges go: the harness's thread stands for the world outside, which does not compete with the work.
-        let outside = OutsideThread(isRealTime: options.benchmark != "B3")
+        let outside = OutsideThread(isRealTime: options.hasRealTimeOutside)
         if options.isUnprivileged, geteuid() == 0 {
             let error = bench_drop_privileges()
             guard error == 0 else { fail("privileges cannot be dropped: error \(-error)", status: 1) }

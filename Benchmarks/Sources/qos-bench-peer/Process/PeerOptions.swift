@@ -8,6 +8,12 @@ struct PeerOptions: Sendable {
     let seconds: Double
     let isUnprivileged: Bool
 
+    /// Whether the thread that stands for the world outside asks for real time. In B3 and where B1 says
+    /// `submitter=0`, it is an ordinary thread of nice 0.
+    var hasRealTimeOutside: Bool {
+        benchmark != "B3" && !caseName.parameters.contains { $0.key == "submitter" && $0.value == 0 }
+    }
+
     init?(_ arguments: some Collection<String>) {
         let words = Array(arguments)
         guard words.count == 4 || words.count == 5, let peer = PeerKind(rawValue: words[0]),

@@ -1,3 +1,4 @@
+import BenchCore
 import QoSCore
 import QoSRuntime
 
@@ -32,9 +33,11 @@ struct Stage: Sendable {
         scheduler == nil ? min(qosClass.taskPriority, .high) : qosClass.taskPriority
     }
 
-    /// Starts a task of userInteractive for a body: how an open loop submits its jobs.
-    var submitHigh: @Sendable (@escaping @Sendable () -> Void) -> Void {
-        { body in detached(.userInteractive) { body() } }
+    /// Returns how an open loop submits its jobs: as tasks of the classes of a foreground.
+    func submitter(
+        _ foreground: Foreground
+    ) -> @Sendable (_ number: Int, _ job: @escaping @Sendable () -> Void) -> Void {
+        { number, job in detached(foreground.qosClass(of: number)) { job() } }
     }
 
     /// Starts a task that inherits nothing.
@@ -49,6 +52,17 @@ struct Stage: Sendable {
         case .byPreference(let scheduler):
             Task.detached(
                 executorPreference: scheduler.executor(for: qosClass), priority: priority(qosClass), operation: body)
+        }
+    }
+}
+
+extension Foreground {
+    /// The class of a job, by its place in the order of arrival.
+    func qosClass(of number: Int) -> QoSClass {
+        switch self {
+        case .userInteractive: .userInteractive
+        case .userInitiated: .userInitiated
+        case .both: number.isMultiple(of: 2) ? .userInteractive : .userInitiated
         }
     }
 }

@@ -8,7 +8,10 @@ enum Workloads {
         let caseName = options.caseName
         if options.peer == .nio { return pool(options) }
         return switch (options.benchmark, caseName.name) {
-        case ("B1", "foreground"): LoadedForeground(load: caseName["rho"], piece: UInt64(caseName["low"] * 1e6))
+        case ("B1", let name):
+            Foreground(rawValue: name).map {
+                LoadedForeground(foreground: $0, load: caseName["rho"], piece: UInt64(caseName["low"] * 1e6))
+            }
         case ("B2", "two-hops"): TwoHopWake(spinners: Int(caseName["spinners"]))
         case ("B3", _): cost(caseName)
         case ("B4", "running"): RunningPromotion()

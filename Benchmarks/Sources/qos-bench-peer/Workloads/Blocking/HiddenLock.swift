@@ -32,11 +32,11 @@ struct HiddenLock: Workload {
         let loop = OpenLoop(load: load, seconds: seconds)
         let waits = Latencies(capacity: loop.count)
         let sojourns = Latencies(capacity: loop.count)
-        _ = await loop.run(from: stage.outside, submit: stage.submitHigh) {
+        _ = await loop.run(from: stage.outside, submit: stage.submitter(.userInteractive)) {
         } end: {
             isOver.set()
             spinners.stop()
-        } job: { intended in
+        } job: { _, intended in
             waits.add(Double(shared.useShortly()))
             bench_work(OpenLoop.jobLength - 2_000)
             sojourns.add(Double(bench_now() - intended))

@@ -2,9 +2,11 @@ import BenchCore
 import CBenchShims
 import QoSCore
 
-/// B1: jobs of 300 µs that arrive at random at userInteractive, beside tasks of the three lower classes that would use all
+/// B1: jobs of 300 µs that arrive at random at the high classes, beside tasks of the three lower classes that would use all
 /// there is. From the moment at which a job was meant to arrive until its end.
 struct LoadedForeground: Workload {
+    /// The classes of the jobs.
+    let foreground: Foreground
     /// The share of all processors that the jobs need.
     let load: Double
     /// The pieces of the low work, nanoseconds of processor time; 0 for none.
@@ -15,18 +17,22 @@ struct LoadedForeground: Workload {
             piece == 0
             ? nil : LowWork([.default, .utility, .background], count: 8, piece: piece, on: stage)
         let figures = await Self.measure(
-            load: load, seconds: seconds, from: stage.outside, submit: stage.submitHigh, beside: low)
+            foreground, load: load, seconds: seconds, from: stage.outside, submit: stage.submitter(foreground),
+            beside: low)
         await low?.waitForEnd()
         return figures
     }
 
     /// Submits the jobs and measures, whatever runs them.
     static func measure(
-        load: Double, seconds: Double, from outside: OutsideThread,
-        submit: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void, beside low: (any CompetingWork)?
+        _ foreground: Foreground, load: Double, seconds: Double, from outside: OutsideThread,
+        submit: @escaping @Sendable (_ number: Int, _ job: @escaping @Sendable () -> Void) -> Void,
+        beside low: (any CompetingWork)?
     ) async -> RawFigures {
         let loop = OpenLoop(load: load, seconds: seconds)
-        let sojourns = Latencies(capacity: loop.count)
+        let sojourns = [
+            QoSClass.userInteractive: Latencies(capacity: loop.count), .userInitiated: Latencies(capacity: loop.count),
+        ]
         let residual = Counter()
         let outsideTime = Counter()
         let lateness = await loop.run(from: outside, submit: submit) {
@@ -36,13 +42,14 @@ struct LoadedForeground: Workload {
             residual.add(low?.used() ?? 0)
             low?.stop()
             outsideTime.add(Int(bench_thread_cpu()))
-        } job: { intended in
+        } job: { number, intended in
             bench_work(OpenLoop.jobLength)
-            sojourns.add(Double(bench_now() - intended))
+            sojourns[foreground.qosClass(of: number)]?.add(Double(bench_now() - intended))
         }
 
         var figures = RawFigures()
-        figures.addLatencies("sojourn", sojourns.values)
+        figures.addLatencies("sojourn", sojourns.values.flatMap(\.values))
+        for (qosClass, latencies) in sojourns { figures.addLatencies("\(qosClass)_sojourn", latencies.values) }
         figures.addLatencies("arrival", lateness.values)
         // What it takes to wait for each arrival and to submit its job: not there for low work.
         figures["outside_cores"] = Double(outsideTime.count) / Double(loop.length)

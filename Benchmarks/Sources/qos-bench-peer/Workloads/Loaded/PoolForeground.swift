@@ -21,7 +21,8 @@ struct PoolForeground: Workload {
         let pool = Self.makePool()
         let low = piece == 0 ? nil : PoolLowWork(count: 24, piece: piece, on: pool)
         return await LoadedForeground.measure(
-            load: load, seconds: seconds, from: stage.outside, submit: { job in pool.submit { _ in job() } },
+            .userInteractive, load: load, seconds: seconds, from: stage.outside,
+            submit: { _, job in pool.submit { _ in job() } },
             beside: low)
     }
 }
