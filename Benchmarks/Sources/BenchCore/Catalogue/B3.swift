@@ -3,9 +3,12 @@ extension Catalogue {
     static let b3 = Benchmark(id: "B3", title: "cost per job") { scope in
         let seconds = scope.isQuick ? 0.2 : 1
         return [
-            cost("yield", seconds, .atMost(0.3), oneWorker: .atMost(1.25), others: scope.others),
-            cost("group", seconds, .atMost(0.65), oneWorker: .atMost(1.25), others: scope.others),
-            cost("detached", seconds, .atMost(0.65), oneWorker: .atMost(1.25), others: scope.others),
+            cost("yield", seconds, .atMost(0.3), oneWorker: .atMost(1.2), others: scope.others),
+            yield(tasks: 2, seconds),
+            yield(tasks: 8, seconds),
+            turns(),
+            cost("group", seconds, .atMost(0.8), oneWorker: .atMost(1.2), others: scope.others),
+            cost("detached", seconds, .atMost(0.65), oneWorker: .atMost(1.2), others: scope.others),
             // Go knows no thread that is not its own.
             cost("outside", seconds, nil, hasFloor: false, others: [.nio] + scope.others.filter { $0 != .go }),
             cost("hop-default-actor", seconds, hopTarget),
@@ -46,6 +49,35 @@ extension Catalogue {
         return Experiment(name, all, rules.all)
     }
 
+    /// The cost of a yield with few tasks.
+    private static func yield(tasks: Double, _ seconds: Double) -> Experiment {
+        let all = [PeerKind.ours, .oursByPreference, .oursWithOneWorker, .defaultExecutor, .floor].map {
+            Series($0, CaseName("yield-few", ["tasks": tasks]), seconds: seconds)
+        }
+        var rules = Rules()
+        rules.show(all, ["ns_per_op", "switches_per_1000_ops"])
+        for ours in all.prefix(2) { rules.ratio("ns_over_default", "ns_per_op", ours, over: all[3], .atMost(0.3)) }
+        rules.ratio("ns_over_floor", "ns_per_op", all[2], over: all[4], .atMost(1.2))
+        return Experiment("yield,tasks=\(Numerals.short(tasks))", all, rules.all)
+    }
+
+    /// Whether tasks that yield take turns: exactly, where there is one worker.
+    private static func turns() -> Experiment {
+        var all: [Series] = []
+        var rules = Rules()
+        for tasks in [2.0, 8, 100] {
+            for peer in [PeerKind.oursWithOneWorker, .ours, .defaultExecutor] {
+                let one = Series(peer, CaseName("turns", ["tasks": tasks]), seconds: 0.05)
+                all.append(one)
+                rules.value(
+                    "tasks=\(Numerals.short(tasks))_out_of_order", one, "turns_out_of_order",
+                    peer == .oursWithOneWorker ? .atMost(0) : nil)
+                rules.show([one], ["longest_wait_in_turns"], prefix: "tasks=\(Numerals.short(tasks))_")
+            }
+        }
+        return Experiment("turns", all, rules.all)
+    }
+
     private static func hopToSerialExecutor(_ seconds: Double) -> Experiment {
         let ours = Series(.ours, CaseName("hop-serial-executor"), seconds: seconds)
         let contended = Series(.ours, CaseName("hop-serial-contended"), seconds: seconds)
@@ -55,7 +87,7 @@ extension Catalogue {
         rules.show([ours, standard], ["ns_per_op"])
         rules.show([contended, standardContended], ["ns_per_op"], prefix: "contended_")
         rules.value("allocations_per_op", ours, "allocations_per_op", .atMost(0.01))
-        rules.ratio("ns_over_default_actor", "ns_per_op", ours, over: standard, hopTarget)
+        rules.ratio("ns_over_default_actor", "ns_per_op", ours, over: standard, .atMost(3))
         rules.ratio("contended_ns_over_default_actor", "ns_per_op", contended, over: standardContended)
         return Experiment("hop-serial-executor", [ours, standard, contended, standardContended], rules.all)
     }

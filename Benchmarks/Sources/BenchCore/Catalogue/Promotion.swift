@@ -17,8 +17,8 @@ extension Catalogue {
         ["task", "default-actor", "serial-executor"].map { name in
             let standard = Series(
                 .defaultExecutor, CaseName(name == "serial-executor" ? "default-actor" : name),
-                seconds: scope.isQuick ? 1 : 3)
-            let ours = ways.map { Series($0, CaseName(name), seconds: scope.isQuick ? 1 : 3) }
+                seconds: scope.isQuick ? 0.6 : 3)
+            let ours = ways.map { Series($0, CaseName(name), seconds: scope.isQuick ? 0.6 : 3) }
             var rules = Rules()
             rules.show(ours + [standard], ["start_p50_us", "start_max_us"])
             for one in ours {
@@ -26,7 +26,31 @@ extension Catalogue {
                 rules.ratio("start_p50_over_default", "start_p50_us", one, over: standard)
             }
             return Experiment(name, ours + [standard], rules.all)
-        } + [explicitRaise(scope), serialQueue(scope.isQuick ? 1 : 3), operationChain(scope)]
+        } + QueuedState.allCases.map { inState($0, scope) }
+            + [explicitRaise(scope), serialQueue(scope.isQuick ? 1 : 3), operationChain(scope)]
+    }
+
+    /// A queued task in one state, awaited and raised.
+    private static func inState(_ state: QueuedState, _ scope: Benchmark.Scope) -> Experiment {
+        func series(_ peer: PeerKind, _ name: String) -> Series {
+            Series(peer, CaseName(name, ["state": Double(state.number)]), seconds: scope.isQuick ? 0.1 : 1.5)
+        }
+        var all: [Series] = []
+        var rules = Rules()
+        for peer in ways {
+            let (awaited, raised) = (series(peer, "awaited"), series(peer, "raised"))
+            all += [awaited, raised]
+            rules.show([awaited], ["start_p50_us", "void_samples"], prefix: "awaited_")
+            rules.value("awaited_latest_start_us", awaited, "start_max_us", .atMost(2000))
+            rules.show([raised], ["start_max_us", "void_samples"], prefix: "raised_")
+            rules.value("raised_median_start_us", raised, "start_p50_us", .atMost(100))
+        }
+        if !state.isOurs, !scope.isQuick {
+            let standard = series(.defaultExecutor, "awaited")
+            all.append(standard)
+            rules.show([standard], ["start_p50_us", "start_max_us"], prefix: "awaited_")
+        }
+        return Experiment("state=\(state.rawValue)", all, rules.all)
     }
 
     /// One of many waiting jobs is raised; beside few, which shows whether the cost depends on their number.

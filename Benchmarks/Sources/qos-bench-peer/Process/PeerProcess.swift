@@ -1,4 +1,5 @@
 import BenchCore
+import Dispatch
 import Glibc
 import QoSCore
 import QoSRuntime
@@ -8,7 +9,12 @@ enum PeerProcess {
     typealias Body = @Sendable (Stage) async -> RawFigures
 
     /// Must be called on the main thread, before any task is started.
-    static func run(_ peer: PeerKind, outside: OutsideThread, _ body: @escaping Body) -> Never {
+    ///
+    /// - Parameter servesMainActor: whether the main thread serves the main actor on executors other than ours, whose process
+    ///   always does. A main thread that only waits adds nothing to what is measured.
+    static func run(
+        _ peer: PeerKind, outside: OutsideThread, servesMainActor: Bool, _ body: @escaping Body
+    ) -> Never {
         switch peer {
         case .ours:
             runProcessWide(QoSProcess.Configuration(), outside, body)
@@ -17,13 +23,13 @@ enum PeerProcess {
         case .oursByPreference:
             do {
                 let scheduler = try QoSScheduler()
-                runBeside(Stage(.byPreference(scheduler), outside: outside), body)
+                runBeside(Stage(.byPreference(scheduler), outside: outside), servesMainActor, body)
             } catch {
                 PeerMain.fail("\(error)", status: 1)
             }
         case .defaultExecutor, .nio:
             // What NIO's pool runs has nothing to do with Swift's tasks; the one task that measures needs an executor.
-            runBeside(Stage(.processWide(nil), outside: outside), body)
+            runBeside(Stage(.processWide(nil), outside: outside), servesMainActor, body)
         case .floor:
             let floor = FloorExecutor.installed()
             start(Stage(.processWide(nil), outside: outside), body)
@@ -45,8 +51,9 @@ enum PeerProcess {
     }
 
     /// The main thread has nothing to do: the executor has threads of its own.
-    private static func runBeside(_ stage: Stage, _ body: @escaping Body) -> Never {
+    private static func runBeside(_ stage: Stage, _ servesMainActor: Bool, _ body: @escaping Body) -> Never {
         start(stage, body)
+        if servesMainActor { dispatchMain() }
         while true { pause() }
     }
 

@@ -16,6 +16,10 @@ enum Workloads {
         case ("B3", _): cost(caseName)
         case ("B4", "running"): RunningPromotion()
         case ("B5", "task"): WaitingPromotion()
+        case ("B5", "awaited"), ("B5", "raised"):
+            QueuedState(number: Int(caseName["state"])).map {
+                StatePromotion(state: $0, isRaised: caseName.name == "raised")
+            }
         case ("B5", "default-actor"): ActorPromotion(usesSerialExecutor: false)
         case ("B5", "serial-executor"): ActorPromotion(usesSerialExecutor: true)
         case ("B5", "serial-queue"): QueuePromotion()
@@ -32,7 +36,8 @@ enum Workloads {
         case ("B14", "lock"): HiddenLock(MutexResource.init, load: caseName["rho"])
         case ("B14", "malloc"): HiddenLock(MallocResource.init, load: caseName["rho"])
         case ("B14", "sqlite"): HiddenLock(SQLiteResource.init, load: caseName["rho"])
-        case ("B15", _): lock(caseName.name)
+        case ("B15", _): lock(caseName)
+        case ("B16", _): OrdinaryOperation.make(caseName)
         default: nil
         }
     }
@@ -47,7 +52,11 @@ enum Workloads {
         }
     }
 
-    private static func lock(_ name: String) -> (any Workload)? {
+    private static func lock(_ caseName: CaseName) -> (any Workload)? {
+        let name = caseName.name
+        if name.hasPrefix("crowd-"), let kind = LockCrowd.Kind(rawValue: String(name.dropFirst(6))) {
+            return LockCrowd(kind: kind, tasks: Int(caseName["tasks"]))
+        }
         if let kind = LockCost.Kind(rawValue: name) { return LockCost(kind: kind) }
         guard name.hasPrefix("handover-"), let kind = LockCost.Kind(rawValue: String(name.dropFirst(9))) else {
             return nil
@@ -57,7 +66,9 @@ enum Workloads {
 
     private static func cost(_ caseName: CaseName) -> (any Workload)? {
         switch caseName.name {
-        case "yield": YieldCost()
+        case "yield": YieldCost(tasks: 100)
+        case "yield-few": YieldCost(tasks: Int(caseName["tasks"]))
+        case "turns": YieldTurns(tasks: Int(caseName["tasks"]))
         case "group": GroupCost()
         case "detached": DetachedCost()
         case "outside": OutsideCost(pool: nil)

@@ -29,15 +29,21 @@ struct WaitingPromotion: Workload {
 struct Backlog {
     private let jobs: [Task<Void, Never>]
 
-    /// Submits them and waits until the first one runs.
-    init(on stage: Stage) async {
-        let runs = Flag()
-        jobs = (0..<12).map { _ in
+    private let runs = Flag()
+
+    /// Submits them.
+    init(submittedOn stage: Stage) {
+        jobs = (0..<12).map { [runs] _ in
             stage.detached(.background) {
                 runs.set()
                 bench_work(20_000_000)
             }
         }
+    }
+
+    /// Submits them and waits until the first one runs.
+    init(on stage: Stage) async {
+        self.init(submittedOn: stage)
         while !runs.isSet { await Task.yield() }
     }
 
