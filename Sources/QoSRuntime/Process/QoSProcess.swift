@@ -31,6 +31,9 @@ public enum QoSProcess {
     /// Must be called on the main thread, from a synchronous `main`, before any task is started: Swift chooses its executors
     /// once. The body runs as a task of the configuration's class.
     ///
+    /// - Important: The body runs in a pool. An asynchronous `main` runs on the main actor: a program that relies on that moves to
+    ///   ``runOnMainActor(configuration:_:)``.
+    ///
     /// **How the process ends**
     ///
     /// | what happens | exit status |
@@ -58,6 +61,19 @@ public enum QoSProcess {
             ProcessEnd.report("\(error)")
             exit(1)
         }
+    }
+
+    /// Does what ``run(configuration:_:)`` does, with a body on the main actor, as an asynchronous `main` has it.
+    ///
+    /// - Parameters:
+    ///   - configuration: of the pools, and of the end.
+    ///   - body: the program. Its synchronous parts run on the main thread, so they hold up the main actor and
+    ///     `DispatchQueue.main`.
+    public static func runOnMainActor(
+        configuration: Configuration = Configuration(),
+        _ body: @escaping @MainActor @Sendable () async throws -> Void
+    ) -> Never {
+        run(configuration: configuration) { try await body() }
     }
 }
 

@@ -19,6 +19,14 @@ struct QoSProcessTests {
             ])
     }
 
+    @Test("a body on the main actor is isolated from its first line on, and ends the process as any")
+    func bodyOnMainActor() async throws {
+        let ending = try await run("body-on-main-actor")
+        #expect(ending.status == 3)
+        #expect(
+            ending.findings == ["first": "true", "after-sleep": "true", "detached": "false", "count": "1"])
+    }
+
     @Test(
         "C4 tasks run in the pool of their priority, the body in that of the configured class, actors with their callers"
     )

@@ -12,6 +12,9 @@ struct Driver {
             exit(64)
         }
         if let code = scenario.withoutRuntime() { exit(code) }
+        if scenario == .bodyOnMainActor {
+            QoSProcess.runOnMainActor(configuration: scenario.configuration) { try await Scenario.bodyOnMainActor() }
+        }
         QoSProcess.run(configuration: scenario.configuration) { try await scenario.body() }
     }
 

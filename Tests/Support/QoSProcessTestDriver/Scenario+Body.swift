@@ -25,7 +25,7 @@ extension Scenario {
         case .affinityShrinks: try await affinityShrinks()
         case .widthFollows: try await widthFollows()
         case .holdsTheEnd, .holdsForever: await holds(isForever: self == .holdsForever)
-        case .sleepsBesideBlockedDefault: break
+        case .sleepsBesideBlockedDefault, .bodyOnMainActor: break
         case .serviceKind, .interactiveKind: await kind()
         case .busyActor: await busyActor()
         case .returns, .invalidConfiguration: Driver.say("body", "ran")
@@ -56,6 +56,21 @@ extension Scenario {
         }.value
         Driver.say("task", fromTask)
         Driver.say("body", isMainThread)
+    }
+
+    /// The body of a program that relies on the main actor, as an asynchronous `main` may.
+    @MainActor
+    static func bodyOnMainActor() async throws {
+        MainActor.preconditionIsolated()
+        let counter = Counter()
+        Driver.say("first", isMainThread)
+        try await Task.sleep(for: .milliseconds(1))
+        counter.count += 1
+        Driver.say("after-sleep", isMainThread)
+        await Task.detached { Driver.say("detached", isMainThread) }.value
+        MainActor.preconditionIsolated()
+        Driver.say("count", counter.count)
+        throw QoSProcess.ExitStatus(3)
     }
 
     private func kind() async {

@@ -5,6 +5,7 @@ import QoSRuntime
 /// What a program does.
 enum Scenario: String, CaseIterable {
     case mainActor = "main-actor"
+    case bodyOnMainActor = "body-on-main-actor"
     case pools
     case dispatchMain = "dispatch-main"
     case busyMainActor = "busy-main-actor"
