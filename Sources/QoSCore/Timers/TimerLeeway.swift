@@ -1,5 +1,14 @@
 /// How late a timer may fire whose creator did not say: its class decides (rule S6).
+///
+/// | class | tolerance | fires |
+/// |---|---|---|
+/// | userInteractive | 1/8 of the delay, at most 1 ms | at its deadline, or later with others |
+/// | userInitiated, default | 1/4 of the delay, at most 5 ms | at its deadline, or later with others |
+/// | utility, background | 4 times the delay, at most 75 ms | when a window ends |
 public enum TimerLeeway {
+    /// Whether a timer of a class is prompt: it uses its window only to share a wake-up with timers that are set already.
+    public static func isPrompt(_ qosClass: QoSClass) -> Bool { qosClass >= .default }
+
     /// The tolerance of a timer without one.
     ///
     /// A high class waits for at most a fraction of the delay, so that what somebody watches stays on time; the low

@@ -40,6 +40,20 @@ public struct TimerQueue<Payload> {
     /// The latest moment at which the driver must look again so that no window is missed; `nil` without timers. O(1).
     public var nextWake: UInt64? { nodes.first?.earliestEnd }
 
+    /// The latest deadline that timers can share without missing the window that ends first; `nil` without timers. O(1).
+    ///
+    /// A driver that sleeps until then instead of until ``nextWake`` fires a single timer at its deadline. The search ends
+    /// after 63 nodes, so timers of a larger group may take several wake-ups.
+    public var nextPromptWake: UInt64? {
+        guard let first = nodes.first else { return nil }
+        // Members of the group have their parents in it, so those in front of the array are most of a small group.
+        return nodes.prefix(Self.promptNodes).reduce(first.deadline) { latest, node in
+            node.deadline <= first.earliestEnd ? max(latest, node.deadline) : latest
+        }
+    }
+
+    private static var promptNodes: Int { 63 }
+
     /// The deadline of the timer that is due first; `nil` without timers. O(1).
     public var nextDeadline: UInt64? { nodes.first?.deadline }
 

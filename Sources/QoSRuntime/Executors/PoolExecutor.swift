@@ -152,18 +152,12 @@ final class PoolExecutor: TaskExecutor, @unchecked Sendable {
     ///   - deadline: monotonic nanoseconds.
     ///   - tolerance: nanoseconds; `nil` leaves it to the class of the task that is waiting (rule S6).
     func enqueue(_ job: UnownedJob, deadline: UInt64, tolerance: UInt64?, now: UInt64) {
-        let window =
-            tolerance
-            ?? TimerLeeway.tolerance(
-                of: qosClass ?? QoSClass(rawPriority: Task.currentPriority.rawValue) ?? .default,
-                delay: deadline > now ? deadline - now : 0)
+        let window = TimerWindow(
+            deadline: deadline, now: now, tolerance: tolerance,
+            of: qosClass ?? QoSClass(rawPriority: Task.currentPriority.rawValue) ?? .default)
         kept {
-            if ConcurrencyRuntime.isResumption(job),
-                core.addToPool(deadline: deadline, tolerance: window, .job(job, executor: self))
-            {
-                return
-            }
-            core.addTimer(deadline: deadline, tolerance: window, .job(job, executor: self))
+            if ConcurrencyRuntime.isResumption(job), core.addToPool(window, .job(job, executor: self)) { return }
+            core.addTimer(window, .job(job, executor: self))
         }
     }
 }

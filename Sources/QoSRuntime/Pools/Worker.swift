@@ -108,11 +108,12 @@ struct Worker: ~Copyable {
         return unsafe worker.pointee.pool == pool
     }
 
-    /// Whether the job that runs is a task by itself: once that is suspended, the worker is done with the job. Actors go on with what
-    /// else they have to do. Owner only.
-    var runsTask: Bool {
-        guard let current, current.tag.isJob else { return false }
-        return ConcurrencyRuntime.isTask(current.job)
+    /// Whether the worker has ended its job once the calling task is suspended: only if the job is that task by itself. An actor's job
+    /// goes on with the actor's next call, and a task that was begun at once (`Task.immediate`) leaves the rest of the job around it.
+    /// Owner only.
+    var isFreedBySuspension: Bool {
+        guard let current, current.tag.isJob, ConcurrencyRuntime.isTask(current.job) else { return false }
+        return ConcurrencyRuntime.currentTask?.rawValue == current.address
     }
 
     /// Queues a node that the worker's own job submitted. Owner only.

@@ -112,7 +112,7 @@ final class ProcessRun: Sendable {
     private func beginGrace() {
         let now = MonotonicClock.nanoseconds()
         executors.scheduler.core.addTimer(
-            deadline: now.addingSaturating(configuration.signalGrace.clampedNanoseconds), tolerance: 0,
+            TimerWindow(deadline: now.addingSaturating(configuration.signalGrace.clampedNanoseconds), tolerance: 0),
             .body { [self] in follow(end.withLock { $0.graceEnded() }) })
     }
 }

@@ -37,8 +37,14 @@ public final class WorkItem: Sendable {
     /// Lets the item not begin any more; one that runs goes on, and may look at ``isCancelled`` (rule B12).
     ///
     /// An item that was cancelled before it began does not run its closure when its turn comes; those who wait for it go on then.
+    /// A delay ends: the item's turn comes now.
     public func cancel() {
-        state.withLock { $0.isCancelled = true }
+        if let (ticket, entry) = state.withLock({ $0.cancelled() }) { entry.queue.endDelay(ticket) }
+    }
+
+    /// The item has been submitted after a delay.
+    func isDelayed(by ticket: TimerTicket) {
+        if let (ticket, entry) = state.withLock({ $0.isDelayed(by: ticket) }) { entry.queue.endDelay(ticket) }
     }
 
     /// Whether ``cancel()`` was called.

@@ -20,7 +20,10 @@ struct WorkItemState {
     }
 
     private(set) var phase = Phase.pending
-    var isCancelled = false
+    private(set) var isCancelled = false
+
+    /// The timer that adds the entry; `nil` for an item that is not delayed.
+    private var delay: TimerTicket?
     private var isSubmitted = false
 
     /// What stands for the item in its queue, once it has been submitted.
@@ -41,6 +44,21 @@ struct WorkItemState {
         // Nobody else knows the entry yet; those who wait from now on raise it themselves.
         entry?.waits = waits
         return true
+    }
+
+    /// - Returns: the timer to be ended, and the entry that it would add.
+    mutating func cancelled() -> (ticket: TimerTicket, entry: ItemEntry)? {
+        isCancelled = true
+        guard let entry, let ticket = delay.take() else { return nil }
+        return (ticket, entry)
+    }
+
+    /// The item waits for a timer.
+    ///
+    /// - Returns: as ``cancelled()``, where the item was cancelled meanwhile.
+    mutating func isDelayed(by ticket: TimerTicket) -> (ticket: TimerTicket, entry: ItemEntry)? {
+        delay = ticket
+        return isCancelled ? cancelled() : nil
     }
 
     mutating func begun() -> Start {

@@ -40,7 +40,9 @@ extension WorkQueue {
             item, queue: core, level: core.detachedLevel(item.level, item.flags),
             isBarrier: item.flags.contains(.barrier), context: item.contextAtCreation)
         try item.submitted(as: entry)
-        core.add(entry, after: delay, tolerance: tolerance)
+        if let ticket = core.add(entry, after: delay, tolerance: tolerance, asTicket: true) {
+            item.isDelayed(by: ticket)
+        }
     }
 }
 
@@ -52,16 +54,29 @@ extension QueueCore {
     }
 
     /// Adds an entry when the delay is over.
-    func add(_ entry: WorkEntry, after delay: Duration, tolerance: Duration?) {
+    ///
+    /// - Parameter asTicket: whether the caller may want to end the delay.
+    /// - Returns: the delay's ticket, if one is asked for and there is a delay.
+    @discardableResult
+    func add(
+        _ entry: WorkEntry, after delay: Duration, tolerance: Duration?, asTicket: Bool = false
+    ) -> TimerTicket? {
         let nanoseconds = delay.clampedNanoseconds
         guard nanoseconds > 0 else {
             add(entry)
-            return
+            return nil
         }
-        let deadline = MonotonicClock.nanoseconds().addingSaturating(nanoseconds)
-        let window =
-            tolerance?.clampedNanoseconds
-            ?? TimerLeeway.tolerance(of: QoSClass(atRank: entry.effective.rank), delay: nanoseconds)
-        core.addTimer(deadline: deadline, tolerance: window, .entry(entry))
+        let now = MonotonicClock.nanoseconds()
+        let window = TimerWindow(
+            deadline: now.addingSaturating(nanoseconds), now: now, tolerance: tolerance?.clampedNanoseconds,
+            of: QoSClass(atRank: entry.effective.rank))
+        let ticket = asTicket ? TimerTicket(.entry(entry)) : nil
+        core.addTimer(window, ticket.map { .ticket($0) } ?? .entry(entry))
+        return ticket
+    }
+
+    /// Adds a delayed entry now; nothing if its delay is over.
+    func endDelay(_ ticket: TimerTicket) {
+        if case .entry(let entry)? = core.cancelTimer(ticket) { add(entry) }
     }
 }

@@ -21,6 +21,10 @@ public enum WorkQueueError: Error, Sendable, Hashable {
     case unbalancedLeave
     /// A source could not be made; the text says what failed and what helps.
     case sourceUnavailable(String)
+    /// A source was resumed more often than suspended.
+    case sourceNotSuspended
+    /// A source that is no timer was to be scheduled.
+    case sourceIsNoTimer
 }
 
 extension WorkQueueError: CustomStringConvertible {
@@ -50,6 +54,10 @@ extension WorkQueueError: CustomStringConvertible {
             "the group was left more often than entered: call enter() before the work begins, leave() once when it has ended"
         case .sourceUnavailable(let text):
             "the event source could not be made: \(text)"
+        case .sourceNotSuspended:
+            "the source is not suspended: call resume() once for each suspend()"
+        case .sourceIsNoTimer:
+            "the source is no timer: schedule what makeTimer returned"
         }
     }
 }

@@ -57,24 +57,34 @@ extension SchedulerCore {
         for rank in 0..<QoSClass.allCases.count { unsafe pools[rank].timers?.removeAll(handOver) }
     }
 
-    /// Adds a timer for a task that is suspended next, to those of its pool, if its idle workers wake up for such ones.
+    /// Adds a timer for the calling task, which is suspended next, to those of its pool, if its idle workers wake up for such ones.
     ///
     /// - Returns: `false` where it is one for the loop.
-    func addToPool(deadline: UInt64, tolerance: UInt64, _ payload: TimerService.Payload) -> Bool {
-        guard tolerance <= PoolTimerKeeping.widestWindow, let worker = unsafe Worker.current,
+    func addToPool(_ window: TimerWindow, _ payload: TimerService.Payload) -> Bool {
+        guard window.tolerance <= PoolTimerKeeping.widestWindow, let worker = unsafe Worker.current,
             let timers = unsafe worker.pointee.pool.pointee.timers, unsafe worker.pointee.pool.pointee.core === self,
-            unsafe worker.pointee.runsTask
+            unsafe worker.pointee.isFreedBySuspension
         else { return false }
-        timers.add(deadline: deadline, tolerance: tolerance, payload)
+        timers.add(window, payload)
         if closedFlag.load(ordering: .sequentiallyConsistent) { timers.removeAll(handOver) }
         return true
     }
 
     /// Adds a timer from any thread.
-    func addTimer(deadline: UInt64, tolerance: UInt64, _ payload: TimerService.Payload) {
-        if timers.add(deadline: deadline, tolerance: tolerance, payload) { loop.wake() }
+    func addTimer(_ window: TimerWindow, _ payload: TimerService.Payload) {
+        if timers.add(window, payload) { loop.wake() }
         // As with jobs: whoever adds looks at the flag afterwards, whoever closes takes everything after setting it.
         if closedFlag.load(ordering: .sequentiallyConsistent) { timers.removeRequests(handOver) }
+    }
+
+    /// Cancels a timer. Any thread.
+    ///
+    /// - Returns: what it would have done; `nil` if it has fired or was cancelled.
+    @discardableResult
+    func cancelTimer(_ ticket: TimerTicket) -> TimerService.Payload? {
+        let (payload, wakesLoop) = timers.cancel(ticket)
+        if wakesLoop { loop.wake() }
+        return payload
     }
 
     /// Does what a timer is for. The loop's thread, or one that stands for it.
@@ -90,6 +100,8 @@ extension SchedulerCore {
             entry.queue.add(entry)
         case .body(let body):
             body()
+        case .ticket(let ticket):
+            if let payload = ticket.take() { fire(payload) }
         }
     }
 
@@ -132,7 +144,7 @@ extension SchedulerCore {
         workerWentIdle(rank: rank)
         let retry = MonotonicClock.nanoseconds().addingSaturating(Self.startRetry)
         _ = timers.add(
-            deadline: retry, tolerance: Self.startRetry,
+            TimerWindow(deadline: retry, tolerance: Self.startRetry),
             .body { [unowned self] in
                 if unsafe pools[rank].hasWork() { unsafe pools[rank].wakeOne() }
             })

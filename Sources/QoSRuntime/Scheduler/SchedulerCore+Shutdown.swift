@@ -12,6 +12,7 @@ extension SchedulerCore {
     func advancePhase() -> UInt64? {
         if let deadline = shutdownRequests.withLock({ $0.takeRequest() }) {
             phase.shutdownRequested(deadline: deadline)
+            sources.endTimers()
             beginEnding()
         }
         guard phase != .running else { return nil }
@@ -84,6 +85,9 @@ extension SchedulerCore {
     func handOver(deadline: UInt64, _ payload: TimerService.Payload) {
         switch payload {
         case .body: return
+        case .ticket(let ticket):
+            if let payload = ticket.take() { handOver(deadline: deadline, payload) }
+            return
         case .entry(let entry) where entry.onShutdown == .skip:
             // It is passed over there, and whoever waits for it goes on.
             entry.queue.add(entry)
@@ -97,7 +101,7 @@ extension SchedulerCore {
             switch payload {
             case .job(let job, _): globalConcurrentExecutor.enqueue(job)
             case .entry(let entry): entry.queue.add(entry)
-            case .body: break
+            case .body, .ticket: break
             }
         }
     }

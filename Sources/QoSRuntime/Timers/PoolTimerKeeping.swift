@@ -41,8 +41,8 @@ final class PoolTimerKeeping: Sendable {
     }
 
     /// Adds a timer of a task that is about to be suspended. A worker of the pool.
-    func add(deadline: UInt64, tolerance: UInt64, _ payload: TimerService.Payload) {
-        update { $0.add(deadline: deadline, tolerance: tolerance, payload) }
+    func add(_ window: TimerWindow, _ payload: TimerService.Payload) {
+        update { $0.add(window, payload) }
     }
 
     /// A worker is about to run a job.

@@ -15,12 +15,12 @@ struct PoolTimers<Payload> {
     /// For when the loop's alarm is set; `UInt64.max` for not at all.
     private(set) var armed = UInt64.max
 
-    /// When somebody has to wake up at the latest; `UInt64.max` without timers.
-    var next: UInt64 { queue.nextWake ?? .max }
+    /// When somebody has to wake up; `UInt64.max` without timers. All are prompt.
+    var next: UInt64 { queue.nextPromptWake ?? .max }
 
     /// Adds a timer for a task of the pool that is about to be suspended: its worker looks at the timers before it does anything else.
-    mutating func add(deadline: UInt64, tolerance: UInt64, _ payload: Payload) {
-        queue.insert(deadline: deadline, tolerance: tolerance, payload)
+    mutating func add(_ window: TimerWindow, _ payload: Payload) {
+        queue.insert(deadline: window.deadline, tolerance: window.tolerance, payload)
     }
 
     /// A worker of the pool is about to run a job, or does not wait any more: the loop wakes up for what no worker would.
@@ -52,7 +52,7 @@ struct PoolTimers<Payload> {
     /// A parked worker has slept until its time.
     mutating func workerWoke(_ worker: Int, now: UInt64) -> Awakening {
         guard keeper == worker else { return .sleepsOn }
-        let due = takeDue(now)
+        let due = kept <= now ? takeDue(now) : []
         kept = next
         settle()
         return .fires(due, then: kept)
@@ -76,10 +76,9 @@ struct PoolTimers<Payload> {
         return removed
     }
 
-    /// Everything that is due, if a window ends (rule S6).
+    /// Everything that is due (rule S6).
     private mutating func takeDue(_ now: UInt64) -> [Payload] {
         var due: [Payload] = []
-        guard next <= now else { return due }
         while let payload = queue.popExpired(now: now) { due.append(payload) }
         return due
     }

@@ -117,9 +117,9 @@ public final class VirtualClock: Clock, Sendable {
         }
     }
 
-    /// Calls a body when the clock is moved past a deadline; it counts as a sleeper.
-    func call(at deadline: Instant, tolerance: UInt64, _ body: @escaping @Sendable () -> Void) {
-        let observers = state.withLock { $0.calls(at: deadline.nanoseconds, tolerance: tolerance, body) }
+    /// Calls a body when the clock is moved into a window; it counts as a sleeper.
+    func call(within window: TimerWindow, _ body: @escaping @Sendable () -> Void) {
+        let observers = state.withLock { $0.calls(within: window, body) }
         for observer in observers { observer.resume() }
     }
 }

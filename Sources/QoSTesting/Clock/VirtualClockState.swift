@@ -24,7 +24,7 @@ struct VirtualClockState {
     private enum Stage {
         case registered
         case cancelled
-        case waiting(TimerID, Sleeper)
+        case waiting(TimerSet<Payload>.Name, Sleeper)
     }
 
     private enum Payload {
@@ -33,7 +33,7 @@ struct VirtualClockState {
     }
 
     private(set) var now: UInt64 = 0
-    private var timers = TimerQueue<Payload>()
+    private var timers = TimerSet<Payload>()
     private var stages: [Int: Stage] = [:]
     private var lastSleeper = 0
     private var observers: [(count: Int, observer: Observer)] = []
@@ -57,15 +57,14 @@ struct VirtualClockState {
             stages[sleeper] = nil
             return .isPast
         }
-        let timer = timers.insert(deadline: deadline, tolerance: tolerance, .sleeper(sleeper))
+        let window = TimerWindow(deadline: deadline, tolerance: tolerance, isPrompt: false)
+        let timer = timers.insert(window, .sleeper(sleeper))
         stages[sleeper] = .waiting(timer, continuation)
         return .waits(takeObservers())
     }
 
-    mutating func calls(
-        at deadline: UInt64, tolerance: UInt64, _ body: @escaping @Sendable () -> Void
-    ) -> [Observer] {
-        timers.insert(deadline: deadline, tolerance: tolerance, .action(body))
+    mutating func calls(within window: TimerWindow, _ body: @escaping @Sendable () -> Void) -> [Observer] {
+        timers.insert(window, .action(body))
         return takeObservers()
     }
 

@@ -23,12 +23,12 @@ final class DeterministicExecutor: TaskExecutor {
     }
 
     private func enqueue(_ job: UnownedJob, after delay: Duration, tolerance: Duration?) {
-        let nanoseconds = UInt64(clamping: delay.schedulerNanoseconds)
         let sleeper = qosClass ?? QoSClass(rawPriority: Task.currentPriority.rawValue) ?? .default
-        let window =
-            tolerance.map { UInt64(clamping: $0.schedulerNanoseconds) }
-            ?? TimerLeeway.tolerance(of: sleeper, delay: nanoseconds)
-        scheduler.clock.call(at: scheduler.now.advanced(by: delay), tolerance: window) {
+        let now = scheduler.now
+        let window = TimerWindow(
+            deadline: now.advanced(by: delay).nanoseconds, now: now.nanoseconds,
+            tolerance: tolerance.map { UInt64(clamping: $0.schedulerNanoseconds) }, of: sleeper)
+        scheduler.clock.call(within: window) {
             if ConcurrencyRuntime.isResumption(job) {
                 ConcurrencyRuntime.runResumption(job)
             } else {

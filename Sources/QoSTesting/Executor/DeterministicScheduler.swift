@@ -127,7 +127,10 @@ public final class DeterministicScheduler: Sendable {
         await withCheckedContinuation(isolation: isolation) { continuation in
             let work = VirtualWorker.Work(continuation: continuation, remaining: nanoseconds, label: label)
             let isOurs = state.withLock { $0.driver == .current && $0.workBegan(work) }
-            if !isOurs { clock.call(at: now.advanced(by: duration), tolerance: 0) { continuation.resume() } }
+            if !isOurs {
+                let end = TimerWindow(deadline: now.advanced(by: duration).nanoseconds, tolerance: 0)
+                clock.call(within: end) { continuation.resume() }
+            }
         }
     }
 

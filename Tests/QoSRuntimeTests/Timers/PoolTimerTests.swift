@@ -27,6 +27,23 @@ struct PoolTimerTests {
         }
     }
 
+    @Test("a task that was begun at once within a running job sleeps no longer than it asks for", arguments: classes)
+    func immediate(_ qosClass: QoSClass) async throws {
+        try await withScheduler { scheduler in
+            let executor = scheduler.executor(for: qosClass)
+            await Task(executorPreference: executor) {
+                let woke = Gate()
+                let sleeper = Task.immediate(executorPreference: executor) {
+                    try await Task.sleep(for: .milliseconds(5), tolerance: .zero)
+                    woke.open()
+                }
+                // The job around the sleeper goes on until the sleep is over.
+                woke.blockThread()
+                _ = await sleeper.result
+            }.value
+        }
+    }
+
     @Test("a worker that keeps the timers and is told to park by admission goes on keeping them", arguments: classes)
     func limited(_ qosClass: QoSClass) async throws {
         try await withScheduler(.init(processors: 2, appliesKernelEffects: false)) { scheduler in

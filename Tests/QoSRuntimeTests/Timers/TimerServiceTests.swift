@@ -13,8 +13,27 @@ struct TimerServiceTests {
         let fired = Collected<Int>()
 
         /// Adds a timer that reports a number.
-        func add(_ number: Int, deadline: UInt64, tolerance: UInt64 = 0) -> Bool {
-            service.add(deadline: deadline, tolerance: tolerance, .body { [fired] in fired.append(number) })
+        func add(_ number: Int, deadline: UInt64, tolerance: UInt64 = 0, isPrompt: Bool = false) -> Bool {
+            service.add(
+                TimerWindow(deadline: deadline, tolerance: tolerance, isPrompt: isPrompt),
+                .body { [fired] in fired.append(number) })
+        }
+
+        /// Adds a timer that can be cancelled.
+        func addTicket(_ number: Int, deadline: UInt64) -> TimerTicket {
+            let ticket = TimerTicket(.body { [fired] in fired.append(number) })
+            _ = service.add(TimerWindow(deadline: deadline, tolerance: 0), .ticket(ticket))
+            return ticket
+        }
+
+        /// Adds a timer that sets itself again each time it fires.
+        func addEternal(deadline: UInt64) {
+            _ = service.add(
+                TimerWindow(deadline: deadline, tolerance: 0),
+                .body { [unowned self] in
+                    fired.append(0)
+                    addEternal(deadline: deadline)
+                })
         }
 
         /// Lets the loop look at a moment.
@@ -23,7 +42,11 @@ struct TimerServiceTests {
         }
 
         static func run(_ payload: TimerService.Payload) {
-            if case .body(let body) = payload { body() }
+            switch payload {
+            case .body(let body): body()
+            case .ticket(let ticket): ticket.take().map(run)
+            case .job, .entry: break
+            }
         }
     }
 
@@ -85,18 +108,94 @@ struct TimerServiceTests {
         #expect(stage.fired.all.isEmpty)
     }
 
-    @Test("a timer that is set by one that fires is not forgotten")
+    @Test("a timer that is set by one that fires waits for the next turn, and is not forgotten")
     func setWhileFiring() {
         let stage = Stage()
         _ = stage.service.add(
-            deadline: 10, tolerance: 0,
+            TimerWindow(deadline: 10, tolerance: 0),
             .body { [stage] in
                 stage.fired.append(1)
                 _ = stage.add(2, deadline: 10)
                 _ = stage.add(3, deadline: 40)
             })
+        #expect(stage.advance(to: 10) == 10)
+        #expect(stage.fired.all == [1])
         #expect(stage.advance(to: 10) == 40)
         #expect(stage.fired.all == [1, 2])
+    }
+
+    @Test("timers that are due again and again leave the loop its turns", .timeLimit(.minutes(1)))
+    func eternal() {
+        let stage = Stage()
+        for _ in 0..<20 { stage.addEternal(deadline: 10) }
+        for turn in 1...50 {
+            #expect(stage.advance(to: 10) == 10)
+            #expect(stage.fired.all.count == 20 * turn)
+        }
+    }
+
+    @Test("a turn fires a limited number, in order; the next ones go on without waiting for a window to end")
+    func limited() {
+        let stage = Stage()
+        let (limit, rest) = (TimerService.firingsPerTurn, 10)
+        _ = stage.add(0, deadline: 10)
+        for number in 1..<limit + rest { _ = stage.add(number, deadline: 10 - 1, tolerance: 100) }
+        #expect(stage.advance(to: 20) == 20)
+        #expect(stage.fired.all.count == limit)
+        #expect(stage.advance(to: 20) == nil)
+        #expect(Set(stage.fired.all) == Set(0..<limit + rest))
+    }
+
+    @Test("S6 a prompt timer fires at its deadline; with others in its window, at the latest of their deadlines")
+    func prompt() {
+        let stage = Stage()
+        _ = stage.add(1, deadline: 10, tolerance: 20, isPrompt: true)
+        #expect(stage.advance(to: 0) == 10)
+        _ = stage.add(2, deadline: 15, tolerance: 20, isPrompt: true)
+        // The loop wakes up for the first one, before it learns that the second one could go with it.
+        #expect(stage.advance(to: 10) == 15)
+        #expect(stage.fired.all == [1])
+        _ = stage.add(3, deadline: 18, tolerance: 5, isPrompt: true)
+        _ = stage.add(4, deadline: 24, tolerance: 0, isPrompt: true)
+        #expect(stage.advance(to: 14) == 18)
+        #expect(stage.advance(to: 18) == 24)
+        #expect(stage.fired.all == [1, 2, 3])
+    }
+
+    @Test("a timer that is cancelled does not fire and leaves the loop's set, wherever the request is")
+    func cancelled() {
+        let stage = Stage()
+        let (first, second) = (stage.addTicket(1, deadline: 10), stage.addTicket(2, deadline: 20))
+        _ = stage.advance(to: 0)
+        let third = stage.addTicket(3, deadline: 5)
+        #expect(stage.service.cancel(first).payload != nil)
+        #expect(stage.service.cancel(third).payload != nil)
+        #expect(stage.service.cancel(third).payload == nil)
+        #expect(stage.advance(to: 0) == 20)
+        #expect(stage.service.count == 1)
+        #expect(stage.advance(to: 20) == nil)
+        #expect(stage.fired.all == [2])
+        #expect(stage.service.cancel(second).payload == nil)
+    }
+
+    @Test("what a cancelled timer holds goes at once; the loop is woken when it keeps too many")
+    func cancelledMemory() {
+        let stage = Stage()
+        weak var held: Tally?
+        let tickets = (0..<TimerService.keptCancellations).map { number -> TimerTicket in
+            let tally = Tally()
+            held = tally
+            let ticket = TimerTicket(.body { tally.add() })
+            _ = stage.service.add(TimerWindow(deadline: .max, tolerance: 0), .ticket(ticket))
+            return ticket
+        }
+        _ = stage.advance(to: 0)
+        let wakes = tickets.map { stage.service.cancel($0).wakesLoop }
+        #expect(wakes == Array(repeating: false, count: wakes.count - 1) + [true])
+        #expect(held == nil)
+        #expect(stage.service.count == wakes.count)
+        #expect(stage.advance(to: 0) == nil)
+        #expect(stage.service.count == 0)
     }
 
     @Test("everything is given up at shutdown, what was only asked for too")

@@ -96,6 +96,18 @@ struct DeterministicSchedulerTests {
         #expect(scheduler.clock.sleepers == 0)
     }
 
+    @Test(
+        "S6 a single sleep of default or above ends at its deadline, one below uses its window",
+        arguments: QoSClass.allCases)
+    func promptSleeps(_ qosClass: QoSClass) throws {
+        let scheduler = DeterministicScheduler()
+        let slept = try scheduler.run(qosClass) {
+            try await Task.sleep(for: .milliseconds(20))
+            return scheduler.now.offset
+        }
+        #expect((slept <= .milliseconds(20)) == (qosClass >= .default), "\(slept)")
+    }
+
     @Test("an advance looks at the timers at its end, and leaves what is later")
     func advance() throws {
         let scheduler = DeterministicScheduler()

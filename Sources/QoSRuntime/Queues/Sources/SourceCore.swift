@@ -5,71 +5,136 @@ import QoSKernel
 ///
 /// Handlers are detached (rule B10). Threading: any thread.
 final class SourceCore<Event: Sendable>: CancellableSource {
+    /// Who gets the events.
+    enum Receiver: Sendable {
+        /// A closure, called on the queue.
+        case handler(@Sendable (Event) -> Void)
+        /// A task that awaits them: an event is handled when the task takes it.
+        case stream(EventBuffer<Event>)
+    }
+
     private struct State {
         var pending: Event?
 
-        /// From the submission of a call of the handler to the call's end.
+        /// From the submission of a call of the handler until the event has been handled.
         var isHandling = false
+        var suspensions = 0
         var isCancelled = false
         var onCancel: [@Sendable () -> Void] = []
+
+        /// Whether a call of the handler is to be submitted, which then counts as begun.
+        mutating func begins() -> Bool {
+            guard pending != nil, !isHandling, suspensions == 0 else { return false }
+            isHandling = true
+            return true
+        }
     }
 
     private let queue: QueueCore
     private let level: LevelCode
     private let onShutdown: ShutdownBehavior?
     private let merge: @Sendable (Event, Event) -> Event
-    private let handler: @Sendable (Event) -> Void
-    private let handled: @Sendable () -> Void
+    private let receiver: Receiver
     private let state = Lock(State())
+
+    /// What sets the timer of a timer's source.
+    let timer: TimerSource?
+
+    /// Asked before each call of the handler for what has not been said by ``happened(_:)``.
+    private let unsaid: @Sendable () -> Event?
+
+    /// Called when an event has been handled.
+    private let handled: @Sendable (SourceCore, Event) -> Void
 
     /// - Parameters:
     ///   - merge: makes one event of two.
-    ///   - handled: called on the queue after each call of the handler.
+    ///   - unsaid: asked before each call of the handler for events that ``happened(_:)`` was not told.
+    ///   - handled: called after each call of the handler, on the thread that ended it.
     init(
-        queue: QueueCore, level: QoSLevel?, onShutdown: ShutdownBehavior? = nil,
-        merge: @escaping @Sendable (Event, Event) -> Event,
-        handler: @escaping @Sendable (Event) -> Void, handled: @escaping @Sendable () -> Void = {}
+        queue: QueueCore, level: QoSLevel?, onShutdown: ShutdownBehavior? = nil, timer: TimerSource? = nil,
+        receiver: Receiver, merge: @escaping @Sendable (Event, Event) -> Event,
+        unsaid: @escaping @Sendable () -> Event? = { nil },
+        handled: @escaping @Sendable (SourceCore, Event) -> Void = { _, _ in }
     ) {
         self.queue = queue
         self.level = queue.detachedLevel(level, [])
         self.onShutdown = onShutdown
+        self.timer = timer
+        self.receiver = receiver
         self.merge = merge
-        self.handler = handler
+        self.unsaid = unsaid
         self.handled = handled
     }
+
+    var scheduler: SchedulerCore { queue.core }
 
     /// The class that a timer's tolerance is taken from.
     var qosClass: QoSClass { QoSClass(atRank: level.rank) }
 
     var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
+    // MARK: Events
+
     /// Something has happened.
     func happened(_ event: Event) {
         let submits = state.withLock { state in
             guard !state.isCancelled else { return false }
             state.pending = state.pending.map { merge($0, event) } ?? event
-            defer { state.isHandling = true }
-            return !state.isHandling
+            return state.begins()
         }
         if submits { submit() }
     }
 
     private func submit() {
-        queue.add(
-            ClosureEntry(queue: queue, level: level, isBarrier: false, onShutdown: onShutdown) { self.handle() })
+        queue.add(SourceEntry(self, queue: queue, level: level, onShutdown: onShutdown))
     }
 
-    private func handle() {
-        if let event = state.withLock({ $0.pending.take() }) {
-            handler(event)
-            handled()
+    /// Gives what has happened to the receiver. The queue's turn.
+    func handle() {
+        let event = state.withLock { $0.suspensions == 0 ? $0.pending.take() : nil }
+        guard let event else { return ended() }
+        let all = unsaid().map { merge(event, $0) } ?? event
+        switch receiver {
+        case .handler(let handler):
+            handler(all)
+            handled(self, all)
+            ended()
+        case .stream(let buffer):
+            buffer.put(all) { [self] in
+                handled(self, all)
+                ended()
+            }
         }
-        // Not before the handler has returned: on a concurrent queue the next call would run beside it.
+    }
+
+    /// An event has been handled. Not before: on a concurrent queue the next call would run beside it.
+    private func ended() {
         let isNext = state.withLock { state in
-            state.isHandling = state.pending != nil
-            return state.isHandling
+            state.isHandling = false
+            return state.begins()
         }
         if isNext { submit() }
+    }
+
+    /// Drops what the handler was not called for yet.
+    func forget() {
+        state.withLock { $0.pending = nil }
+    }
+
+    // MARK: Suspension and end
+
+    func suspend() {
+        state.withLock { $0.suspensions += 1 }
+    }
+
+    func resume() -> Bool {
+        let (wasSuspended, isNext) = state.withLock { state in
+            guard state.suspensions > 0 else { return (false, false) }
+            state.suspensions -= 1
+            return (true, state.begins())
+        }
+        if isNext { submit() }
+        return wasSuspended
     }
 
     func cancel() {

@@ -1,7 +1,20 @@
 import QoSKernel
+import Synchronization
 
 /// A source as its scheduler knows it.
 protocol CancellableSource: AnyObject, Sendable {
+    var scheduler: SchedulerCore { get }
+    var isCancelled: Bool { get }
+
+    /// Gives what has happened to the handler. The queue's turn.
+    func handle()
+
+    /// Lets no call of the handler begin until ``resume()``. Any thread.
+    func suspend()
+
+    /// Takes one ``suspend()`` back; `false` where there is none. Any thread.
+    func resume() -> Bool
+
     /// No call of the handler begins from now on. Any thread, any number of times.
     func cancel()
 
@@ -19,6 +32,15 @@ final class SourceRegistry: Sendable {
     }
 
     private let content = Lock(Content())
+    private let timersEnd = Atomic<Bool>(false)
+
+    /// Whether no timer fires again. Any thread.
+    var timersHaveEnded: Bool { timersEnd.load(ordering: .relaxed) }
+
+    /// A shutdown begins, which would wait for the handlers of repeating timers for ever.
+    func endTimers() {
+        timersEnd.store(true, ordering: .relaxed)
+    }
 
     /// Keeps a source until its end; ends it at once when the loop has ended.
     func add(_ source: any CancellableSource) {

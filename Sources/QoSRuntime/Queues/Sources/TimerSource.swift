@@ -1,43 +1,86 @@
 import QoSCore
 import QoSKernel
 
-/// Arms a scheduler's timer again and again for a source.
-struct TimerSource: Sendable {
-    let source: SourceCore<Int>
-    let core: SchedulerCore
+/// Brings the firings of a timer to a source.
+///
+/// A timer has at most one deadline in the scheduler's timers. The next one follows when the handler has returned, so a
+/// handler that is slow or suspended costs nothing; the deadlines that pass meanwhile are counted when it is called.
+///
+/// Threading: any thread.
+final class TimerSource: Sendable {
+    private struct State {
+        var course: TimerCourse?
 
-    /// Nanoseconds; `nil` fires once.
-    let interval: UInt64?
+        /// What stands in the scheduler's timers; `nil` from the firing until the handler has returned.
+        var ticket: TimerTicket?
 
-    /// Nanoseconds; `nil` leaves it to the source's class.
-    let tolerance: UInt64?
+        /// How often the timer has been set. A firing for an earlier setting is none.
+        var setting = 0
+        var isCancelled = false
+    }
 
-    /// Asks for the next firing. Monotonic nanoseconds.
-    func arm(deadline: UInt64, now: UInt64) {
-        let delay = deadline > now ? deadline - now : 0
-        let window = tolerance ?? TimerLeeway.tolerance(of: source.qosClass, delay: delay)
-        // The timer keeps neither the scheduler, which keeps the timer, nor a source that has been cancelled.
-        core.addTimer(
-            deadline: deadline, tolerance: window,
-            .body { [weak source, interval, tolerance, unowned core] in
-                guard let source else { return }
-                TimerSource(source: source, core: core, interval: interval, tolerance: tolerance).fired(
-                    deadline: deadline)
-            })
+    private let state = Lock(State())
+
+    /// Sets the timer, in the place of what was set before.
+    func set(_ course: TimerCourse, for source: SourceCore<Int>) {
+        let (old, isCancelled) = state.withLock { state in
+            state.course = course
+            state.setting += 1
+            return (state.ticket.take(), state.isCancelled)
+        }
+        if let old { source.scheduler.cancelTimer(old) }
+        if !isCancelled { arm(source) }
+    }
+
+    /// Counts the deadlines that have passed since the firing; `nil` for none.
+    func passed() -> Int? {
+        let count = state.withLock { state in
+            state.ticket == nil ? state.course?.take(now: MonotonicClock.nanoseconds()) ?? 0 : 0
+        }
+        return count > 0 ? count : nil
+    }
+
+    /// The handler has returned.
+    func handled(by source: SourceCore<Int>) {
+        if !source.scheduler.sources.timersHaveEnded { arm(source) }
+    }
+
+    func cancel(_ source: SourceCore<Int>) {
+        let ticket = state.withLock { state in
+            state.isCancelled = true
+            return state.ticket.take()
+        }
+        if let ticket { source.scheduler.cancelTimer(ticket) }
+    }
+
+    /// Asks the scheduler for the next firing; fires at once where the window has ended already.
+    private func arm(_ source: SourceCore<Int>) {
+        let now = MonotonicClock.nanoseconds()
+        var count = 0
+        let armed: (window: TimerWindow, ticket: TimerTicket)? = state.withLock { state in
+            guard !state.isCancelled, state.ticket == nil,
+                let window = state.course?.window(now: now, of: source.qosClass)
+            else { return nil }
+            if window.end <= now {
+                count = state.course?.take(now: now) ?? 0
+                return nil
+            }
+            let ticket = TimerTicket(.body { [self, setting = state.setting] in fired(setting, source) })
+            state.ticket = ticket
+            return (window, ticket)
+        }
+        if count > 0 { source.happened(count) }
+        // A ticket that is cancelled before it gets there does nothing there.
+        if let armed { source.scheduler.addTimer(armed.window, .ticket(armed.ticket)) }
     }
 
     /// The loop's thread.
-    private func fired(deadline: UInt64) {
-        guard !source.isCancelled else { return }
-        guard let interval else {
-            source.happened(1)
-            return
+    private func fired(_ setting: Int, _ source: SourceCore<Int>) {
+        let count = state.withLock { state in
+            guard state.setting == setting else { return 0 }
+            state.ticket = nil
+            return state.course?.take(now: MonotonicClock.nanoseconds()) ?? 0
         }
-        let now = MonotonicClock.nanoseconds()
-        // Deadlines that have passed meanwhile count as firings, and are not made up for one by one.
-        let passed = now > deadline ? (now - deadline) / interval : 0
-        source.happened(Int(clamping: passed + 1))
-        let (offset, overflows) = (passed + 1).multipliedReportingOverflow(by: interval)
-        if !overflows { arm(deadline: deadline.addingSaturating(offset), now: now) }
+        if count > 0 { source.happened(count) }
     }
 }

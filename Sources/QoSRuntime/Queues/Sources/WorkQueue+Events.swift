@@ -1,27 +1,24 @@
 public import QoSCore
 
 // The sources' events, to be awaited. Each source ends with the loop that awaits it, and each sequence with its
-// scheduler.
+// scheduler. A sequence holds one event; what happens before its loop takes that is merged into the next.
 
 extension WorkQueue {
     /// The arrivals of a signal, as ``makeSignalSource(_:level:handler:)`` counts them.
     public func signalEvents(_ signal: Int32, level: QoSLevel? = nil) async throws(WorkQueueError) -> AsyncStream<Int> {
-        let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
-        let source = try await makeSignalSource(signal, level: level) { continuation.yield($0) }
-        source.onCancel { continuation.finish() }
-        continuation.onTermination = { _ in source.cancel() }
-        return stream
+        let buffer = EventBuffer<Int>()
+        return buffer.stream(of: try await signalSource(signal, level, .stream(buffer)).begin())
     }
 
     /// What happens to a file, as ``makeFileSource(_:level:handler:)`` tells it.
+    ///
+    /// Beside a slow loop an element keeps ``FileChanges/maximumNames`` names, and ``FileChanges/hasMoreNames`` says that
+    /// there were more.
     public func fileEvents(
         _ path: String, level: QoSLevel? = nil
     ) async throws(WorkQueueError) -> AsyncStream<FileChanges> {
-        let (stream, continuation) = AsyncStream.makeStream(of: FileChanges.self)
-        let source = try await makeFileSource(path, level: level) { continuation.yield($0) }
-        source.onCancel { continuation.finish() }
-        continuation.onTermination = { _ in source.cancel() }
-        return stream
+        let buffer = EventBuffer<FileChanges>()
+        return buffer.stream(of: try await fileSource(path, level, .stream(buffer)).begin())
     }
 
     /// Waits, without blocking a thread, until a descriptor is ready.
@@ -31,14 +28,10 @@ extension WorkQueue {
     public func readiness(
         of descriptor: Int32, for events: DescriptorReadiness, level: QoSLevel? = nil
     ) async throws(WorkQueueError) -> DescriptorReadiness {
-        let (stream, continuation) = AsyncStream.makeStream(of: DescriptorReadiness.self)
-        let source = try await makeDescriptorSource(descriptor, for: events, level: level) { ready in
-            continuation.yield(ready)
-            continuation.finish()
-        }
-        source.onCancel { continuation.finish() }
+        let buffer = EventBuffer<DescriptorReadiness>()
+        let source = try await descriptorSource(descriptor, events, level, .stream(buffer)).begin()
         defer { source.cancel() }
-        for await ready in stream { return ready }
+        for await ready in buffer.stream(of: source) { return ready }
         return []
     }
 }

@@ -2,7 +2,8 @@ public import QoSCore
 import QoSEventLoop
 import QoSKernel
 
-// Sources on the scheduler's event loop (rules B10, B14).
+// Sources on the scheduler's event loop (rules B10, B14). In asynchronous code the caller is suspended until the loop watches; the
+// synchronous forms block the calling thread for that, which takes as long as a wake-up of the loop's thread.
 
 extension WorkQueue {
     /// Watches a signal; the handler runs on the queue, detached (rule B10).
@@ -17,13 +18,15 @@ extension WorkQueue {
     public func makeSignalSource(
         _ signal: Int32, level: QoSLevel? = nil, handler: @escaping @Sendable (Int) -> Void
     ) async throws(WorkQueueError) -> WorkSource {
-        let source = SourceCore<Int>(queue: core, level: level, merge: { $0 + $1 }, handler: handler)
-        let loop = core.core.loop
-        let watch = try await watching { () throws(EventLoopError) in
-            try loop.watchSignal(signal) { source.happened(1) }
-        }
-        source.onCancel { watch.close() }
-        return WorkSource(source, of: core.core)
+        try await signalSource(signal, level, .handler(handler)).begin()
+    }
+
+    /// Watches a signal, from synchronous code: blocks the calling thread until the loop watches.
+    @available(*, noasync)
+    public func makeSignalSource(
+        _ signal: Int32, level: QoSLevel? = nil, handler: @escaping @Sendable (Int) -> Void
+    ) throws(WorkQueueError) -> WorkSource {
+        try signalSource(signal, level, .handler(handler)).beginBlocking()
     }
 
     /// Watches a descriptor; the handler runs on the queue, detached (rule B10).
@@ -41,29 +44,16 @@ extension WorkQueue {
         _ descriptor: Int32, for events: DescriptorReadiness, level: QoSLevel? = nil,
         handler: @escaping @Sendable (DescriptorReadiness) -> Void
     ) async throws(WorkQueueError) -> WorkSource {
-        let loop = core.core.loop
-        let watched = WatchedDescriptor()
-        let source = SourceCore<DescriptorReadiness>(
-            queue: core, level: level, merge: { $0.union($1) }, handler: handler,
-            handled: {
-                // The loop has ended if it refuses: no more events come then.
-                try? loop.submit { try? watched.watch?.update(events.watched) }
-            })
-        let watch = try await watching { () throws(EventLoopError) in
-            let watch = try loop.watchDescriptor(descriptor, for: events.watched) { outcome in
-                // Paused until the handler has run, which would else be told of the same readiness over and over.
-                try? watched.watch?.update([])
-                source.happened(DescriptorReadiness(outcome))
-            }
-            // Here, so that the first event finds it.
-            watched.set(watch)
-            return watch
-        }
-        source.onCancel {
-            watched.set(nil)
-            watch.close()
-        }
-        return WorkSource(source, of: core.core)
+        try await descriptorSource(descriptor, events, level, .handler(handler)).begin()
+    }
+
+    /// Watches a descriptor, from synchronous code: blocks the calling thread until the loop watches.
+    @available(*, noasync)
+    public func makeDescriptorSource(
+        _ descriptor: Int32, for events: DescriptorReadiness, level: QoSLevel? = nil,
+        handler: @escaping @Sendable (DescriptorReadiness) -> Void
+    ) throws(WorkQueueError) -> WorkSource {
+        try descriptorSource(descriptor, events, level, .handler(handler)).beginBlocking()
     }
 
     /// Watches a file, or a directory and the files in it; the handler runs on the queue, detached (rule B10).
@@ -78,23 +68,68 @@ extension WorkQueue {
     public func makeFileSource(
         _ path: String, level: QoSLevel? = nil, handler: @escaping @Sendable (FileChanges) -> Void
     ) async throws(WorkQueueError) -> WorkSource {
-        let source = SourceCore<FileChanges>(
-            queue: core, level: level, merge: { $0.merged(with: $1) }, handler: handler)
-        let loop = core.core.loop
-        let watch = try await watching { () throws(EventLoopError) in
-            try loop.watchFile(path) { source.happened(FileChanges($0)) }
-        }
-        source.onCancel { watch.close() }
-        return WorkSource(source, of: core.core)
+        try await fileSource(path, level, .handler(handler)).begin()
     }
 
-    private func watching<Watch: Sendable>(
-        _ make: @escaping @Sendable () throws(EventLoopError) -> Watch
-    ) async throws(WorkQueueError) -> Watch {
-        do throws(EventLoopError) {
-            return try await core.core.loop.perform(make)
-        } catch {
-            throw .sourceUnavailable(error.description)
+    /// Watches a file, from synchronous code: blocks the calling thread until the loop watches.
+    @available(*, noasync)
+    public func makeFileSource(
+        _ path: String, level: QoSLevel? = nil, handler: @escaping @Sendable (FileChanges) -> Void
+    ) throws(WorkQueueError) -> WorkSource {
+        try fileSource(path, level, .handler(handler)).beginBlocking()
+    }
+}
+
+extension WorkQueue {
+    func signalSource(
+        _ signal: Int32, _ level: QoSLevel?, _ receiver: SourceCore<Int>.Receiver
+    ) -> PendingSource<Int> {
+        let source = SourceCore<Int>(queue: core, level: level, receiver: receiver, merge: +)
+        let loop = core.core.loop
+        return PendingSource(core: source) { () throws(EventLoopError) in
+            let watch = try loop.watchSignal(signal) { source.happened(1) }
+            source.onCancel { watch.close() }
+        }
+    }
+
+    func fileSource(
+        _ path: String, _ level: QoSLevel?, _ receiver: SourceCore<FileChanges>.Receiver
+    ) -> PendingSource<FileChanges> {
+        let source = SourceCore<FileChanges>(
+            queue: core, level: level, receiver: receiver, merge: { $0.merged(with: $1) })
+        let loop = core.core.loop
+        return PendingSource(core: source) { () throws(EventLoopError) in
+            let watch = try loop.watchFile(path) { source.happened(FileChanges($0)) }
+            source.onCancel { watch.close() }
+        }
+    }
+
+    func descriptorSource(
+        _ descriptor: Int32, _ events: DescriptorReadiness, _ level: QoSLevel?,
+        _ receiver: SourceCore<DescriptorReadiness>.Receiver
+    ) -> PendingSource<DescriptorReadiness> {
+        let loop = core.core.loop
+        let watched = WatchedDescriptor()
+        let source = SourceCore<DescriptorReadiness>(
+            queue: core, level: level, receiver: receiver, merge: { $0.union($1) },
+            handled: { _, ready in
+                // A descriptor in an error state is ready for that for ever.
+                guard !ready.contains(.failed) else { return }
+                // The loop has ended if it refuses: no more events come then.
+                try? loop.submit { try? watched.watch?.update(events.watched) }
+            })
+        return PendingSource(core: source) { () throws(EventLoopError) in
+            let watch = try loop.watchDescriptor(descriptor, for: events.watched) { outcome in
+                // Paused until the handler has run, which would else be told of the same readiness over and over.
+                try? watched.watch?.update([])
+                source.happened(DescriptorReadiness(outcome))
+            }
+            // Here, so that the first event finds it.
+            watched.set(watch)
+            source.onCancel {
+                watched.set(nil)
+                watch.close()
+            }
         }
     }
 }

@@ -1,5 +1,4 @@
 public import QoSCore
-import QoSKernel
 
 extension WorkQueue {
     /// Makes a timer whose handler runs on the queue, detached (rule B10).
@@ -18,29 +17,37 @@ extension WorkQueue {
         after delay: Duration, repeating interval: Duration? = nil, tolerance: Duration? = nil, level: QoSLevel? = nil,
         onShutdown: ShutdownBehavior? = nil, handler: @escaping @Sendable (Int) -> Void
     ) -> WorkSource {
-        let source = SourceCore<Int>(
-            queue: core, level: level, onShutdown: onShutdown, merge: { $0 + $1 }, handler: handler)
-        let now = MonotonicClock.nanoseconds()
-        let timer = TimerSource(
-            source: source, core: core.core, interval: interval.map { max(1_000, $0.clampedNanoseconds) },
-            tolerance: tolerance?.clampedNanoseconds)
-        timer.arm(deadline: now.addingSaturating(delay.clampedNanoseconds), now: now)
-        return WorkSource(source, of: core.core)
+        timer(
+            TimerCourse(after: delay, repeating: interval, tolerance: tolerance), level, onShutdown, .handler(handler))
     }
 
     /// The firings of a timer, as ``makeTimer(after:repeating:tolerance:level:onShutdown:handler:)`` makes it, to be awaited.
     ///
-    /// The timer ends with the loop that awaits it.
+    /// The timer ends with the loop that awaits it. Firings beside a slow loop are merged: its next element counts them.
     public func timerEvents(
         after delay: Duration, repeating interval: Duration? = nil, tolerance: Duration? = nil, level: QoSLevel? = nil
     ) -> AsyncStream<Int> {
-        AsyncStream { continuation in
-            let source = makeTimer(after: delay, repeating: interval, tolerance: tolerance, level: level) { count in
-                continuation.yield(count)
-                if interval == nil { continuation.finish() }
-            }
-            source.onCancel { continuation.finish() }
-            continuation.onTermination = { _ in source.cancel() }
-        }
+        let buffer = EventBuffer<Int>()
+        let source = timer(
+            TimerCourse(after: delay, repeating: interval, tolerance: tolerance), level, nil, .stream(buffer))
+        return buffer.stream(of: source)
+    }
+
+    private func timer(
+        _ course: TimerCourse, _ level: QoSLevel?, _ onShutdown: ShutdownBehavior?,
+        _ receiver: SourceCore<Int>.Receiver
+    ) -> WorkSource {
+        let timer = TimerSource()
+        let source = SourceCore<Int>(
+            queue: core, level: level, onShutdown: onShutdown, timer: timer, receiver: receiver, merge: +,
+            unsaid: timer.passed,
+            handled: { source, _ in
+                timer.handled(by: source)
+                // A sequence of one firing ends with it.
+                if case .stream = receiver, course.interval == nil { source.cancel() }
+            })
+        source.onCancel { [unowned source] in timer.cancel(source) }
+        defer { timer.set(course, for: source) }
+        return WorkSource(source)
     }
 }
