@@ -21,13 +21,13 @@ extension SchedulerCore {
         }
         // Under the lock under which a boost changes where the worker is counted.
         let admitted: QoSClassSet? = unsafe worker.pointee.boost.withLock { boost in
-            guard unsafe !worker.pointee.isBlocked else { return nil }
+            guard unsafe worker.pointee.standing.load(ordering: .relaxed) == .counted else { return nil }
             let counted = unsafe boost.flatMap(\.countedClass) ?? pool.pointee.qosClass
-            unsafe worker.pointee.blockedAs.store(UInt8(counted.rank + 1), ordering: .sequentiallyConsistent)
+            unsafe worker.pointee.standing.store(.blocked(as: counted), ordering: .sequentiallyConsistent)
             // A worker that has ended its job before it could see this will not take it back.
             unsafe worker.pointee.running.synchronize()
             if let step, unsafe worker.pointee.jobSteps.load(ordering: .relaxed) != step {
-                unsafe worker.pointee.blockedAs.store(0, ordering: .sequentiallyConsistent)
+                unsafe worker.pointee.standing.store(.counted, ordering: .sequentiallyConsistent)
                 return nil
             }
             return admission.workerBlocked(rank: counted.rank)
@@ -39,7 +39,6 @@ extension SchedulerCore {
         case .declared: blockedDeclared.wrappingAdd(1, ordering: .relaxed)
         case .detected: blockedDetected.wrappingAdd(1, ordering: .relaxed)
         }
-        unsafe worker.pointee.isParked.store(true, ordering: .sequentiallyConsistent)
         unsafe pool.pointee.relieve(worker.pointee.index)
         wake(admitted)
         if unsafe pool.pointee.hasWork() { unsafe pool.pointee.wakeOne() }
@@ -50,16 +49,21 @@ extension SchedulerCore {
     /// The thread runs again, or its job has ended: it is counted as before. By the worker, or by the loop that sees it run.
     func workerUnblocked(_ worker: UnsafeMutablePointer<Worker>) {
         let pool = unsafe worker.pointee.pool
-        let admitted: QoSClassSet? = unsafe worker.pointee.boost.withLock { _ in
-            let counted = unsafe worker.pointee.blockedAs.load(ordering: .sequentiallyConsistent)
-            guard counted != 0 else { return nil }
-            let admitted = admission.workerUnblocked(rank: Int(counted) - 1)
+        let admitted: QoSClassSet? = unsafe worker.pointee.boost.withLock { boost in
+            guard let counted = unsafe worker.pointee.standing.load(ordering: .relaxed).blockedAs else { return nil }
+            var admitted = admission.workerUnblocked(rank: counted.rank)
+            // A raise that came while the thread slept, without the right to raise it: from now on the fence is of use.
+            if let raised = boost, case .fence(nil) = raised.means {
+                let (fence, admit) = unsafe admission.fenceRaised(
+                    upTo: raised.qosClass, holder: pool.pointee.qosClass)
+                admitted.formUnion(admit)
+                boost = WorkerBoost(qosClass: raised.qosClass, means: .fence(fence), endsWithLock: raised.endsWithLock)
+            }
             // Not before: a worker that sees it taken back goes on, and may say at once that it is idle.
-            unsafe worker.pointee.blockedAs.store(0, ordering: .sequentiallyConsistent)
+            unsafe worker.pointee.standing.store(.counted, ordering: .sequentiallyConsistent)
             return admitted
         }
         guard let admitted else { return }
-        unsafe worker.pointee.isParked.store(false, ordering: .sequentiallyConsistent)
         unsafe pool.pointee.blocked.wrappingSubtract(1, ordering: .sequentiallyConsistent)
         blockedWorkers.wrappingSubtract(1, ordering: .relaxed)
         wake(admitted)
@@ -81,7 +85,7 @@ extension SchedulerCore {
         let thread = ThreadID(rawValue: unsafe worker.pointee.threadID.load(ordering: .relaxed))
         guard thread.rawValue != 0 else { return }
         let isBlocked = unsafe worker.pointee.isBlocked
-        if unsafe !isBlocked && worker.pointee.isParked.load(ordering: .relaxed) { return }
+        if unsafe !isBlocked && worker.pointee.isParked { return }
         let step = unsafe worker.pointee.jobSteps.load(ordering: .sequentiallyConsistent)
         guard step & 1 == 1 else { return }
         // On a copy: changed in place, the whole worker would be borrowed for it, whose thread goes on meanwhile.
@@ -130,7 +134,6 @@ extension SchedulerCore {
         threads.removeAll { thread in
             guard unsafe pools[thread.rank].workers[thread.index].retires, thread.hasLeft else { return false }
             do { try thread.join() } catch { thread.abandon() }
-            unsafe pools[thread.rank].workers[thread.index].isToRetire.store(false, ordering: .relaxed)
             return true
         }
     }
@@ -149,9 +152,7 @@ extension SchedulerCore {
         for index in parked.sorted(by: >) {
             let worker = unsafe pool.pointee.workers + index
             let limit = unsafe pool.pointee.limit
-            guard unsafe !worker.pointee.isParkedInJob.load(ordering: .sequentiallyConsistent),
-                unsafe worker.pointee.beginRetirement()
-            else {
+            guard unsafe worker.pointee.beginRetirement() else {
                 kept.append(index)
                 continue
             }
@@ -159,7 +160,7 @@ extension SchedulerCore {
                 word.retired(index, limit: limit).map { ($0, ()) }
             }
             if retired == nil {
-                unsafe worker.pointee.isToRetire.store(false, ordering: .relaxed)
+                unsafe worker.pointee.isOpen.store(true, ordering: .relaxed)
                 kept.append(index)
             } else {
                 unsafe worker.pointee.parker.unpark()

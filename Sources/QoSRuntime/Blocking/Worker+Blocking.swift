@@ -25,19 +25,4 @@ extension Worker {
     var hasToAsk: Bool {
         unsafe pool.pointee.core.admission.mustAsk(rank: pool.pointee.qosClass.rank)
     }
-
-    /// A job of the calling worker can wait for more important work to go first: it parks as between two jobs, if it is told to.
-    static func askAtCheckpoint(_ worker: UnsafeMutablePointer<Worker>) {
-        let pool = unsafe worker.pointee.pool
-        let core = unsafe pool.pointee.core
-        guard !core.isClosed, unsafe cqos_current_lane() == nil, unsafe !worker.pointee.isBlocked,
-            unsafe !worker.pointee.isBoosted.load(ordering: .relaxed)
-        else { return }
-        guard unsafe core.workerMustPark(rank: pool.pointee.qosClass.rank) else { return }
-        unsafe worker.pointee.isParkedInJob.store(true, ordering: .sequentiallyConsistent)
-        unsafe park(worker, wasSearching: false, isCounted: false)
-        unsafe worker.pointee.isParkedInJob.store(false, ordering: .sequentiallyConsistent)
-        // Whoever wakes a worker counts it as one that looks for work; whoever closes wakes all of them.
-        if !core.isClosed { unsafe pool.pointee.searchSucceeded() }
-    }
 }

@@ -31,8 +31,9 @@ extension QoS {
     /// Lets more important work go first, in a loop that runs for long without suspending: the calling thread waits while its
     /// class is to stand aside.
     ///
-    /// Costs a nanosecond or two while nothing stands in the way. Not within an actor's call or a serial queue's item, for which
-    /// others may wait, and not in work that has been promoted: there it returns at once.
+    /// Costs a nanosecond or two while nothing stands in the way. It returns at once where other work may wait for the caller: within a
+    /// call of an actor, within an item of a serial queue, in promoted work, and within ``withBlocking(_:)``. A job that is promoted while
+    /// it waits here goes on.
     ///
     /// Any thread; on one that is no scheduler's worker it does nothing. In a task, prefer ``yieldIfNeeded()``, which keeps no
     /// thread.

@@ -153,6 +153,12 @@ package enum ConcurrencyRuntime {
         return reference.object != 0 && reference.implementation == 0
     }
 
+    /// Whether the calling code runs on an actor or another serial executor, whose turn it has.
+    static var isOnSerialExecutor: Bool {
+        // The generic executor is two null words (`Executor.h`, `SerialExecutorRef::generic()`).
+        unsafe cqos_current_serial_executor() != nil
+    }
+
     /// Ends the counting of references to an object that lives as long as the process.
     ///
     /// The concurrency library retains and releases the executor for each job that it enqueues; on one counter, which the processors

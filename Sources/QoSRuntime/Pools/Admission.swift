@@ -109,8 +109,7 @@ final class Admission: Sendable {
     }
 
     /// A worker that has to ask is about to take its next job.
-    ///
-    func workerAsked(rank: Int) -> (answer: AskedAnswer, admit: QoSClassSet) {
+    func workerAsked(rank: Int) -> Asked {
         var result = AskedAnswer.goesOn
         let admit = event { machine, now in
             let qosClass = QoSClass(atRank: rank)
@@ -120,7 +119,7 @@ final class Admission: Sendable {
             }
             return answer.actions
         }
-        return (result, admit)
+        return Asked(answer: result, admit: admit)
     }
 
     /// A worker's thread waits in the kernel with its job unfinished: it is not counted any more.
@@ -268,6 +267,13 @@ final class Admission: Sendable {
 }
 
 extension Admission {
+    /// What comes of a worker's question.
+    struct Asked {
+        let answer: AskedAnswer
+        /// The classes of which one worker each is to be woken.
+        let admit: QoSClassSet
+    }
+
     /// What a worker that asked does.
     enum AskedAnswer {
         /// It takes its next job.

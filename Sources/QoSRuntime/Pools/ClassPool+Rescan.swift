@@ -7,7 +7,7 @@ extension ClassPool {
         let started = self.started
         extractRaised(started: started, limit: limit, move: move)
         for index in 0..<started
-        where unsafe workers[index].isParked.load(ordering: .sequentiallyConsistent) {
+        where unsafe workers[index].isParked {
             relieve(index)
         }
         wakeForMoved()
@@ -54,7 +54,7 @@ extension ClassPool {
     func relieve(_ index: Int) {
         guard unsafe !workers[index].queue.isEmpty else { return }
         for other in 0..<started
-        where unsafe other != index && !workers[other].isParked.load(ordering: .sequentiallyConsistent) {
+        where unsafe other != index && !workers[other].isParked {
             let rest = unsafe workers[other].offer(workers[index].queue.takeAll())
             if rest.isEmpty { return forwardIfClosed() }
             unsafe workers[index].queue.giveBack(rest)
@@ -82,7 +82,7 @@ extension ClassPool {
         // Those that run first: they come to it without being woken.
         for turn in 0..<2 * started where !rest.isEmpty {
             let (index, wantsParked) = (turn % started, turn >= started)
-            if unsafe workers[index].isParked.load(ordering: .sequentiallyConsistent) == wantsParked {
+            if unsafe workers[index].isParked == wantsParked {
                 rest = unsafe workers[index].offer(rest)
             }
         }

@@ -29,6 +29,9 @@ struct ClassPool: ~Copyable {
     /// How many of its workers' threads wait in the kernel with their job unfinished, and have somebody to stand in for them.
     let blocked = Atomic<Int>(0)
 
+    /// How many of its workers wait at a checkpoint of their job: work that stands in no queue.
+    let waiting = Atomic<Int>(0)
+
     /// How long a worker that found nothing goes on looking before it parks, while a core is idle. Nanoseconds.
     let spin: UInt64
 
@@ -65,7 +68,8 @@ struct ClassPool: ~Copyable {
             unsafe (workers + index).initialize(
                 to: Worker(
                     index: index,
-                    place: JobNode.Place(scheduler: core.number, rank: qosClass.rank, worker: index), pool: address))
+                    place: JobNode.Place(scheduler: core.number, rank: qosClass.rank, worker: index),
+                    pool: address))
         }
     }
 
@@ -142,7 +146,7 @@ struct ClassPool: ~Copyable {
     func wakeOne() {
         let seen = PoolWord(rawValue: word.load(ordering: .sequentiallyConsistent))
         if seen.searching > 0 { return }
-        if seen.parkedTop == nil && seen.started >= limit {
+        if seen.parkedTop == nil && seen.started >= limit && !hasWaiting {
             withCore { $0.noteBacklog() }
             return
         }
@@ -153,6 +157,7 @@ struct ClassPool: ~Copyable {
     ///
     /// - Returns: `false` when there is none to wake, or one searches already; the admission is then to be given back.
     func wakeAdmitted() -> Bool {
+        if resumeWaiting() { return true }
         var seen = PoolWord(rawValue: word.load(ordering: .sequentiallyConsistent))
         while true {
             let (next, notification) = seen.workAdded(width: limit) { top in
@@ -180,9 +185,9 @@ struct ClassPool: ~Copyable {
 
     // MARK: Looking for work
 
-    /// Whether any queue of the pool holds something. Sequentially consistent with ``submit(_:)``.
+    /// Whether any queue of the pool holds something, or a worker waits at a checkpoint. Sequentially consistent with ``submit(_:)``.
     func hasWork() -> Bool {
-        if !injection.isEmpty { return true }
+        if !injection.isEmpty || hasWaiting { return true }
         for index in 0..<started
         where unsafe !workers[index].queue.isEmpty {
             return true

@@ -170,7 +170,7 @@ extension Worker {
     static func park(_ worker: UnsafeMutablePointer<Worker>, wasSearching: Bool, isCounted: Bool) {
         let pool = unsafe worker.pointee.pool
         let index = unsafe worker.pointee.index
-        unsafe worker.pointee.isParked.store(true, ordering: .sequentiallyConsistent)
+        unsafe worker.pointee.isIdle.store(true, ordering: .sequentiallyConsistent)
         if !isCounted { unsafe pool.pointee.relieve(index) }
         unsafe pool.pointee.update { word -> (PoolWord, Void)? in
             unsafe worker.pointee.nextParked.store(word.parkedTop.map { $0 + 1 } ?? 0, ordering: .relaxed)
@@ -179,14 +179,19 @@ extension Worker {
         if isCounted { unsafe pool.pointee.core.workerWentIdle(rank: pool.pointee.qosClass.rank) }
         unsafe pool.pointee.core.workerParks()
         if unsafe pool.pointee.hasWork() { unsafe pool.pointee.wakeOne() }
+        unsafe sleep(worker)
+        unsafe worker.pointee.isIdle.store(false, ordering: .sequentiallyConsistent)
+    }
+
+    /// Sleeps until a thread unparks the worker. The worker's thread.
+    static func sleep(_ worker: UnsafeMutablePointer<Worker>) {
         unsafe worker.pointee.timesParked.store(
             worker.pointee.timesParked.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
-        if let timers = unsafe pool.pointee.timers {
+        if let timers = unsafe worker.pointee.pool.pointee.timers {
             unsafe timers.park(worker)
         } else {
             unsafe worker.pointee.parker.park()
         }
-        unsafe worker.pointee.isParked.store(false, ordering: .sequentiallyConsistent)
     }
 }
 

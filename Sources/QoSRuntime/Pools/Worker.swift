@@ -21,24 +21,25 @@ struct Worker: ~Copyable {
     /// 1 + the index of the worker that parked before this one; 0 for none. Read by whoever takes this one off the stack.
     let nextParked = Atomic<Int>(0)
 
-    /// Whether the thread waits in the kernel with its job unfinished, as far as is known, and is not counted by admission.
-    /// Changes under the lock of `boost`.
-    let blockedAs = Atomic<UInt8>(0)
+    /// Whether admission counts the worker. Changes under the lock of `boost`.
+    let standing = Atomic<WorkerStanding>(.counted)
+
+    /// Since when the worker waits at a checkpoint of its job, monotonic nanoseconds; 0 when it does not. The thread that sets it
+    /// to 0 has counted the worker, and wakes it.
+    let waitsSince = Atomic<UInt64>(0)
 
     /// Whether the job that runs is within ``QoS/withBlocking(_:)``; read by the loop.
     let hasDeclaredBlocking = Atomic<Bool>(false)
 
-    /// Whether the worker is parked at a checkpoint, its job unfinished: its thread must not end.
-    let isParkedInJob = Atomic<Bool>(false)
-
-    /// Set by the loop for a parked worker whose thread is to end: it stood in for a blocked one.
-    let isToRetire = Atomic<Bool>(false)
+    /// Whether the worker has a thread that goes on, so that other threads may put nodes into its queue. Changes under the queue's
+    /// lock or before the thread starts, on the loop's thread. A parked worker that is not open ends its thread.
+    let isOpen = Atomic<Bool>(false)
 
     /// What the loop saw when it looked last; the loop's thread.
     var lastLook = WorkerLook()
 
-    /// Whether the worker sleeps, or is about to: what it still has queued is then for others.
-    let isParked = Atomic<Bool>(false)
+    /// Whether the worker sleeps between two jobs, or is about to. Written by the worker's thread only.
+    let isIdle = Atomic<Bool>(false)
 
     /// The node that runs, to tell a task that yields from one that was made runnable.
     var current: JobNode?
@@ -88,14 +89,21 @@ struct Worker: ~Copyable {
         unsafe cqos_current_worker()?.assumingMemoryBound(to: Worker.self)
     }
 
+    /// Whether the thread waits in the kernel with its job unfinished, as far as is known.
     @inline(__always)
-    var isBlocked: Bool { blockedAs.load(ordering: .sequentiallyConsistent) != 0 }
+    var isBlocked: Bool { standing.load(ordering: .sequentiallyConsistent).isBlocked }
+
+    /// Whether the worker runs nothing now and is to start nothing: its queued nodes are for other workers.
+    var isParked: Bool {
+        isIdle.load(ordering: .sequentiallyConsistent) || standing.load(ordering: .sequentiallyConsistent) != .counted
+    }
 
     /// Whether it runs something that could be raised, or is raised, as far as is known without a look.
     var mayBeRaised: Bool { !running.isEmpty || !items.isEmpty || isBoosted.load(ordering: .acquiring) }
 
+    /// Whether the parked worker's thread is to end. The worker, or the loop for one that has a thread.
     @inline(__always)
-    var retires: Bool { isToRetire.load(ordering: .relaxed) }
+    var retires: Bool { !isOpen.load(ordering: .relaxed) }
 
     /// The name of the worker's thread.
     var identity: WorkerIdentity {
@@ -122,14 +130,19 @@ struct Worker: ~Copyable {
         queue.push(node, isYield: node == current)
     }
 
-    /// Puts nodes into this worker's queue from another thread; gives them back when it is in use, or takes nothing any more.
+    /// Puts nodes into this worker's queue from another thread. Returns them when the queue is in use, and when the worker is not
+    /// open: no thread would look there.
     func offer(_ nodes: consuming NodeList) -> NodeList {
-        // Nobody would look there any more.
-        queue.offer(nodes, unless: { retires })
+        queue.offer(nodes, unless: { !isOpen.load(ordering: .relaxed) })
     }
 
-    /// The thread of the parked worker is to end, and its queue takes nothing any more; `false` when something is queued.
+    /// Closes the queue of a worker that has no thread, and returns what is there. The loop's thread.
+    func close() -> NodeList {
+        queue.takeAll { isOpen.store(false, ordering: .relaxed) }
+    }
+
+    /// Ends the thread of the parked worker, and closes its queue; `false` when something is queued. The loop's thread.
     func beginRetirement() -> Bool {
-        queue.ifEmpty { isToRetire.store(true, ordering: .relaxed) }
+        queue.ifEmpty { isOpen.store(false, ordering: .relaxed) }
     }
 }

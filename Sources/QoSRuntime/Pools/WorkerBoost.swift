@@ -123,7 +123,8 @@ extension SchedulerCore {
         _ worker: UnsafeMutablePointer<Worker>, from own: QoSClass, to wanted: QoSClass, forLock: Bool = false
     ) -> Promotion {
         let thread = ThreadID(rawValue: unsafe worker.pointee.threadID.load(ordering: .relaxed))
-        return unsafe worker.pointee.boost.withLock { boost in
+        var wakes = false
+        let promotion: Promotion = unsafe worker.pointee.boost.withLock { boost in
             let endsWithLock = forLock && boost?.endsWithLock ?? true
             if let present = boost, present.qosClass >= wanted {
                 boost?.endsWithLock = endsWithLock
@@ -131,19 +132,29 @@ extension SchedulerCore {
             }
             if unsafe worker.pointee.isBlocked {
                 // It is not counted anywhere; when it runs again, the next look finds a task that was raised. Nobody looks for a
-                // lock's holder: it gets its effects now, and is counted by them when it runs again.
-                if forLock, boost.map({ $0.countedClass != nil }) ?? true, giveEffects(of: wanted, to: thread) {
-                    boost = WorkerBoost(qosClass: wanted, means: .effects, endsWithLock: endsWithLock)
-                    unsafe worker.pointee.blockedAs.store(UInt8(wanted.rank + 1), ordering: .sequentiallyConsistent)
-                    unsafe worker.pointee.isBoosted.store(true, ordering: .releasing)
-                    noteRaised(own, byEffects: true, forLock: forLock)
-                    return Promotion(raisedTo: wanted)
-                }
-                return Promotion()
+                // lock's holder: it gets its effects now, or its fence when it runs again, and is counted accordingly.
+                guard forLock else { return Promotion() }
+                let byEffects = giveEffects(of: wanted, to: thread)
+                guard byEffects || boost?.countedClass == nil else { return Promotion() }
+                var admitted = QoSClassSet()
+                if case .fence(let fence)? = boost?.means, let fence { admitted = admission.fenceLifted(fence) }
+                boost = WorkerBoost(
+                    qosClass: wanted, means: byEffects ? .effects : .fence(nil), endsWithLock: endsWithLock)
+                unsafe worker.pointee.standing.store(
+                    .blocked(as: byEffects ? wanted : own), ordering: .sequentiallyConsistent)
+                unsafe worker.pointee.isBoosted.store(true, ordering: .releasing)
+                noteRaised(own, byEffects: byEffects, forLock: forLock)
+                return Promotion(admitted: admitted, raisedTo: wanted)
             }
             var admitted = QoSClassSet()
+            if unsafe worker.pointee.standing.load(ordering: .relaxed) == .atCheckpoint {
+                // The job is exempt from what it waits for (rule A3). If another thread has ended the wait, admission counts it already.
+                wakes = unsafe Worker.endWaiting(worker)
+                if wakes { admitted = admission.workerUnblocked(rank: own.rank) }
+                unsafe worker.pointee.standing.store(.counted, ordering: .sequentiallyConsistent)
+            }
             // A job that is raised a second time keeps its means.
-            if case .fence(let fence)? = boost?.means, let fence { admitted = admission.fenceLifted(fence) }
+            if case .fence(let fence)? = boost?.means, let fence { admitted.formUnion(admission.fenceLifted(fence)) }
             let from = boost?.countedClass ?? own
             if giveEffects(of: wanted, to: thread) {
                 admitted.formUnion(admission.workerMoved(from: from, to: wanted))
@@ -157,6 +168,11 @@ extension SchedulerCore {
             noteRaised(own, byEffects: boost?.countedClass != nil, forLock: forLock)
             return Promotion(admitted: admitted, raisedTo: wanted)
         }
+        if wakes {
+            workerWakes()
+            unsafe worker.pointee.parker.unpark()
+        }
+        return promotion
     }
 
     private func noteRaised(_ own: QoSClass, byEffects: Bool, forLock: Bool) {
@@ -228,7 +244,7 @@ extension SchedulerCore {
                     return (ended, admission.workerMoved(from: ended.qosClass, to: own))
                 }
                 // It is counted nowhere; when it runs again, in its own class.
-                unsafe worker.pointee.blockedAs.store(UInt8(own.rank + 1), ordering: .sequentiallyConsistent)
+                unsafe worker.pointee.standing.store(.blocked(as: own), ordering: .sequentiallyConsistent)
                 return (ended, [])
             case .fence(let fence):
                 return (ended, fence.map { admission.fenceLifted($0) } ?? [])

@@ -253,8 +253,11 @@ struct WorkerQueue: ~Copyable {
     }
 
     /// Everything that is queued. Waits for whoever has the lock.
-    func takeAll() -> NodeList {
+    ///
+    /// - Parameter body: is run with the lock held.
+    func takeAll(_ body: () -> Void = {}) -> NodeList {
         insist { queue in
+            body()
             let all = queue.takeAll()
             all.settle(at: .none)
             return all

@@ -60,6 +60,18 @@ extension WorkEntry {
         }
     }
 
+    /// Whether the calling thread runs an item of a serial queue, innermost or around it: it has the queue's turn.
+    static var isOfSerialQueue: Bool {
+        var address = unsafe cqos_current_item().map { UInt(bitPattern: $0) } ?? 0
+        // SAFETY: the calling thread runs each of them, and keeps it meanwhile.
+        while let pointer = unsafe UnsafeRawPointer(bitPattern: address) {
+            let item = unsafe Unmanaged<WorkEntry>.fromOpaque(pointer)
+            if unsafe item._withUnsafeGuaranteedRef({ $0.queue.kind == .serial }) { return true }
+            address = unsafe item._withUnsafeGuaranteedRef { $0.outerAddress }
+        }
+        return false
+    }
+
     /// Whether it asks for more than the class of the worker that runs it and what runs around it, so that the loop has to look.
     ///
     /// What is submitted synchronously at its submitter's level asks for nothing of its own.

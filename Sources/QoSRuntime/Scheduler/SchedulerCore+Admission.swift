@@ -22,10 +22,16 @@ extension SchedulerCore {
     ///
     /// - Returns: whether it parks instead.
     func workerMustPark(rank: Int) -> Bool {
-        let (answer, admit) = admission.workerAsked(rank: rank)
-        if answer == .parksAsHighest { lendProcessor(rank: rank) }
-        wake(admit)
-        return answer != .goesOn
+        parks(admission.workerAsked(rank: rank), rank: rank)
+    }
+
+    /// Does what follows from admission's answer to a worker that asked.
+    ///
+    /// - Returns: whether the worker parks.
+    func parks(_ asked: Admission.Asked, rank: Int) -> Bool {
+        if asked.answer == .parksAsHighest { lendProcessor(rank: rank) }
+        wake(asked.admit)
+        return asked.answer != .goesOn
     }
 
     /// Time may have made a difference. The loop's thread.

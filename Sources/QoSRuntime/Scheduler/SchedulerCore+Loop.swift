@@ -114,11 +114,12 @@ extension SchedulerCore {
             workersLeft.wrappingAdd(1, ordering: .sequentiallyConsistent)
             joinRetired()
             // The thread that was in this place before is about to end.
-            if unsafe pools[rank].workers[request - 1].retires {
+            if threads.contains(where: { $0.rank == rank && $0.index == request - 1 }) {
                 startFailed(rank: rank, index: request - 1)
                 continue
             }
             unsafe pools[rank].workers[request - 1].hasLeft.store(false, ordering: .relaxed)
+            unsafe pools[rank].workers[request - 1].isOpen.store(true, ordering: .relaxed)
             do {
                 threads.append(try WorkerThread(core: self, rank: rank, index: request - 1))
                 if unsafe request > pools[rank].width {
@@ -136,8 +137,8 @@ extension SchedulerCore {
         startFailures.wrappingAdd(1, ordering: .relaxed)
         observe(.threadStartFailed(QoSClass(atRank: rank)))
         unsafe pools[rank].update { word -> (PoolWord, Void)? in (word.startFailed(), ()) }
-        // A look through the queues may have put something into that of the worker that was on its way; nobody looks there.
-        var stranded = unsafe pools[rank].workers[index].queue.takeAll()
+        // A look through the queues may have put something into that of the worker that was on its way; no thread looks there.
+        var stranded = unsafe pools[rank].workers[index].close()
         while let node = stranded.popFirst() { unsafe pools[rank].injection.push(node) }
         unsafe pools[rank].forwardIfClosed()
         awake.wrappingSubtract(1, ordering: .sequentiallyConsistent)

@@ -49,7 +49,7 @@ extension SchedulerCore {
                 let worker = unsafe pools[rank].workers + index
                 let step = unsafe worker.pointee.jobSteps.load(ordering: .sequentiallyConsistent)
                 guard unsafe worker.pointee.isContinuing,
-                    unsafe !worker.pointee.isParkedInJob.load(ordering: .sequentiallyConsistent),
+                    unsafe worker.pointee.standing.load(ordering: .sequentiallyConsistent) != .atCheckpoint,
                     unsafe !worker.pointee.hasLeft.load(ordering: .sequentiallyConsistent)
                 else { continue }
                 found.append(ContinuingWorker(rank: rank, index: index, step: step))

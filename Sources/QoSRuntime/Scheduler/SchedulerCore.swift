@@ -12,7 +12,8 @@ import Synchronization
 final class SchedulerCore: @unchecked Sendable {
     /// Tells the schedulers of a process apart, 1…63; 0 for one that came when all numbers were taken: its waiting tasks are
     /// raised a moment later.
-    let number = SchedulerNumbers.take()
+    var number: Int { ownNumber.value }
+    private let ownNumber = SchedulerNumber()
 
     /// The pools, by rank.
     let pools: UnsafeMutablePointer<ClassPool>
@@ -178,7 +179,6 @@ final class SchedulerCore: @unchecked Sendable {
     }
 
     deinit {
-        SchedulerNumbers.giveBack(number)
         unsafe pools.deinitialize(count: QoSClass.allCases.count)
         unsafe pools.deallocate()
         unsafe executorTable.deallocate()
@@ -232,11 +232,20 @@ final class SchedulerCore: @unchecked Sendable {
     func forward(_ nodes: consuming NodeList) {
         while let node = nodes.popFirst() {
             if node.tag.isJob {
-                if node.tag.shutdownBehavior == .skip { ConcurrencyRuntime.cancel(node.job) }
-                globalConcurrentExecutor.enqueue(node.job)
+                forward(node.job, isCancelled: node.tag.shutdownBehavior == .skip)
             } else {
                 Task.detached { unsafe node.runActivation(on: nil) }
             }
+        }
+    }
+
+    /// Hands a job to the default executor. A cancellation is made there as well: its handlers are foreign code, and the caller may be
+    /// in the midst of submitting, under locks of its own.
+    private func forward(_ job: UnownedJob, isCancelled: Bool) {
+        guard isCancelled else { return globalConcurrentExecutor.enqueue(job) }
+        Task.detached {
+            ConcurrencyRuntime.cancel(job)
+            globalConcurrentExecutor.enqueue(job)
         }
     }
 }

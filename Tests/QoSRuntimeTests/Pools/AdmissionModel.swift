@@ -31,6 +31,9 @@ struct AdmissionModel: Hashable {
         return (true, settle())
     }
 
+    /// A worker whose job is promoted counts, whatever the limit.
+    mutating func workerCounted() { running += 1 }
+
     mutating func limitChanged(to limit: Int) -> Bool {
         self.limit = limit
         return settle()

@@ -10,10 +10,19 @@ struct PoolExplorationTests {
         let width: Int
         let adders: [Int]
         var spawns = 0
+        var checkpoints = 0
+        var promotions = 0
         var hasFence = false
 
         var testDescription: String {
-            "\(width) workers, adders of \(adders) nodes, \(spawns) from jobs\(hasFence ? ", a fence" : "")"
+            "\(width) workers, adders of \(adders) nodes, \(spawns) from jobs, \(checkpoints) checkpoints, "
+                + "\(promotions) promotions\(hasFence ? ", a fence" : "")"
+        }
+
+        func model(_ omissions: PoolModel.Omissions = []) -> PoolModel {
+            PoolModel(
+                width: width, adders: adders, spawns: spawns, checkpoints: checkpoints, promotions: promotions,
+                hasFence: hasFence, omissions: omissions)
         }
     }
 
@@ -26,11 +35,11 @@ struct PoolExplorationTests {
             World(width: 2, adders: [2], spawns: 1),
             World(width: 2, adders: [3]),
             World(width: 2, adders: [2], hasFence: true),
+            World(width: 1, adders: [1, 1], checkpoints: 2, promotions: 1, hasFence: true),
+            World(width: 2, adders: [2], checkpoints: 1, promotions: 1, hasFence: true),
         ])
     func explored(_ world: World) {
-        let exploration = Exploration(
-            of: PoolModel(
-                width: world.width, adders: world.adders, spawns: world.spawns, hasFence: world.hasFence))
+        let exploration = Exploration(of: world.model())
         #expect(exploration.violation == nil)
         #expect(exploration.ends > 0)
         #expect(exploration.states > 100)
@@ -42,11 +51,11 @@ struct PoolExplorationTests {
             (World(width: 2, adders: [3]), .sharing),
             (World(width: 1, adders: [2], hasFence: true), .lookAfterGivingBack),
             (World(width: 1, adders: [2]), .lookAfterParking),
+            (World(width: 2, adders: [2], checkpoints: 1, hasFence: true), .waitingFirst),
+            (World(width: 2, adders: [2], checkpoints: 1, hasFence: true), .lookAfterWaiting),
         ] as [(World, PoolModel.Omissions)])
     func omissions(_ world: World, _ omission: PoolModel.Omissions) throws {
-        let exploration = Exploration(
-            of: PoolModel(
-                width: world.width, adders: world.adders, hasFence: world.hasFence, omissions: omission))
+        let exploration = Exploration(of: world.model(omission))
         let violation = try #require(exploration.violation)
         #expect(violation.contains("nobody is on the way"), "\(violation)")
     }

@@ -23,6 +23,8 @@ extension PoolModel {
             foundSteps(index)
         case .parks, .goesIdle, .looksOnceMore, .sleeps:
             parkingSteps(index)
+        case .beginsWaiting, .waitsAtCheckpoint:
+            waitingSteps(index)
         }
     }
 
@@ -119,6 +121,22 @@ extension PoolModel {
                 }
             default:
                 break
+            }
+        }
+        return [step]
+    }
+
+    private func waitingSteps(_ index: Int) -> [Step] {
+        guard workers[index] != .waitsAtCheckpoint || tokens[index] else { return [] }
+        let step = after("worker \(index) \(workers[index])") { model in
+            if workers[index] == .beginsWaiting {
+                model.waiting[index] = true
+                model.workers[index] =
+                    omissions.contains(.lookAfterWaiting)
+                    ? .waitsAtCheckpoint : .wakes(.looks, then: .waitsAtCheckpoint)
+            } else {
+                model.tokens[index] = false
+                model.workers[index] = .wakes(.looksForWork(at: 0), then: .runs)
             }
         }
         return [step]

@@ -54,6 +54,9 @@ struct PoolModel: ExploredModel {
         case looksOnceMore(at: Int)
         case sleeps
         case runs
+        /// Was told to park at a checkpoint of its job, and has not published that.
+        case beginsWaiting
+        case waitsAtCheckpoint
         case wakes(Waking, then: Worker)
     }
 
@@ -66,6 +69,10 @@ struct PoolModel: ExploredModel {
         static let lookAfterGivingBack = Omissions(rawValue: 2)
         /// A worker that parks does not look once more.
         static let lookAfterParking = Omissions(rawValue: 4)
+        /// A worker that waits at a checkpoint is no work: an admission goes to the stack of parked workers.
+        static let waitingFirst = Omissions(rawValue: 8)
+        /// A worker that waits at a checkpoint does not look once more.
+        static let lookAfterWaiting = Omissions(rawValue: 16)
     }
 
     /// The bits of ``PoolWord`` without the version, which is there to fail swaps that are one step here.
@@ -83,14 +90,25 @@ struct PoolModel: ExploredModel {
     var own: [Int]
     /// How many more nodes the jobs may add themselves.
     var spawns: Int
+    /// How often jobs may come to a checkpoint, and how often one that waits there may be promoted.
+    var checkpoints: Int
+    var promotions: Int
+    /// Which workers wait at a checkpoint and have not been told to go on.
+    var waiting: [Bool]
     var admission: AdmissionModel
 
     /// - Parameter adders: how many nodes each of them adds.
-    init(width: Int, adders: [Int], spawns: Int = 0, hasFence: Bool = false, omissions: Omissions = []) {
+    init(
+        width: Int, adders: [Int], spawns: Int = 0, checkpoints: Int = 0, promotions: Int = 0, hasFence: Bool = false,
+        omissions: Omissions = []
+    ) {
         self.width = width
         self.omissions = omissions
         self.adders = adders.map { .pushes(left: $0) }
         self.spawns = spawns
+        self.checkpoints = checkpoints
+        self.promotions = promotions
+        waiting = Array(repeating: false, count: width)
         fence = hasFence ? .raises : .done
         workers = Array(repeating: .noThread, count: width)
         links = Array(repeating: nil, count: width)
@@ -108,6 +126,9 @@ struct PoolModel: ExploredModel {
         guard protocolSteps.isEmpty else { return nil }
         let inJobs = workers.filter { $0 == .runs }.count
         if admission.running != inJobs { return "\(inJobs) workers run, \(admission.running) are counted" }
+        if waiting.contains(true), admission.running < admission.limit {
+            return "a worker waits at a checkpoint, its class may run, and nobody is on the way"
+        }
         let isSomebodyFree = workers.contains { $0 == .sleeps || $0 == .noThread }
         let isWorkLeft = injected + own.reduce(0, +) > 0
         return isWorkLeft && isSomebodyFree ? "work is queued, a worker is free, and nobody is on the way" : nil
@@ -123,7 +144,21 @@ struct PoolModel: ExploredModel {
         adders.indices.flatMap(adderSteps) + workers.indices.flatMap { workerSteps($0) } + fenceSteps
     }
 
-    private var jobSteps: [Step] {
+    private var jobSteps: [Step] { runningSteps + promotionSteps }
+
+    private var promotionSteps: [Step] {
+        guard promotions > 0 else { return [] }
+        return workers.indices.filter { waiting[$0] }.map { index in
+            after("worker \(index)'s job is promoted") {
+                $0.promotions -= 1
+                $0.waiting[index] = false
+                $0.admission.workerCounted()
+                $0.tokens[index] = true
+            }
+        }
+    }
+
+    private var runningSteps: [Step] {
         workers.indices.filter { workers[$0] == .runs }.flatMap { index in
             var steps = [after("worker \(index)'s job ends") { $0.workers[index] = .atBoundary(searching: false) }]
             if spawns > 0 {
@@ -132,6 +167,15 @@ struct PoolModel: ExploredModel {
                         $0.spawns -= 1
                         $0.own[index] += 1
                         $0.workers[index] = .wakes(.looks, then: .runs)
+                    })
+            }
+            if checkpoints > 0, admission.mustAsk {
+                steps.append(
+                    after("worker \(index)'s job asks at a checkpoint") { model in
+                        model.checkpoints -= 1
+                        let (parks, admits) = model.admission.workerAsked()
+                        let next: Worker = parks ? .beginsWaiting : .runs
+                        model.workers[index] = admits ? .wakes(.wakesAdmitted, then: next) : next
                     })
             }
             return steps
@@ -196,7 +240,8 @@ struct PoolModel: ExploredModel {
         switch waking {
         case .looks:
             let seen = PoolWord(rawValue: word)
-            return seen.searching > 0 || (seen.parkedTop == nil && seen.started >= width) ? nil : .asksAdmission
+            let isNobodyLeft = seen.parkedTop == nil && seen.started >= width && !isWaitingWork
+            return seen.searching > 0 || isNobodyLeft ? nil : .asksAdmission
         case .asksAdmission:
             return admission.workBecameRunnable() ? .wakesAdmitted : nil
         case .wakesAdmitted:
@@ -210,11 +255,22 @@ struct PoolModel: ExploredModel {
         }
     }
 
+    /// Whether a worker waits at a checkpoint, as far as the pool takes that for work.
+    private var isWaitingWork: Bool { !omissions.contains(.waitingFirst) && waiting.contains(true) }
+
     private mutating func wakeAdmitted() -> Bool {
+        if isWaitingWork, let worker = waiting.firstIndex(of: true) {
+            waiting[worker] = false
+            tokens[worker] = true
+            return true
+        }
         let (next, notification) = PoolWord(rawValue: word).workAdded(width: width) { links[$0] }
         word = next.rawValue & Self.withoutVersion
         switch notification {
-        case .nothing: return false
+        case .nothing:
+            guard let worker = waiting.firstIndex(of: true) else { return false }
+            waiting[worker] = false
+            tokens[worker] = true
         case .unpark(let worker): tokens[worker] = true
         case .start(let worker): workers[worker] = .requested
         }
@@ -227,8 +283,8 @@ struct PoolModel: ExploredModel {
         return result
     }
 
-    /// What a look at one source tells: the own queues by index, then the injection queue.
+    /// What a look at one source tells: the own queues by index, then the injection queue and the checkpoints.
     func hasWork(at source: Int) -> Bool {
-        source < width ? own[source] > 0 : injected > 0
+        source < width ? own[source] > 0 : injected > 0 || isWaitingWork
     }
 }

@@ -51,6 +51,15 @@ static inline void cqos_make_immortal(void *_Nonnull object) { _swift_stdlib_imm
 __attribute__((swiftcall)) extern void *_Nullable swift_task_getCurrent(void);
 static inline void *_Nullable cqos_current_task(void) { return swift_task_getCurrent(); }
 
+/// The object of the serial executor that the calling code runs on; null for none. The library's own function, which returns the two words
+/// of an executor's reference.
+typedef struct {
+    void *_Nullable object;
+    void *_Nullable implementation;
+} cqos_executor_reference;
+__attribute__((swiftcall)) extern cqos_executor_reference swift_task_getCurrentExecutor(void);
+static inline void *_Nullable cqos_current_serial_executor(void) { return swift_task_getCurrentExecutor().object; }
+
 /// Tells the processor that this is a spin loop (x86 `pause`, arm `yield`).
 static inline void cqos_spin_hint(void) {
 #if defined(__x86_64__) || defined(__i386__)

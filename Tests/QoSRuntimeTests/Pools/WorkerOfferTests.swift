@@ -1,0 +1,19 @@
+import QoSCore
+import QoSRuntimeTestSupport
+import Testing
+
+@testable import QoSRuntime
+
+@Suite("Nodes offered to a worker", .timeLimit(.minutes(2)))
+struct WorkerOfferTests {
+    @Test("are given back by a worker without a thread, whose queue no thread looks through")
+    func notStarted() async throws {
+        try await withScheduler { scheduler in
+            let made = MadeNodes(count: 3)
+            let pool = unsafe scheduler.core.pools + QoSClass.utility.rank
+            let rest = unsafe pool.pointee.workers[1].offer(made.list(0..<3))
+            #expect(made.numbers(in: rest) == [0, 1, 2])
+            #expect(unsafe pool.pointee.workers[1].queue.isEmpty)
+        }
+    }
+}
