@@ -94,6 +94,13 @@ extension AdmissionTable {
         return result
     }
 
+    /// The classes that stand aside for a lower one (rule A4).
+    package var standingAside: QoSClassSet {
+        var result = QoSClassSet()
+        for rank in 0..<5 { result.formUnion(records.span[rank].claims) }
+        return result
+    }
+
     /// Whether workers of a class higher than this one run.
     package func runsHigher(than qosClass: QoSClass) -> Bool {
         runningAbove(rank: qosClass.rank) > 0
@@ -104,12 +111,11 @@ extension AdmissionTable {
     /// Earliest deadline first: the deadline of the lower class is its worst-case wait after it was last served, that
     /// of the higher one moves with the time, because the higher one is being served. A higher class that covers the
     /// cores only since a short while holds its cores on for its warp.
-    /// Against the highest class only the time counts for which it covered the cores by itself, and that begins anew when it has left one
-    /// for the lower class's quantum: it is those between that keep the lower class waiting then, and they that stand aside.
+    /// Only the time counts for which the higher class and those above it covered the cores by themselves. That begins anew when they
+    /// have left one for the lower class's quantum: those between keep the lower class waiting then, and they stand aside.
     func claimTime(of lower: Int, against higher: Int, at now: SchedulerInstant) -> SchedulerInstant {
-        let waited = higher == 4 ? records.span[lower].waitedForHighest : records.span[lower].waited
         let tolerated = timings[lower].worstCaseWait - timings[higher].worstCaseWait
-        let due = now.advanced(byNanoseconds: tolerated - waited)
+        let due = now.advanced(byNanoseconds: tolerated - records.span[lower].behind[higher].covered)
         let warp = timings[higher].warp
         let latest = due.advanced(byNanoseconds: warp)
         guard let since = records.span[higher].coveringSince else { return latest }

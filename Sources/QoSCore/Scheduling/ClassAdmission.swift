@@ -1,5 +1,5 @@
 /// What admission knows about one class.
-package struct ClassAdmission: Sendable, Hashable {
+package struct ClassAdmission: Sendable {
     /// Admitted workers: in a job, between two jobs, or on their way to the first one. Blocked and parked ones are
     /// not counted.
     package var running = 0
@@ -16,16 +16,10 @@ package struct ClassAdmission: Sendable, Hashable {
     /// The limit of ``running`` by fences; `Int.max` is none.
     package var fenceLimit = Int.max
 
-    /// Nanoseconds for which the class had work and no core (it was ``Standing/covered``), since it was last
-    /// served for a quantum.
-    package var waited: Int64 = 0
+    /// How long the class has waited behind each higher class, by the higher one's rank (rule A4).
+    package var behind = InlineArray<5, Behind>(repeating: Behind())
 
-    /// The same for the highest class alone: nanoseconds for which its workers covered every core, since it last left one to
-    /// lower classes for this class's quantum; and for how long it has left one since.
-    package var waitedForHighest: Int64 = 0
-    package var leftByHighest: Int64 = 0
-
-    /// Nanoseconds for which the class had work and a core was left to it, since ``waited`` was last reset.
+    /// Nanoseconds for which the class had work and a core was left to it, since its clocks were last reset.
     package var served: Int64 = 0
 
     /// The higher classes that stand aside for this one, by one core together, until it was served for its quantum:
@@ -49,6 +43,15 @@ package struct ClassAdmission: Sendable, Hashable {
 
     /// Whether the class has work: queued for a worker, or taken by one.
     package var hasWork: Bool { running > 0 || isWaiting }
+
+    /// The wait of a class behind one higher class, while it was ``Standing/covered``. Nanoseconds.
+    package struct Behind: Sendable, Hashable {
+        /// How long the higher class and those above it covered every core by themselves.
+        package var covered: Int64 = 0
+
+        /// How long they left a core since then, without standing aside.
+        package var left: Int64 = 0
+    }
 
     /// How a class stands to the cores.
     package enum Standing: Sendable, Hashable {

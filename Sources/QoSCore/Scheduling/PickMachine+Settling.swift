@@ -6,7 +6,8 @@ extension PickMachine {
         let elapsed = time.nanoseconds - now.nanoseconds
         guard elapsed > 0 else { return }
         now = time
-        for rank in 0..<5 { countTime(elapsed, rank: rank) }
+        let standAside = table.standingAside
+        for rank in 0..<5 { countTime(elapsed, rank: rank, whileAside: standAside) }
         let halved = fences.halve(at: now)
         if halved > 0 {
             counters.fencesHalved &+= UInt64(halved)
@@ -27,12 +28,11 @@ extension PickMachine {
     }
 
     /// Runs the clocks of a class; a class that was served for its quantum starts afresh (rule A4).
-    private mutating func countTime(_ elapsed: Int64, rank: Int) {
+    private mutating func countTime(_ elapsed: Int64, rank: Int, whileAside standAside: QoSClassSet) {
         switch table.records[rank].standing {
         case .idle: break
         case .covered:
-            table.records[rank].waited += elapsed
-            countHighest(elapsed, rank: rank)
+            countWait(elapsed, rank: rank, whileAside: standAside)
             makeClaims(rank: rank)
         case .served:
             table.records[rank].served += elapsed
@@ -40,21 +40,28 @@ extension PickMachine {
         }
     }
 
-    private mutating func countHighest(_ elapsed: Int64, rank: Int) {
-        guard table.records[4].running < table.cores else {
-            table.records[rank].waitedForHighest += elapsed
-            return
+    /// Runs the clocks of a covered class against each higher one.
+    ///
+    /// While a higher class stands aside, it neither keeps the lower class off nor leaves it a core of its own accord: nothing counts.
+    private mutating func countWait(_ elapsed: Int64, rank: Int, whileAside standAside: QoSClassSet) {
+        var running = 0
+        var higher = 4
+        while higher > rank {
+            running += table.records[higher].running
+            if running >= table.cores {
+                table.records[rank].behind[higher].covered += elapsed
+            } else if !standAside.contains(QoSClassSet(rank: higher)) {
+                table.records[rank].behind[higher].left += elapsed
+                if table.records[rank].behind[higher].left >= table.timings[rank].quantum {
+                    table.records[rank].behind[higher] = ClassAdmission.Behind()
+                }
+            }
+            higher -= 1
         }
-        table.records[rank].leftByHighest += elapsed
-        guard table.records[rank].leftByHighest >= table.timings[rank].quantum else { return }
-        table.records[rank].waitedForHighest = 0
-        table.records[rank].leftByHighest = 0
     }
 
     private mutating func resetClocks(rank: Int) {
-        table.records[rank].waited = 0
-        table.records[rank].waitedForHighest = 0
-        table.records[rank].leftByHighest = 0
+        table.records[rank].behind = InlineArray(repeating: ClassAdmission.Behind())
         table.records[rank].served = 0
         table.records[rank].claims = []
     }

@@ -30,6 +30,7 @@ extension SchedulerCore {
                 unsafe worker.pointee.standing.store(.counted, ordering: .sequentiallyConsistent)
                 return nil
             }
+            unsafe unplaceWorker(rank: pool.pointee.qosClass.rank, worker.pointee.index)
             return admission.workerBlocked(rank: counted.rank)
         }
         guard let admitted else { return false }
@@ -59,7 +60,8 @@ extension SchedulerCore {
                 admitted.formUnion(admit)
                 boost = WorkerBoost(qosClass: raised.qosClass, means: .fence(fence), endsWithLock: raised.endsWithLock)
             }
-            // Not before: a worker that sees it taken back goes on, and may say at once that it is idle.
+            unsafe placeWorker(rank: pool.pointee.qosClass.rank, worker.pointee.index)
+            // Not before: a worker that sees it taken back goes on, and may say at once that it is idle, and park.
             unsafe worker.pointee.standing.store(.counted, ordering: .sequentiallyConsistent)
             return admitted
         }
@@ -180,6 +182,7 @@ extension SchedulerCore {
 
     /// A worker's thread that stood in for another ends. The worker's thread.
     func workerRetires(_ worker: UnsafeMutablePointer<Worker>) {
+        unsafe unplaceWorker(rank: worker.pointee.pool.pointee.qosClass.rank, worker.pointee.index)
         unsafe worker.pointee.accountThread()
         unsafe worker.pointee.hasLeft.store(true, ordering: .releasing)
         workersLeft.wrappingSubtract(1, ordering: .sequentiallyConsistent)

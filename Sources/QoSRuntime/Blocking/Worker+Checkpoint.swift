@@ -21,8 +21,10 @@ extension Worker {
             if asked.answer != .goesOn { unsafe beginWaiting(worker) }
             return asked
         }
-        guard let asked, core.parks(asked, rank: rank) else { return }
-        unsafe pool.pointee.relieve(worker.pointee.index)
+        let index = unsafe worker.pointee.index
+        guard let asked, core.parks(asked, rank: rank, worker: index) else { return }
+        core.unplaceWorker(rank: rank, index)
+        unsafe pool.pointee.relieve(index)
         core.workerParks()
         // The job itself is work that waits. It is published, so this look finds it; see "Why no wake-up is lost".
         unsafe pool.pointee.wakeOne()
@@ -30,6 +32,7 @@ extension Worker {
             unsafe sleep(worker)
         } while unsafe worker.pointee.waitsSince.load(ordering: .sequentiallyConsistent) != 0
             && !resumesAsClosed(worker)
+        core.placeWorker(rank: rank, index)
         unsafe worker.pointee.boost.withLock { _ in
             unsafe worker.pointee.standing.store(.counted, ordering: .sequentiallyConsistent)
         }

@@ -21,6 +21,9 @@ final class Admission: Sendable {
     /// The classes whose starvation window is open, as bits by rank.
     private let windowBits = Atomic<UInt8>(0)
 
+    /// The classes that stand aside for lower ones, as bits by rank.
+    private let asideBits = Atomic<UInt8>(0)
+
     /// The classes whose window has been opened and not been told to the observer.
     private let openedBits = Atomic<UInt8>(0)
 
@@ -64,6 +67,11 @@ final class Admission: Sendable {
 
     /// The classes for which higher ones stand aside at this moment.
     var openWindows: QoSClassSet { QoSClassSet(rawValue: windowBits.load(ordering: .relaxed)) }
+
+    /// Whether a class stands aside for a lower one at this moment.
+    func standsAside(rank: Int) -> Bool {
+        asideBits.load(ordering: .relaxed) & (1 << UInt8(truncatingIfNeeded: rank)) != 0
+    }
 
     /// The classes whose window was opened since this was asked last.
     func takeOpenedWindows() -> QoSClassSet {
@@ -226,7 +234,7 @@ final class Admission: Sendable {
         let now = Self.now
         let noted = takeNotes(&machine, at: now)
         let actions = body(&machine, now)
-        return publish(actions, windows: machine.table.openWindows).union(noted)
+        return publish(actions, machine.table).union(noted)
     }
 
     private func takeNotesLeft() -> QoSClassSet {
@@ -248,16 +256,18 @@ final class Admission: Sendable {
         let departures = notes.departures.take()
         notes.arrivals.take().visitRanks { rank in
             let actions = machine.workerUnblocked(QoSClass(atRank: rank), at: now)
-            admit.formUnion(publish(actions, windows: machine.table.openWindows))
+            admit.formUnion(publish(actions, machine.table))
         }
         departures.visitRanks { rank in
             let actions = machine.workerWentIdle(QoSClass(atRank: rank), at: now)
-            admit.formUnion(publish(actions, windows: machine.table.openWindows))
+            admit.formUnion(publish(actions, machine.table))
         }
         return admit
     }
 
-    private func publish(_ actions: AdmissionActions, windows: QoSClassSet) -> QoSClassSet {
+    private func publish(_ actions: AdmissionActions, _ table: borrowing AdmissionTable) -> QoSClassSet {
+        let windows = table.openWindows
+        asideBits.store(table.standingAside.rawValue, ordering: .relaxed)
         let before = windowBits.exchange(windows.rawValue, ordering: .relaxed)
         if windows.rawValue & ~before != 0 { openedBits.bitwiseOr(windows.rawValue & ~before, ordering: .relaxed) }
         mustAskBits.store(actions.mustAsk.rawValue, ordering: .relaxed)

@@ -57,7 +57,7 @@ struct ClassPool: ~Copyable {
         self.qosClass = qosClass
         currentWidth = Atomic(min(max(width, 1), PoolWord.maximumWorkers))
         self.mostWide = min(max(mostWide, width, 1), PoolWord.maximumWorkers)
-        capacity = min(self.mostWide + Self.mostCompensating, PoolWord.maximumWorkers)
+        capacity = Self.capacity(width: width, mostWide: mostWide)
         self.spin = spin
         timers =
             PoolTimerKeeping.isKept(rank: qosClass.rank)
@@ -101,6 +101,11 @@ struct ClassPool: ~Copyable {
 
     /// How many workers may stand in for blocked ones of the class.
     static let mostCompensating = 32
+
+    /// How many workers a pool may have at all.
+    static func capacity(width: Int, mostWide: Int) -> Int {
+        min(max(mostWide, width, 1) + mostCompensating, PoolWord.maximumWorkers)
+    }
 
     /// How many workers the pool may have at this moment.
     @inline(__always)
@@ -174,7 +179,9 @@ struct ClassPool: ~Copyable {
             unsafe core.workerWakes()
             switch notification {
             case .nothing: break
-            case .unpark(let worker): unsafe workers[worker].parker.unpark()
+            case .unpark(let worker):
+                unsafe core.placeWorker(rank: qosClass.rank, worker)
+                unsafe workers[worker].parker.unpark()
             case .start(let worker):
                 startRequest.store(worker + 1, ordering: .sequentiallyConsistent)
                 unsafe core.loop.wake()

@@ -27,7 +27,7 @@ extension Worker {
         var mayAwait = false
 
         while !core.isClosed {
-            if core.admission.mustAsk(rank: rank), core.workerMustPark(rank: rank) {
+            if core.admission.mustAsk(rank: rank), core.workerMustPark(rank: rank, worker: index) {
                 unsafe park(worker, wasSearching: isSearching, isCounted: false)
                 if unsafe worker.pointee.retires { break }
                 isSearching = true
@@ -172,6 +172,8 @@ extension Worker {
         let index = unsafe worker.pointee.index
         unsafe worker.pointee.isIdle.store(true, ordering: .sequentiallyConsistent)
         if !isCounted { unsafe pool.pointee.relieve(index) }
+        // Before somebody can wake it again.
+        unsafe pool.pointee.core.unplaceWorker(rank: pool.pointee.qosClass.rank, index)
         unsafe pool.pointee.update { word -> (PoolWord, Void)? in
             unsafe worker.pointee.nextParked.store(word.parkedTop.map { $0 + 1 } ?? 0, ordering: .relaxed)
             return (word.workerParks(index, wasSearching: wasSearching), ())
@@ -180,6 +182,7 @@ extension Worker {
         unsafe pool.pointee.core.workerParks()
         if unsafe pool.pointee.hasWork() { unsafe pool.pointee.wakeOne() }
         unsafe sleep(worker)
+        unsafe pool.pointee.core.placeWorker(rank: pool.pointee.qosClass.rank, index)
         unsafe worker.pointee.isIdle.store(false, ordering: .sequentiallyConsistent)
     }
 

@@ -21,15 +21,15 @@ extension SchedulerCore {
     /// A worker that has to ask is about to take its next job.
     ///
     /// - Returns: whether it parks instead.
-    func workerMustPark(rank: Int) -> Bool {
-        parks(admission.workerAsked(rank: rank), rank: rank)
+    func workerMustPark(rank: Int, worker index: Int) -> Bool {
+        parks(admission.workerAsked(rank: rank), rank: rank, worker: index)
     }
 
     /// Does what follows from admission's answer to a worker that asked.
     ///
     /// - Returns: whether the worker parks.
-    func parks(_ asked: Admission.Asked, rank: Int) -> Bool {
-        if asked.answer == .parksAsHighest { lendProcessor(rank: rank) }
+    func parks(_ asked: Admission.Asked, rank: Int, worker index: Int) -> Bool {
+        if asked.answer == .parksAsHighest { lendProcessor(rank: rank, worker: index) }
         wake(asked.admit)
         return asked.answer != .goesOn
     }

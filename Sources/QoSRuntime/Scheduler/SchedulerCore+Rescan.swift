@@ -157,7 +157,7 @@ extension SchedulerCore {
         if nextWatch != 0 {
             followTopology(at: now)
             lookAtWorkers(at: now)
-            watchPins()
+            watchPlaces()
             retireExtraWorkers()
         }
         nextWatch = now.addingSaturating(Self.watchInterval)

@@ -29,7 +29,7 @@ extension SchedulerCore {
         let width = max(1, min(widthWithoutQuota, limit))
         let before = self.width
         if width != before { changeWidth(to: width) }
-        if isOtherSet || width != before { pinAnew() }
+        if isOtherSet || width != before { placeAnew() }
     }
 
     /// Takes a binding from the calling thread that it inherited from a worker of another scheduler. The loop's thread, before it
@@ -49,39 +49,6 @@ extension SchedulerCore {
         observe(.processorsChanged(from: before, to: width))
         wake(admission.coresChanged(to: width))
         for rank in 0..<QoSClass.allCases.count where unsafe pools[rank].hasWork() { unsafe pools[rank].wakeOne() }
-    }
-
-    // MARK: Pins
-
-    /// Binds the workers of the highest class to the processors that are theirs now, or to none.
-    private func pinAnew() {
-        pins = []
-        for index in unsafe 0..<pools[QoSClass.userInteractive.rank].started { bindTop(worker: index) }
-    }
-
-    /// Binds a worker of the highest class to its own processor, if it has one and may have it; else to none.
-    private func bindTop(worker index: Int, isReleased: Bool = false) {
-        guard let profile else { return }
-        let thread = unsafe pools[QoSClass.userInteractive.rank].workers[index].threadID.load(ordering: .relaxed)
-        guard thread != 0 else { return }
-        let own = isReleased ? nil : ownProcessor(ofWorker: index).map { CPUSet([$0]) }
-        // A refusal leaves the worker where it may run already.
-        try? profile.calls.setAffinity(own ?? processors.withLock { $0 }, of: ThreadID(rawValue: thread))
-    }
-
-    /// Looks whether others have taken the processors of bound workers. The loop's thread.
-    func watchPins() {
-        let top = QoSClass.userInteractive.rank
-        for index in unsafe 0..<pools[top].started where ownProcessor(ofWorker: index) != nil {
-            let thread = unsafe pools[top].workers[index].threadID.load(ordering: .relaxed)
-            guard thread != 0, let times = ThreadClock.ranAndWaited(ThreadID(rawValue: thread)) else { continue }
-            while pins.count <= index { pins.append(PinWatch()) }
-            switch pins[index].looked(ran: times.ran, waited: times.waited) {
-            case .none: break
-            case .release: bindTop(worker: index, isReleased: true)
-            case .pin: bindTop(worker: index)
-            }
-        }
     }
 
     // MARK: The governor

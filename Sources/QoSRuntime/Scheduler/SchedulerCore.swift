@@ -49,8 +49,14 @@ final class SchedulerCore: @unchecked Sendable {
     /// When affinity and quota are read next, monotonic nanoseconds; the loop's thread.
     var nextTopology: UInt64 = 0
 
-    /// Whether workers of the highest class have their processors for themselves, by worker; the loop's thread.
-    var pins: [PinWatch] = []
+    /// Which processors run workers of the high classes.
+    let placement: Placement
+
+    /// Whether these workers have their processors for themselves, by seat; which processors others have taken; how often a worker had
+    /// found none at the last look. The loop's thread.
+    var pins: [Int: PinWatch] = [:]
+    var takenProcessors = TakenProcessors()
+    var shortagesSeen: UInt64 = 0
 
     /// Since when jobs wait, by rank; the loop's thread.
     var ages = Array(repeating: QueueAge(), count: QoSClass.allCases.count)
@@ -100,8 +106,8 @@ final class SchedulerCore: @unchecked Sendable {
     let isWatching = Atomic<Bool>(false)
     var nextWatch: UInt64 = 0
 
-    /// The classes whose threads are bound to a processor that others left to them, as bits by rank.
-    let lentTo = Atomic<UInt8>(0)
+    /// 1 + the rank of the class that has left a processor to those below it, whose threads are bound to that; 0 for none.
+    let lentBy = Atomic<UInt8>(0)
 
     /// Whether what a running item of a work queue is raised to has changed since the loop looked last.
     let itemsChanged = Atomic<Bool>(false)
@@ -149,6 +155,11 @@ final class SchedulerCore: @unchecked Sendable {
                 .clampedNanoseconds
         }
         admission = Admission(processors: width, parameters: configuration.parameters(for: profile))
+        let mostWide = configuration.processors ?? max(width, Topology.installedProcessors)
+        placement = Placement(
+            seats: [QoSClass.userInitiated, .userInteractive].reduce(0) { sum, qosClass in
+                sum + ClassPool.capacity(width: configuration.workers(of: qosClass, width: width), mostWide: mostWide)
+            })
         let link = Link()
         loop = try EventLoop(
             onWake: { unsafe link.core?.loopWoke() },
@@ -163,13 +174,14 @@ final class SchedulerCore: @unchecked Sendable {
             unsafe pool.initialize(
                 to: ClassPool(
                     qosClass, width: configuration.workers(of: qosClass, width: width),
-                    mostWide: configuration.processors ?? max(width, Topology.installedProcessors),
+                    mostWide: mostWide,
                     spin: configuration.spin(of: qosClass), core: self, at: pool))
         }
         // Nothing waits yet, so nobody is admitted by that.
         for (qosClass, count) in configuration.workers {
             _ = admission.ownWidthChanged(rank: qosClass.rank, to: count)
         }
+        usePlacement()
     }
 
     private static var processorsOfOuter: CPUSet? {
@@ -218,6 +230,7 @@ final class SchedulerCore: @unchecked Sendable {
     func workerExits(_ worker: UnsafeMutablePointer<Worker>) {
         unsafe forward(worker.pointee.queue.takeAll())
         unsafe forward(worker.pointee.pool.pointee.injection.takeAll())
+        unsafe unplaceWorker(rank: worker.pointee.pool.pointee.qosClass.rank, worker.pointee.index)
         unsafe worker.pointee.accountThread()
         unsafe worker.pointee.hasLeft.store(true, ordering: .releasing)
         awake.wrappingSubtract(1, ordering: .sequentiallyConsistent)

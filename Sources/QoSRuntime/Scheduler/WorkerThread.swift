@@ -24,7 +24,7 @@ final class WorkerThread {
         let calls = core.configuration.schedulingCalls ?? LinuxSchedulingCalls()
         thread = try Thread(name: name, calls: calls) {
             unsafe core.applyEffects(of: core.pools[rank].qosClass, threadName: name)
-            unsafe core.pin(worker: index, of: core.pools[rank].qosClass)
+            core.placeNewThread(rank: rank, index)
             unsafe Worker.runLoop(core.pools[rank].workers + index)
         }
     }

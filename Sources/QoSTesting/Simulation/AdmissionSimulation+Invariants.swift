@@ -42,14 +42,16 @@ extension AdmissionSimulation {
     }
 
     /// The longest time for which a class may have no core: its wait, the warp of the class in its way, the windows
-    /// of the others, and one job of each worker that runs above it or on its way. Once more its wait, where the highest class has left a
-    /// core meanwhile: it is asked for one only when it has left none for that long.
+    /// of the others, and one job of each worker that runs above it or on its way. Once more its wait for each higher class that has left
+    /// a core meanwhile: that one is asked only when it has left none for that long.
     private func longestWait(_ qosClass: QoSClass) -> Int64 {
         var bound = parameters[qosClass].worstCaseWait.schedulerNanoseconds + 2 * world.wakeDelay
-        if highestLeft[qosClass.rank] { bound += parameters[qosClass].worstCaseWait.schedulerNanoseconds }
         var warp: Int64 = 0
         for other in QoSClass.allCases where other != qosClass {
             if other > qosClass { warp = max(warp, parameters[other].warp.schedulerNanoseconds) }
+            if other > qosClass, leftBy[qosClass.rank].contains(other) {
+                bound += parameters[qosClass].worstCaseWait.schedulerNanoseconds
+            }
             if other != .userInteractive { bound += parameters[other].quantum.schedulerNanoseconds }
         }
         return bound + warp + Int64(results.mostWorkers + 4) * (results.longestJob.max() ?? 0)

@@ -18,15 +18,26 @@ extension AdmissionSimulation {
                 workers[index].remaining -= elapsed
             }
         }
+        let leaving = classesThatLeaveACore
         for rank in 0..<5 {
             guard let qosClass = QoSClass(rank: rank) else { continue }
             let wantsCore = hasCurrentWork(qosClass) && allowedWidth(qosClass) > 0
             unserved[rank] = served.contains(qosClass) || !wantsCore ? 0 : unserved[rank] + elapsed
-            if unserved[rank] == 0 { highestLeft[rank] = false }
-            if machine.table[.userInteractive].running < cores { highestLeft[rank] = true }
+            leftBy[rank] = unserved[rank] == 0 ? [] : leftBy[rank].union(leaving)
             results.longestUnserved[rank] = max(results.longestUnserved[rank], unserved[rank])
         }
         now = time
+    }
+
+    /// The classes that, with those above them, run on fewer workers than there are cores.
+    private var classesThatLeaveACore: QoSClassSet {
+        var result = QoSClassSet()
+        var running = 0
+        for qosClass in QoSClass.descending {
+            running += machine.table[qosClass].running
+            if running < cores { result.insert(QoSClassSet(qosClass)) }
+        }
+        return result
     }
 
     private mutating func record(until time: Int64) {

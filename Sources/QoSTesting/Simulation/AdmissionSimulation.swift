@@ -34,8 +34,8 @@ package struct AdmissionSimulation {
     package var results = SimulationResults()
     var unserved: [Int64] = Array(repeating: 0, count: 5)
 
-    /// Whether the highest class has left a core to others since then.
-    var highestLeft = Array(repeating: false, count: 5)
+    /// The classes that, with those above them, have left a core to others since then.
+    var leftBy = Array(repeating: QoSClassSet(), count: 5)
     /// By how much a violation is overlooked; tests of the tests make it negative.
     package var slack: Int64 = 0
 

@@ -48,9 +48,16 @@ extension SimulatedWorld {
     }
 
     /// A random world: bursts of jobs of every class, and disturbances.
-    package init(seed: UInt64, events: Int, disturbance: Disturbance) {
+    ///
+    /// - Parameters:
+    ///   - cores: How many; `nil` draws 1 to 8.
+    ///   - longestLoop: How long work that fills all cores goes on at most, in gaps between two events.
+    package init(
+        seed: UInt64, events: Int, disturbance: Disturbance, cores ownCores: Int? = nil, longestLoop: Int64 = 80
+    ) {
         var random = SeededGenerator(seed: seed)
-        let cores = [1, 2, 2, 3, 4, 8].randomElement(using: &random) ?? 2
+        let drawn = [1, 2, 2, 3, 4, 8].randomElement(using: &random) ?? 2
+        let cores = ownCores ?? drawn
         let speedup = [1, 10, 50].randomElement(using: &random) ?? 1
         self.init(cores: cores, speedup: speedup, script: [])
         var time: Int64 = 0
@@ -65,7 +72,7 @@ extension SimulatedWorld {
             let qosClass =
                 Bool.random(using: &random) ? favourite : QoSClass.allCases.randomElement(using: &random) ?? .default
             if Int.random(in: 0..<80, using: &random) == 0 {
-                let end = time + Int64.random(in: 1...80, using: &random) * gap
+                let end = time + Int64.random(in: 1...longestLoop, using: &random) * gap
                 let tasks = Int.random(in: 1...(2 * cores), using: &random)
                 let length = Int64.random(in: longest / 8...longest, using: &random)
                 script.append(

@@ -111,6 +111,37 @@ struct AdmissionRuleTests {
         #expect(machine.workBecameRunnable(.background, at: at(0)).lookAgainAt == at(175))
     }
 
+    @Test(
+        "A4 a higher class that leaves a core now and then is not asked for one: those between stand aside",
+        arguments: [
+            QoSClass.userInteractive, .userInitiated,
+        ])
+    func leavesCores(_ high: QoSClass) {
+        var machine = machine(cores: 1, running: [high, .default])
+        _ = machine.workBecameRunnable(.background, at: at(0))
+        // The high class has the core for 6 of each 8 ms, default takes what it leaves.
+        for round in 0..<60 as Range<Int64> {
+            _ = machine.workerWentIdle(high, at: at(8 * round + 6))
+            _ = machine.workBecameRunnable(high, at: at(8 * round + 8))
+        }
+        #expect(machine.table.standsAside(.default))
+        #expect(!machine.table.standsAside(high))
+    }
+
+    @Test("A4 while a class stands aside for one class, the clocks of the others against it stand still")
+    func asideIsNotLeft() {
+        var machine = machine(cores: 1, running: [.userInteractive, .utility])
+        _ = machine.ticked(at: at(100))
+        _ = machine.workBecameRunnable(.background, at: at(100))
+        // From 150 ms on utility has its window of 4 ms.
+        _ = machine.ticked(at: at(150))
+        #expect(machine.table.standsAside(.userInteractive))
+        #expect(machine.workerAsked(.userInteractive, at: at(150)).verdict == .park)
+        _ = machine.ticked(at: at(154))
+        #expect(machine.table[.background].behind[QoSClass.userInteractive.rank].covered == 50_000_000)
+        #expect(machine.table[.background].behind[QoSClass.userInteractive.rank].left == 0)
+    }
+
     @Test("A4 a higher class that covers the cores only since a short while keeps them for its warp")
     func warp() {
         var machine = machine(cores: 1, running: [.utility, .background])

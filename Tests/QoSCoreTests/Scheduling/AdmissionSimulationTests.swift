@@ -18,6 +18,17 @@ struct AdmissionSimulationTests {
         }
     }
 
+    @Test(
+        "C7 random worlds of 64 and 256 cores keep every invariant and agree with the oracle decision by decision",
+        arguments: [64, 256], 0..<3 as Range<UInt64>)
+    func manyCores(_ cores: Int, _ seed: UInt64) {
+        let world = SimulatedWorld(seed: seed, events: 80, disturbance: .everything, cores: cores, longestLoop: 4)
+        if let report = failureReport(of: world, named: "seed \(seed), \(cores) cores", judgedBy: AdmissionOracle.init)
+        {
+            Issue.record(Comment(rawValue: report))
+        }
+    }
+
     @Test("The random worlds reach every rule")
     func coverage() throws {
         var sum = AdmissionCounters()

@@ -50,10 +50,14 @@ struct StarvationTests {
     }
 
     @Test(
-        "C7 saturating lower classes change nothing for jobs of userInteractive that leave a part of the cores free",
-        arguments: [500_000, 10_000_000] as [Int64])
-    func highIsUndisturbed(_ lowJob: Int64) throws {
-        let alone = poisson(load: 0.5, cores: 2, seed: 7)
+        "C7 saturating lower classes change nothing for jobs of a high class that leave a part of the cores free",
+        arguments: [
+            (qosClass: .userInteractive, load: 0.5), (qosClass: .userInitiated, load: 0.5),
+            (qosClass: .userInitiated, load: 0.75),
+        ] as [(qosClass: QoSClass, load: Double)],
+        [500_000, 10_000_000] as [Int64])
+    func highIsUndisturbed(_ high: (qosClass: QoSClass, load: Double), _ lowJob: Int64) throws {
+        let alone = poisson(high.qosClass, load: high.load, cores: 2, seed: 7)
         let low = [QoSClass.default, .utility, .background].map { loop($0, length: lowJob) }
         var quiet = AdmissionSimulation(
             SimulatedWorld(cores: 2, script: alone), checksInvariants: false)
@@ -65,8 +69,8 @@ struct StarvationTests {
         try loaded.run(until: Self.second)
         for quantile in [0.5, 0.99, 0.999] {
             #expect(
-                loaded.results.delay(.userInteractive, quantile: quantile)
-                    <= quiet.results.delay(.userInteractive, quantile: quantile) * 105 / 100)
+                loaded.results.delay(high.qosClass, quantile: quantile)
+                    <= quiet.results.delay(high.qosClass, quantile: quantile) * 105 / 100)
         }
         let busy = loaded.results.coreTime.reduce(0, +)
         #expect(busy >= 2 * Self.second * 99 / 100)
@@ -74,7 +78,7 @@ struct StarvationTests {
 
     @Test("C7 a single lower class gets every core that a loaded high class leaves")
     func residualIsUsed() throws {
-        let script = [loop(.utility, length: 500_000)] + poisson(load: 0.5, cores: 2, seed: 9)
+        let script = [loop(.utility, length: 500_000)] + poisson(.userInteractive, load: 0.5, cores: 2, seed: 9)
         var simulation = AdmissionSimulation(SimulatedWorld(cores: 2, script: script))
         try simulation.run(until: Self.second)
         #expect(simulation.results.coreTime.reduce(0, +) >= 2 * Self.second * 99 / 100)
@@ -82,8 +86,8 @@ struct StarvationTests {
         #expect(simulation.machine.counters.parks < 50)
     }
 
-    /// Jobs of userInteractive, 300 µs each, at random times with independent gaps.
-    private func poisson(load: Double, cores: Int, seed: UInt64) -> [ScriptEvent] {
+    /// Jobs of 300 µs at random times with independent gaps.
+    private func poisson(_ qosClass: QoSClass, load: Double, cores: Int, seed: UInt64) -> [ScriptEvent] {
         let length: Int64 = 300_000
         // A job arrives in a slot of 10 µs with this chance: a Bernoulli process, close to Poisson.
         let slot: Int64 = 10_000
@@ -91,7 +95,7 @@ struct StarvationTests {
         var random = SeededGenerator(seed: seed)
         return stride(from: slot, to: Self.second, by: Int(slot)).compactMap { time in
             Double.random(in: 0..<1, using: &random) < chance
-                ? ScriptEvent(at: Int64(time), kind: .arrive(.userInteractive, length: length)) : nil
+                ? ScriptEvent(at: Int64(time), kind: .arrive(qosClass, length: length)) : nil
         }
     }
 }

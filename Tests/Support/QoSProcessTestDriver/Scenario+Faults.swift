@@ -2,7 +2,6 @@ import Dispatch
 import Glibc
 import QoSCore
 import QoSKernel
-import QoSKernelTestSupport
 import QoSRuntime
 
 // Programs in which something breaks while the runtime works.
@@ -76,12 +75,8 @@ extension Scenario {
         guard let first = all.ids.first else { return }
         Driver.say("processors", all.ids.count)
         let (widths, widthChanged) = AsyncStream.makeStream(of: Int.self)
-        let (bindings, bindingChanged) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        var configuration = QoSScheduler.Configuration(observer: WidthObserver(changed: widthChanged))
-        configuration.schedulingCalls = FaultInjectingSchedulingCalls {
-            if $0 == .setAffinity { bindingChanged.yield() }
-        }
-        let scheduler = try QoSScheduler(configuration: configuration)
+        let scheduler = try QoSScheduler(
+            configuration: QoSScheduler.Configuration(observer: WidthObserver(changed: widthChanged)))
         let isOver = Flag()
         let tasks = QoSClass.allCases.flatMap { qosClass in
             (0..<all.ids.count).map { _ in
@@ -98,8 +93,8 @@ extension Scenario {
         await Self.setAffinityOfAllThreads(all)
         for await width in widths where width == all.ids.count { break }
         Driver.say("after", scheduler.snapshot.pools[0].width)
-        var binding = bindings.makeAsyncIterator()
-        while Self.boundThreads < all.ids.count { await binding.next() }
+        // They are bound as they wake up, which no event tells.
+        while Self.processorsOfBoundThreads != all { try await Task.sleep(for: .milliseconds(1)) }
         isOver.set()
         for task in tasks { await task.value }
         // Made by a worker that is bound to one processor, another scheduler is as wide as the process all the same.
@@ -143,12 +138,16 @@ extension Scenario {
         }
     }
 
-    /// How many workers of the highest class are bound to one processor.
-    private static var boundThreads: Int {
+    /// The processors to which workers of the two high classes are bound, each to one.
+    private static var processorsOfBoundThreads: CPUSet {
         let calls = LinuxSchedulingCalls()
-        return threadIDs().count { thread in
-            name(of: thread).hasPrefix("qos-ui-") && (try? calls.affinity(of: thread).count) == 1
+        let bound = threadIDs().compactMap { thread -> Int? in
+            guard ["qos-ui-", "qos-in-"].contains(where: name(of: thread).hasPrefix),
+                let processors = try? calls.affinity(of: thread).ids, processors.count == 1
+            else { return nil }
+            return processors.first
         }
+        return CPUSet(bound)
     }
 
     /// The thread's name; nothing for one that has ended.

@@ -20,8 +20,9 @@ struct AdmissionOracle: AdmissionJudge {
     private struct Interval {
         var length: Int64
         var wasServed: Bool
-        /// Whether the highest class left a core to others.
-        var highestLeft: Bool
+        /// The classes that covered every core with those above them, and those that left one without standing aside.
+        var covering: Set<QoSClass>
+        var leaving: Set<QoSClass>
     }
 
     private let parameters: SchedulingParameters
@@ -124,15 +125,12 @@ extension AdmissionOracle {
 
     private func hasWork(_ qosClass: QoSClass) -> Bool { waiting.contains(qosClass) || admitted.contains(qosClass) }
 
-    private func waited(_ qosClass: QoSClass) -> Int64 {
-        (history[qosClass] ?? []).filter { !$0.wasServed }.map(\.length).reduce(0, +)
-    }
-
-    private func waitedForHighest(_ qosClass: QoSClass) -> Int64 {
+    private func waited(_ claim: Claim) -> Int64 {
         var (waited, left): (Int64, Int64) = (0, 0)
-        for interval in history[qosClass] ?? [] where !interval.wasServed {
-            if interval.highestLeft { left += interval.length } else { waited += interval.length }
-            if left >= parameters[qosClass].quantum.schedulerNanoseconds { (waited, left) = (0, 0) }
+        for interval in history[claim.lower] ?? [] where !interval.wasServed {
+            if interval.covering.contains(claim.higher) { waited += interval.length }
+            if interval.leaving.contains(claim.higher) { left += interval.length }
+            if left >= parameters[claim.lower].quantum.schedulerNanoseconds { (waited, left) = (0, 0) }
         }
         return waited
     }
@@ -141,8 +139,7 @@ extension AdmissionOracle {
 
     private func claimTime(_ claim: Claim) -> Int64 {
         let (lower, higher) = (parameters[claim.lower], parameters[claim.higher])
-        let waited = claim.higher == .userInteractive ? waitedForHighest(claim.lower) : waited(claim.lower)
-        let wait = lower.worstCaseWait.schedulerNanoseconds - waited
+        let wait = lower.worstCaseWait.schedulerNanoseconds - waited(claim)
         let due = now + wait - higher.worstCaseWait.schedulerNanoseconds
         let warped = due + higher.warp.schedulerNanoseconds
         let warpEnd = coveringSince[claim.higher].map { $0 + higher.warp.schedulerNanoseconds } ?? warped
@@ -163,10 +160,11 @@ extension AdmissionOracle {
         guard time > now else { return }
         let elapsed = time - now
         now = time
+        let covering = Set(QoSClass.allCases.filter { higher in count { $0 >= higher } >= cores })
+        let leaving = Set(QoSClass.allCases.filter { !covering.contains($0) && !standsAside($0) })
         for (qosClass, wasServed) in servedNow {
             history[qosClass, default: []].append(
-                Interval(
-                    length: elapsed, wasServed: wasServed, highestLeft: count { $0 == .userInteractive } < cores))
+                Interval(length: elapsed, wasServed: wasServed, covering: covering, leaving: leaving))
             let served = history[qosClass]?.filter(\.wasServed).map(\.length).reduce(0, +) ?? 0
             if served >= parameters[qosClass].quantum.schedulerNanoseconds { forget(qosClass) }
         }

@@ -1,0 +1,178 @@
+import QoSKernel
+import QoSTesting
+import Synchronization
+import Testing
+
+@testable import QoSRuntime
+
+/// What the threads of some seats are bound to, and what must hold of them.
+private final class Bindings: Sendable {
+    private let seats: Lock<[Int: Int]>
+    let changes = Atomic<Int>(0)
+
+    init() { seats = Lock([:]) }
+
+    func bind(_ seat: Int, _ processor: Int?) {
+        changes.wrappingAdd(1, ordering: .relaxed)
+        seats.withLock { $0[seat] = processor }
+    }
+
+    subscript(seat: Int) -> Int? { seats.withLock { $0[seat] } }
+}
+
+/// What is wrong with a placement in which nothing changes at this moment; `nil` when nothing is.
+private func problem(
+    in placement: borrowing Placement, awake: Set<Int>, processors: Set<Int>, seats: Int, _ bindings: Bindings
+) -> String? {
+    let places = Dictionary(uniqueKeysWithValues: (0..<seats).map { ($0, placement.processor(of: $0)) })
+    let taken = places.values.compactMap(\.self)
+    if Set(taken).count != taken.count { return "two workers have one processor: \(places)" }
+    for (seat, place) in places {
+        if let place {
+            if !awake.contains(seat) { return "a worker that sleeps has processor \(place)" }
+            if !processors.contains(place) { return "a worker has processor \(place), which is not used" }
+            if bindings[seat] != place { return "seat \(seat) is bound to another processor than \(place)" }
+        } else if awake.contains(seat), taken.count < processors.count {
+            return "a worker has no processor although one is free: \(places)"
+        }
+    }
+    return nil
+}
+
+@Suite("Placement of the high workers")
+struct PlacementTests {
+    @Test(
+        "no two workers that are awake have one processor while another is free, whatever comes and goes",
+        arguments: 0..<40 as Range<UInt64>)
+    func randomWorlds(_ seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let (seats, most) = (
+            [3, 4, 8, 70, 256].randomElement(using: &random) ?? 4,
+            [1, 2, 3, 64, 130].randomElement(using: &random) ?? 2
+        )
+        let placement = Placement(seats: seats)
+        let bindings = Bindings()
+        var processors = Set(0..<most)
+        var awake: Set<Int> = []
+        placement.use(CPUSet(processors), bind: bindings.bind)
+        for step in 0..<600 {
+            let seat = Int.random(in: 0..<seats, using: &random)
+            switch Int.random(in: 0..<60, using: &random) {
+            case 0:
+                let rest = processors.filter { _ in Int.random(in: 0..<4, using: &random) > 0 }
+                processors = rest.isEmpty ? Set(0..<most) : rest
+                placement.use(CPUSet(processors), anew: Bool.random(using: &random), bind: bindings.bind)
+            case 1: placement.avoid(Bool.random(using: &random) ? processors.randomElement(using: &random) : nil)
+            case 2..<31:
+                awake.insert(seat)
+                placement.wake(seat, bind: bindings.bind)
+            default:
+                awake.remove(seat)
+                placement.sleep(seat, bind: bindings.bind)
+            }
+            if let problem = problem(in: placement, awake: awake, processors: processors, seats: seats, bindings) {
+                Issue.record("seed \(seed), step \(step): \(problem)")
+                return
+            }
+        }
+    }
+
+    @Test("a worker that wakes again gets its processor again, without being bound anew")
+    func staysWhereItWas() {
+        let placement = Placement(seats: 4)
+        let bindings = Bindings()
+        placement.use(CPUSet([0, 1]), bind: bindings.bind)
+        for seat in [0, 1] { placement.wake(seat, bind: bindings.bind) }
+        let first = [placement.processor(of: 0), placement.processor(of: 1)]
+        for _ in 0..<10 {
+            for seat in [0, 1] { placement.sleep(seat, bind: bindings.bind) }
+            for seat in [1, 0] { placement.wake(seat, bind: bindings.bind) }
+        }
+        #expect(first == [placement.processor(of: 0), placement.processor(of: 1)])
+        #expect(bindings.changes.load(ordering: .relaxed) == 2)
+    }
+
+    @Test("a worker of one class that goes to sleep leaves its processor to one of the other that has none")
+    func handsOver() {
+        let placement = Placement(seats: 3)
+        let bindings = Bindings()
+        placement.use(CPUSet([0, 1]), bind: bindings.bind)
+        for seat in 0..<3 { placement.wake(seat, bind: bindings.bind) }
+        #expect(placement.processor(of: 2) == nil)
+        #expect(placement.shortage == 1)
+        let left = placement.processor(of: 1)
+        placement.sleep(1, bind: bindings.bind)
+        #expect(placement.processor(of: 2) == left)
+        #expect(bindings[2] == left)
+    }
+
+    @Test("the processor that is left to lower classes is taken last")
+    func avoidsWhatIsLent() {
+        let placement = Placement(seats: 2)
+        let bindings = Bindings()
+        placement.use(CPUSet([0, 1]), bind: bindings.bind)
+        placement.wake(0, bind: bindings.bind)
+        placement.sleep(0, bind: bindings.bind)
+        placement.avoid(0)
+        for seat in [0, 1] { placement.wake(seat, bind: bindings.bind) }
+        #expect(placement.processor(of: 0) == 1)
+        #expect(placement.processor(of: 1) == 0)
+    }
+
+    @Test("without processors nobody is bound, and those that were are let go")
+    func offAndOn() {
+        let placement = Placement(seats: 2)
+        let bindings = Bindings()
+        for seat in [0, 1] { placement.wake(seat, bind: bindings.bind) }
+        #expect(bindings.changes.load(ordering: .relaxed) == 0)
+        placement.sleep(0, bind: bindings.bind)
+        placement.use(CPUSet([0, 1]), bind: bindings.bind)
+        placement.wake(0, bind: bindings.bind)
+        #expect(bindings[0] == 0)
+        placement.use(CPUSet([]), bind: bindings.bind)
+        #expect(bindings[0] == nil)
+        #expect(placement.processor(of: 0) == nil)
+    }
+
+    @Test(
+        "threads that come, go and change the processors at once leave nothing wrong behind", .timeLimit(.minutes(1)),
+        arguments: [1, 2, 5])
+    func atOnce(_ most: Int) async {
+        let (seats, threads, rounds) = (6, 3, 20_000)
+        let shared = SharedPlacement(seats: seats)
+        let bindings = Bindings()
+        shared.placement.use(CPUSet(0..<most), bind: bindings.bind)
+        await withTaskGroup { group in
+            for thread in 0..<threads {
+                group.addTask {
+                    var random = SeededGenerator(seed: UInt64(thread))
+                    for _ in 0..<rounds {
+                        // Each seat is woken and put to sleep by one thread; bound by all.
+                        let seat = Int.random(in: 0..<seats / threads, using: &random) * threads + thread
+                        if Bool.random(using: &random) {
+                            shared.placement.wake(seat, bind: bindings.bind)
+                        } else {
+                            shared.placement.sleep(seat, bind: bindings.bind)
+                        }
+                    }
+                    for seat in stride(from: thread, to: seats, by: threads) {
+                        shared.placement.wake(seat, bind: bindings.bind)
+                    }
+                }
+            }
+            group.addTask {
+                for round in 0..<500 { shared.placement.use(CPUSet(0..<(round % most + 1)), bind: bindings.bind) }
+                shared.placement.use(CPUSet(0..<most), bind: bindings.bind)
+            }
+        }
+        let found = problem(
+            in: shared.placement, awake: Set(0..<seats), processors: Set(0..<most), seats: seats, bindings)
+        #expect(found == nil)
+    }
+}
+
+private final class SharedPlacement: Sendable {
+    let placement: Placement
+
+    init(seats: Int) { placement = Placement(seats: seats) }
+}
