@@ -1,4 +1,4 @@
-/// What an activity asks of the system for as long as it lasts (rule S8).
+/// The requests of an activity to the system, for as long as it lasts (rule S8).
 public struct ActivityOptions: OptionSet, Sendable, Hashable, Codable {
     /// The bits.
     public let rawValue: UInt8
@@ -8,18 +8,18 @@ public struct ActivityOptions: OptionSet, Sendable, Hashable, Codable {
         self.rawValue = rawValue
     }
 
-    /// Somebody started it and waits: what is created in it gets `userInitiated`.
+    /// A user started the activity and waits. Work created in it gets `userInitiated`.
     public static let userInitiated = ActivityOptions(rawValue: 1 << 0)
-    /// Nobody sees it: what is created in it gets `background`.
+    /// No user sees the activity. Work created in it gets `background`.
     public static let background = ActivityOptions(rawValue: 1 << 1)
     /// Each step has to be in time, as when sound is recorded: what is created in it gets `userInteractive`.
     public static let latencyCritical = ActivityOptions(rawValue: 1 << 2)
     /// The machine should not fall asleep meanwhile. Shown in diagnostics; the runtime itself keeps no machine awake.
     public static let idleSleepDisabled = ActivityOptions(rawValue: 1 << 3)
 
-    /// The level that the activity gives to what is created in it (rules O1, S8): that of the highest option which has one.
+    /// The level for work created in the activity (rules O1, S8): the level of its highest option.
     ///
-    /// `nil` for options that say nothing about a level: inference then goes on behind the activity.
+    /// `nil` if no option has a level. Inference then continues outside the activity.
     public var level: QoSLevel? {
         if contains(.latencyCritical) { return .userInteractive }
         if contains(.userInitiated) { return .userInitiated }

@@ -33,6 +33,6 @@ extension TaskPriority {
         self = qosClass.taskPriority
     }
 
-    /// Work that somebody watches: the priority above `.high` (rule C4).
+    /// The priority of work that a user watches, above `.high` (rule C4).
     public static var userInteractive: TaskPriority { TaskPriority(.userInteractive) }
 }

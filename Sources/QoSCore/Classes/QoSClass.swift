@@ -1,8 +1,8 @@
 /// A quality-of-service class: what kind of wait the work stands in the way of.
 ///
-/// The five classes are totally ordered (rule C1). "Unspecified" is not one of them: it is the absence of
-/// information and is spelled `nil`, or ``Swift/Optional/unspecified``, so that it has to be resolved by inference
-/// before anything can be compared or scheduled.
+/// The five classes are totally ordered (rule C1). "Unspecified" is not a class but the absence of information. Code
+/// spells it `nil` or ``Swift/Optional/unspecified``, so inference must resolve it before it compares or schedules
+/// work.
 ///
 /// | class | intent (rule C3) | expected duration |
 /// |---|---|---|
@@ -12,15 +12,15 @@
 /// | `utility` | progress is visible, nobody waits | seconds to minutes |
 /// | `background` | not visible | minutes to hours |
 public enum QoSClass: UInt8, Sendable, Hashable, CaseIterable {
-    /// Maintenance that nobody sees: indexing, backup, sync.
+    /// Maintenance that no user sees: indexing, backup, sync.
     case background = 9
     /// Long work whose progress is shown.
     case utility = 17
-    /// What work without any information gets, and what one resets to (rule C2).
+    /// The class of work without any information (rule C2).
     case `default` = 21
-    /// Somebody waits for the result.
+    /// A user waits for the result.
     case userInitiated = 25
-    /// Somebody watches: the event loop, the frame, the key press.
+    /// A user watches: the event loop, the frame, the key press.
     case userInteractive = 33
 
     /// The classes from the highest to the lowest.

@@ -9,7 +9,7 @@ public enum QoSValueError: Error, Sendable, Hashable {
 }
 
 extension QoSValueError: CustomStringConvertible {
-    /// What is wrong, and what would be accepted.
+    /// The refused value, and the values that are accepted.
     public var description: String {
         switch self {
         case .relativePriorityOutOfRange(let value):

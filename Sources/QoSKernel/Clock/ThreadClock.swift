@@ -1,12 +1,12 @@
 internal import CQoSShims
 internal import Glibc
 
-/// What a thread has used of the processors.
+/// The processor time and state of a thread.
 package enum ThreadClock {
     /// The processor time of a thread of this process, in nanoseconds; `nil` for one that has ended.
     ///
-    /// Any thread; one system call, some 300 ns (clock_getcpuclockid(3): the kernel's number of another thread's clock is made of the
-    /// complement of its id and the bits for "of a thread, in nanoseconds").
+    /// Any thread; one system call, some 300 ns (clock_getcpuclockid(3)). The kernel's number of a thread's clock is
+    /// the complement of the thread's id, with the bits for "of a thread, in nanoseconds".
     package static func nanoseconds(of thread: ThreadID) -> UInt64? {
         let clock = clockid_t((~thread.rawValue << 3) | 6)
         var time = timespec()
@@ -14,8 +14,11 @@ package enum ThreadClock {
         return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
     }
 
-    /// For how long a thread of this process has run, and for how long it was ready and did not, in nanoseconds (the kernel's
-    /// `Documentation/scheduler/sched-stats`, `schedstat` of a task); `nil` when it has ended or the kernel does not count. Some 5 µs.
+    /// Returns the time that a thread of this process has run, and the time that it waited for a processor, in
+    /// nanoseconds.
+    ///
+    /// `nil` if the thread has ended or the kernel does not count. Some 5 µs. Source: `schedstat` of a task, in the
+    /// kernel's `Documentation/scheduler/sched-stats`.
     package static func ranAndWaited(_ thread: ThreadID, root: FileRoot = .real) -> (ran: UInt64, waited: UInt64)? {
         let path = root.appending("/proc/self/task/\(thread.rawValue)/schedstat")
         guard let fields = try? KernelFile.read(path).split(whereSeparator: \.isWhitespace), fields.count >= 2,
@@ -24,16 +27,18 @@ package enum ThreadClock {
         return (ran, waited)
     }
 
-    /// Whether a thread of this process waits in futex(2), as for a lock or a semaphore (proc(5), `syscall`); `false` where the kernel
-    /// does not say. Some 5 µs.
+    /// Returns whether a thread of this process waits in futex(2), as for a lock or a semaphore.
+    ///
+    /// `false` if the kernel does not say. Some 5 µs. Source: proc(5), `syscall`.
     package static func waitsForLock(_ thread: ThreadID, root: FileRoot = .real) -> Bool {
         let path = root.appending("/proc/self/task/\(thread.rawValue)/syscall")
         guard let text = try? KernelFile.read(path) else { return false }
         return text.prefix { $0 != " " } == "\(cqos_futex_number())"
     }
 
-    /// Whether a thread of this process sleeps in the kernel, interruptibly or not (proc(5), state S or D in `stat`); `nil` when it has
-    /// ended. Some 5 µs.
+    /// Returns whether a thread of this process sleeps in the kernel, interruptibly or not.
+    ///
+    /// `nil` if the thread has ended. Some 5 µs. Source: proc(5), state S or D in `stat`.
     package static func isAsleep(_ thread: ThreadID, root: FileRoot = .real) -> Bool? {
         let path = root.appending("/proc/self/task/\(thread.rawValue)/stat")
         guard let text = try? KernelFile.read(path), let name = text.lastIndex(of: ")") else { return nil }

@@ -1,4 +1,4 @@
-/// How much of the time threads stood still for want of a resource, by one line of a PSI file.
+/// The share of time in which threads stood still for want of a resource: one line of a PSI file.
 package struct PressureLevel: Sendable, Hashable {
     /// Percent of the last 10 s, 0…100.
     package let average10: Double

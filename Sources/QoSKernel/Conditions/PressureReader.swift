@@ -4,7 +4,7 @@ internal import Glibc
 ///
 /// Any thread may call it; a reading is one small file, some 10 µs.
 package struct PressureReader: Sendable {
-    /// What threads wait for.
+    /// A resource that threads wait for.
     package enum Resource: String, Sendable, Hashable, CaseIterable {
         /// A processor.
         case cpu

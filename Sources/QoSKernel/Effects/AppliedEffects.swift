@@ -1,6 +1,6 @@
 package import QoSCore
 
-/// What a class asked for on a thread, and what came of it, knob by knob (rule C6: nothing fails silently).
+/// The requests of a class for a thread, and their outcomes, knob by knob (rule C6: nothing fails silently).
 package struct AppliedEffects: Sendable {
     /// The class whose effects were applied.
     package let qosClass: QoSClass

@@ -1,6 +1,6 @@
-/// What this process may do to the scheduling of its threads, as found by trying (rule C6).
+/// The changes that the kernel allows this process to make to its threads' scheduling, found by trying (rule C6).
 package struct EffectCapabilities: Sendable, Hashable {
-    /// What was refused, and how; what is not in it is allowed.
+    /// The refused knobs, with their errors. The kernel allows every other knob.
     package let refusals: [EffectCapability: KernelError]
 
     /// Puts the findings of a probe together.

@@ -1,4 +1,4 @@
-/// What a class sets on its threads, one by one, because each can be refused on its own.
+/// A setting of a class for its threads. The kernel can refuse each on its own.
 package enum EffectKnob: String, Sendable, Hashable, CaseIterable {
     /// The scheduling policy.
     case policy

@@ -1,7 +1,6 @@
-/// How far this process may change the scheduling of its threads (rule C6).
+/// The extent to which this process may change its threads' scheduling (rule C6).
 ///
-/// Found by trying (``EffectProbe``), because a capability, a resource limit, a user namespace and a seccomp filter
-/// each have a say.
+/// ``EffectProbe`` finds it by trying: capabilities, resource limits, user namespaces and seccomp filters all decide.
 package enum EffectMode: String, Sendable, Hashable, CaseIterable {
     /// Nice goes below zero and back, and IDLE can be left: CAP_SYS_NICE, or RLIMIT_NICE of at least 32.
     case privileged
@@ -13,7 +12,7 @@ package enum EffectMode: String, Sendable, Hashable, CaseIterable {
     /// Neither nice nor IDLE can be changed at all: a seccomp filter.
     case denied
 
-    /// What the operator can do for a better mode; `nil` if there is none.
+    /// The operator's way to a better mode; `nil` if there is no better one.
     package var improvement: String? {
         switch self {
         case .privileged:

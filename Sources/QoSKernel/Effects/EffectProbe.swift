@@ -1,13 +1,13 @@
 internal import Glibc
 
-/// Finds out what this process may do to the scheduling of its threads, by doing it to one that is thrown away.
+/// Finds out which scheduling changes the kernel allows this process, by trying them on a throw-away thread.
 package enum EffectProbe {
     /// Tries every capability on a thread of its own; the calling thread stays as it is.
     ///
-    /// Some 100 µs: to be run once and kept. Any thread may call it; what it finds holds for threads of the nice
-    /// value and policy that the calling one has.
+    /// Costs some 100 µs: run it once and keep the result. Any thread may call it. The result holds for threads with
+    /// the caller's nice value and policy.
     ///
-    /// - Returns: what was refused; everything, with the error, if not even a thread can be made.
+    /// - Returns: the refused knobs; all of them, with the error, if the process cannot create a thread.
     package static func run(calls: any SchedulingCalls = LinuxSchedulingCalls()) -> EffectCapabilities {
         let creator = ThreadID.current
         let found = Findings()

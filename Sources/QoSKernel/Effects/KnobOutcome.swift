@@ -1,10 +1,10 @@
-/// What became of one knob of one thread.
+/// The outcome of one knob on one thread.
 package struct KnobOutcome<Value: Sendable & Hashable>: Sendable {
-    /// What the class asks for; `nil` if it leaves the knob to the kernel.
+    /// The value that the class asks for; `nil` if it leaves the knob to the kernel.
     package let asked: Value?
     /// Why setting it failed, if it did.
     package let error: KernelError?
-    /// What the kernel has afterwards.
+    /// The value that the kernel reports afterwards.
     package let readBack: Result<Value, KernelError>
 
     /// Puts an outcome together.

@@ -1,4 +1,4 @@
-/// The calls that this module makes into the kernel or the C library, one case per call that can fail on its own.
+/// A call into the kernel or the C library that can fail on its own.
 ///
 /// The raw value is the name under which the manual describes the call.
 package enum KernelCall: String, Sendable, Hashable, CaseIterable {

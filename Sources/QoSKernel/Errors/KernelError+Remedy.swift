@@ -11,7 +11,7 @@ extension KernelError {
         unsafe strerror(code).map { unsafe String(cString: $0) } ?? "unknown"
     }
 
-    /// What the reader of the message can do about it.
+    /// The remedy for the reader of the message.
     ///
     /// The most specific entry wins: (call, number), then the number alone, then a pointer to the manual.
     package var remedy: String {
@@ -25,7 +25,7 @@ extension KernelError {
         ERANGE: "ERANGE", EDEADLK: "EDEADLK", ENOSYS: "ENOSYS", EBADMSG: "EBADMSG", EOPNOTSUPP: "EOPNOTSUPP",
     ]
 
-    /// What helps against an error number, whichever call returned it.
+    /// The remedy for an error number, whichever call returned it.
     private static let remedies: [Int32: String] = [
         EPERM: grant,
         EACCES: grant,
@@ -39,7 +39,7 @@ extension KernelError {
         EBADMSG: "The file does not have the form the kernel gives it: check that the root path is right.",
     ]
 
-    /// What helps where one call gives a number a meaning of its own.
+    /// The remedy where one call gives a number a meaning of its own.
     private static let remediesByCall: [KernelCall: [Int32: String]] = [
         .createThread: [
             EAGAIN: "Too many threads: raise TasksMax, pids.max, RLIMIT_NPROC or kernel.threads-max, or use fewer.",

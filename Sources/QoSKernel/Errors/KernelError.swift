@@ -6,7 +6,7 @@ package struct KernelError: Error, Sendable, Hashable {
     package let call: KernelCall
     /// The error number (errno(3)), always positive.
     package let code: Int32
-    /// What the call was about: `thread 4711`, a path, a value that was refused.
+    /// The subject of the call: `thread 4711`, a path, a refused value.
     package let subject: String
 
     /// Describes a failed call.

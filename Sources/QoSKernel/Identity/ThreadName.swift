@@ -3,7 +3,7 @@ package struct ThreadName: Sendable, Hashable {
     /// The most bytes a name has.
     package static let maximumLength = 15
 
-    /// What is left of the name that was asked for.
+    /// The part of the requested name that fits.
     package let text: String
 
     /// Cuts a name at its first NUL and after at most 15 bytes, never inside of a character.

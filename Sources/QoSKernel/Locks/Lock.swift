@@ -3,12 +3,13 @@ public import Synchronization
 
 /// Guards a value by a lock of one futex word; the shape is that of `Synchronization.Mutex`.
 ///
-/// It exists beside `Mutex` because ThreadSanitizer has to see the lock to see what it guards: `Mutex` hands itself over inside of the
-/// standard library and the kernel when threads contend, which the sanitizer does not know, and reports each guarded value as a race.
-/// All of this lock's hand-overs are atomic operations of this module.
+/// It exists beside `Mutex` for ThreadSanitizer. Contended threads hand a `Mutex` over inside the standard library
+/// and the kernel, where the sanitizer sees nothing: it then reports each guarded value as a race. This lock's
+/// hand-overs are atomic operations of this module.
 ///
-/// The word is 0 when free, 1 when held, 2 when held and somebody may sleep. The uncontended path is one compare-and-swap to
-/// lock and one exchange to unlock, no system call ("Futexes Are Tricky", Drepper 2011, the second mutex). Not recursive, not fair.
+/// The word is 0 when free, 1 when held, 2 when held and a thread may sleep. The uncontended path is one
+/// compare-and-swap to lock and one exchange to unlock, no system call ("Futexes Are Tricky", Drepper 2011, the
+/// second mutex). Not recursive, not fair.
 ///
 /// Threading: any thread. No user code, system call or resumption under it.
 // SAFETY: the memory is allocated in `init`, freed in `deinit`, and never replaced; `value` is touched by the one that has
@@ -35,7 +36,7 @@ package struct Lock<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
         unsafe UnsafeMutableRawPointer(word).deallocate()
     }
 
-    /// Runs a body with the value, when nobody else has it; waits for that.
+    /// Waits for the lock, then runs a body with the value.
     @inlinable @_transparent
     package borrowing func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
@@ -45,7 +46,7 @@ package struct Lock<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
         return try unsafe body(&value.pointee)
     }
 
-    /// Runs a body with the value if nobody else has it at this moment; `nil` otherwise.
+    /// Runs a body with the value if the lock is free; otherwise returns `nil` at once.
     @inlinable @_transparent
     package borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
@@ -59,7 +60,8 @@ package struct Lock<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
 /// The operations on a lock's word. The pointer is that of a live lock.
 @usableFromInline
 enum LockWord {
-    /// How often a contended word is looked at before the thread sleeps: about as long as a sleep and a wake-up would cost.
+    /// The number of looks at a contended word before the thread sleeps. They take about as long as a sleep and a
+    /// wake-up.
     private static let spins = 100
 
     @inlinable @inline(__always)

@@ -3,8 +3,9 @@ package import Synchronization
 
 /// Lets one thread sleep until another one hands it a token.
 ///
-/// There is one token. ``unpark()`` stores it, ``park()`` takes it or sleeps until it is there; tokens do not add up.
-/// One thread, the owner, parks; any thread may unpark. A `Parker` neither orders waiters nor wakes more than one.
+/// There is one token. ``unpark()`` stores the token. ``park()`` takes it, or sleeps until it comes. Tokens do not
+/// add up. One thread, the owner, parks; any thread may unpark. A `Parker` neither orders waiters nor wakes more than
+/// one.
 ///
 /// ## Protocol
 /// One 32-bit word, in one of three states: `empty`, `token`, `parked`.
@@ -22,9 +23,9 @@ package import Synchronization
 ///
 /// ## Races
 /// 1. *Unpark before park*: the token waits in the word; `park` takes it without sleeping.
-/// 2. *Unpark between `empty → parked` and the sleep*: the kernel compares the word with `parked` under the futex's
-///    own lock before it queues the thread; the word is `token` by then, the wait returns EAGAIN at once. The wake
-///    that `unpark` issues finds nobody. No wake-up is lost.
+/// 2. *Unpark between `empty → parked` and the sleep*: the kernel compares the word with `parked` under the futex's own
+///    lock before it queues the thread. The word is `token` by then, so the wait returns EAGAIN at once. The wake of
+///    `unpark` finds no sleeper. No wake-up is lost.
 /// 3. *Two unparks at once*: the exchange lets exactly one of them see `parked`; only that one makes the system call.
 /// 4. *Token and deadline at once*: the owner's exchange to `empty` decides. If the token came first it is taken and
 ///    `true` is returned; if not, a later `unpark` sees `empty` and its token waits for the next `park`.
@@ -86,7 +87,7 @@ package struct Parker: ~Copyable, Sendable {
 
     /// Takes the token, sleeping until there is one or the deadline has passed.
     ///
-    /// Only the owner may call it. A deadline that has passed makes it a test for the token that does not sleep.
+    /// Only the owner may call it. With a deadline in the past, the call tests for the token and does not sleep.
     ///
     /// - Parameter deadline: a point on ``MonotonicClock``, in nanoseconds.
     /// - Returns: `true` if the token was taken, `false` if the deadline passed without one.

@@ -20,7 +20,7 @@ package struct CPUSet: Sendable, Hashable {
         self.words = words
     }
 
-    /// How many processors it has.
+    /// The number of processors.
     package var count: Int { words.reduce(0) { $0 + $1.nonzeroBitCount } }
 
     /// Whether it has none.

@@ -5,7 +5,7 @@ package enum IOPriority: Sendable, Hashable {
     case realtime(level: Int)
     /// The normal class; level 0 (highest) to 7.
     case bestEffort(level: Int)
-    /// Only when nobody else wants the disk.
+    /// The disk serves the thread only when it has no other requests.
     case idle
     /// Unset: the kernel derives best effort from nice, level (nice + 20) / 5. Older kernels read it as that.
     case none

@@ -1,6 +1,6 @@
 /// The kernel's own scheduling calls.
 package struct LinuxSchedulingCalls: SchedulingCalls {
-    /// Where the proc filesystem is mounted, for the names and timer slack of sibling threads.
+    /// The mount point of the proc filesystem, for the names and timer slack of sibling threads.
     package let procRoot: String
 
     /// - Parameter procRoot: where the proc filesystem is mounted.

@@ -1,4 +1,4 @@
-/// What sched_setattr(2) sets in one call: policy, nice and slice.
+/// The arguments of one sched_setattr(2) call: policy, nice and slice.
 ///
 /// They go together: with the flags that keep one of them the kernel ignores the slice.
 package struct Scheduling: Sendable, Hashable {
@@ -8,13 +8,13 @@ package struct Scheduling: Sendable, Hashable {
     /// The slices the kernel accepts, in nanoseconds: 0.1 ms to 100 ms.
     package static let sliceRange: ClosedRange<UInt64> = 100_000...100_000_000
 
-    /// How the thread is chosen to run.
+    /// The kernel's rule for choosing the thread.
     package var policy: SchedulingPolicy
 
     /// −20…19. Ignored when set together with a policy that is not fair; the thread keeps the one it has.
     package var nice: Int
 
-    /// How long the thread runs before the kernel looks for another one, in nanoseconds (``sliceRange``).
+    /// The thread's run time before the kernel looks for another thread, in nanoseconds (``sliceRange``).
     ///
     /// Setting `nil` returns to the kernel's own; read, it is the one in force, or `nil` if the kernel has none to
     /// show (before Linux 6.12). Ignored when set together with a policy that is not fair.

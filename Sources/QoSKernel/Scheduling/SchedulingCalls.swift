@@ -1,8 +1,8 @@
 /// Every call by which this module changes or reads how a thread is scheduled: the one seam for injecting failures.
 ///
-/// ``LinuxSchedulingCalls`` is the real one. Any thread may call any of it, for any thread of this process; what the
-/// kernel allows differs by call, and each fails on its own with the call's name and ESRCH for a thread that has
-/// ended. Values outside of their range fail with EINVAL; none is silently clamped.
+/// ``LinuxSchedulingCalls`` makes the real calls. Any thread may make any call, for any thread of this process. The
+/// kernel allows or refuses each call on its own; the error has the call's name. A thread that has ended fails with
+/// ESRCH. Values out of range fail with EINVAL: no call clamps silently.
 package protocol SchedulingCalls: Sendable {
     /// Starts a joinable thread with all signals blocked but those of its own faults (pthread_create(3)).
     ///
@@ -42,7 +42,7 @@ package protocol SchedulingCalls: Sendable {
 
     /// Sets the processors a thread may run on (sched_setaffinity(2)).
     ///
-    /// Those that do not exist or that the cpuset forbids are left out by the kernel; EINVAL if none remains.
+    /// The kernel leaves out processors that do not exist or that the cpuset forbids. EINVAL if none remains.
     func setAffinity(_ processors: CPUSet, of thread: ThreadID) throws(KernelError)
 
     /// Reads the processors a thread may run on, however many the machine has (sched_getaffinity(2)).

@@ -1,4 +1,4 @@
-/// How the kernel chooses a thread to run (sched(7)).
+/// The kernel's rule for choosing a thread to run (sched(7)).
 package enum SchedulingPolicy: Sendable, Hashable {
     /// SCHED_OTHER: the fair policy, weighted by nice.
     case other

@@ -1,4 +1,4 @@
-/// How a thread is scheduled at this moment, as the kernel tells; each part can fail to be read on its own.
+/// The scheduling of a thread at this moment, as the kernel reports it. Each part can fail to be read on its own.
 package struct ThreadState: Sendable, Hashable {
     /// Policy, nice and slice.
     package let scheduling: Result<Scheduling, KernelError>

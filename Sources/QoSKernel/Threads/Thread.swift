@@ -2,10 +2,11 @@ internal import Glibc
 
 /// A thread of the operating system, owned by one place in the program.
 ///
-/// It starts when it is made. Its owner ends the ownership with ``join()`` or ``detach()``; dropping the value
-/// detaches. The new thread has all signals blocked, except for those that a fault of its own raises (SIGSEGV,
-/// SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS) and SIGABRT: the process's signals belong to the event loop, and a crash
-/// still reaches its handler.
+/// The initializer starts the thread. Its owner ends the ownership with ``join()`` or ``detach()``. Dropping the value
+/// detaches.
+///
+/// The new thread blocks all signals but SIGABRT and those that its own faults raise (SIGSEGV, SIGBUS, SIGILL, SIGFPE,
+/// SIGTRAP, SIGSYS). So the process's signals go to the event loop, and a crash still reaches its handler.
 ///
 /// It inherits nice, policy, slice, I/O priority, timer slack and affinity from its creator (sched(7)).
 package struct Thread: ~Copyable, Sendable {

@@ -9,7 +9,7 @@ package struct CPUQuota: Sendable, Hashable {
     /// The file that sets it.
     package let source: String
 
-    /// How many threads it lets run at a time, rounded up; at least 1.
+    /// The number of threads that can run at a time under the quota, rounded up; at least 1.
     package var width: Int {
         Int(clamping: (quota - 1) / period + 1)
     }
@@ -99,6 +99,6 @@ extension CPUQuota {
         KernelError(.readFile, code: EBADMSG, subject: path)
     }
 
-    /// What the kernel takes for a period that was not given, in microseconds.
+    /// The kernel's default period, in microseconds.
     private static let defaultPeriod: UInt64? = 100_000
 }

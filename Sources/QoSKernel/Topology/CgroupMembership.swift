@@ -8,7 +8,7 @@ struct CgroupMembership: Sendable, Hashable {
         case v1
     }
 
-    /// Where the controller's files are.
+    /// The folder of the controller's files.
     let hierarchy: Hierarchy
 
     /// The mount point and the group's directories below it, from the group itself up to the mount point.
@@ -51,8 +51,10 @@ struct CgroupMembership: Sendable, Hashable {
         return CgroupMembership(hierarchy: hierarchy, directories: visible(path: fields[2], mount: mount, root: root))
     }
 
-    /// The group's directory and its ancestors; the mount point alone if the group is not visible below it, as in a
-    /// container without a cgroup namespace, whose own group is mounted there.
+    /// The group's directory and its ancestors.
+    ///
+    /// Only the mount point if the group is not visible below it. That is so in a container without a cgroup namespace:
+    /// its own group is mounted there.
     private static func visible(path: Substring, mount: String, root: FileRoot) -> [String] {
         var names = path.split(separator: "/").map(String.init)
         let own = ([mount] + names).joined(separator: "/")

@@ -11,10 +11,10 @@ package struct Topology: Sendable, Hashable {
     /// The tightest CPU quota of the control groups the process is in, if there is one.
     package let quota: CPUQuota?
 
-    /// What could not be read or understood on the way; each was taken for "no limit".
+    /// The problems while reading. Each unreadable limit counts as "no limit".
     package let problems: [KernelError]
 
-    /// How many threads can run at a time: max(1, min(processors, ⌈quota⌉)).
+    /// The number of threads that can run at a time: max(1, min(processors, ⌈quota⌉)).
     package var width: Int {
         let limit = quota.map(\.width) ?? .max
         return max(1, min(processors.count, limit))
@@ -29,8 +29,8 @@ package struct Topology: Sendable, Hashable {
 
     /// Reads the calling thread's affinity and the process's quota; some file reads, O(depth of the control group).
     ///
-    /// It never fails: without an affinity it is one processor of the id 0, without a readable quota it is unlimited,
-    /// and ``problems`` says so.
+    /// Never fails. Without an affinity the result has processor 0 alone. Without a readable quota it is unlimited.
+    /// ``problems`` names both.
     ///
     /// - Parameters:
     ///   - root: where `proc` and `sys` are.
@@ -50,7 +50,7 @@ package struct Topology: Sendable, Hashable {
         return Topology(processors: processors, quota: quota, problems: problems)
     }
 
-    /// How many processors the machine has, whether the process may use them or not; at least 1 (sysconf(3)).
+    /// The number of processors of the machine, whether the process may use them or not; at least 1 (sysconf(3)).
     package static let installedProcessors = max(1, Int(clamping: sysconf(Int32(_SC_NPROCESSORS_CONF))))
 
     /// The processor on which the calling thread runs at this moment (getcpu(2)); `nil` where the system does not say.
