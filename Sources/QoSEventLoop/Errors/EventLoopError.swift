@@ -31,10 +31,10 @@ package struct EventLoopError: Error, Sendable, Hashable {
     /// The error's name in libuv, such as `ENOSPC`; `nil` if no system call was involved.
     package let name: String?
 
-    /// What failed, in one clause.
+    /// The failure, in one clause.
     package let message: String
 
-    /// What to do about it, in one clause.
+    /// The remedy, in one clause.
     package let remedy: String
 }
 

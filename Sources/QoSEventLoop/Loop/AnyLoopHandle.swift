@@ -2,9 +2,9 @@ internal import CLibUV
 
 /// A handle of libuv: its memory, opening and closing.
 ///
-/// The memory lives as long as this object. libuv's own reference to the object is taken in ``open(_:)`` and given back
-/// in the close callback, after which libuv touches the memory no more; so it does not matter which comes first, the
-/// close callback or the last reference of others.
+/// The memory lives as long as this object. ``open(_:)`` takes a reference for libuv, and the close callback gives it
+/// back. libuv does not touch the memory afterwards. So the close callback and the last other reference may come in
+/// either order.
 // SAFETY: `memory` is set once. What it points to is touched on the loop's thread only; before the loop runs, the
 // thread that makes the loop has it to itself, and so has the thread that drops it.
 @safe
@@ -29,12 +29,12 @@ class AnyLoopHandle: @unchecked Sendable {
 
     private var base: UnsafeMutablePointer<uv_handle_t> { unsafe raw() }
 
-    /// Whether libuv knows the handle and nobody closed it. The loop's thread.
+    /// Whether the handle is open in libuv. The loop's thread.
     var isOpen: Bool {
         unsafe base.pointee.type != UV_UNKNOWN_HANDLE && uv_is_closing(base) == 0
     }
 
-    /// Makes libuv know the handle, by calls that initialise and start it; closes it again if one of them fails.
+    /// Opens the handle with calls that initialise and start it. Closes it again if a call fails.
     ///
     /// The loop's thread, once.
     func open(_ calls: () throws(EventLoopError) -> Void) throws(EventLoopError) {
@@ -62,7 +62,7 @@ class AnyLoopHandle: @unchecked Sendable {
         }
     }
 
-    /// Lets nobody hear of further events. Any thread.
+    /// Stops the delivery of further events. Any thread.
     func silence() {}
 
     /// The object behind a handle that libuv hands to a callback. The loop's thread.

@@ -4,17 +4,17 @@ internal import Synchronization
 
 /// A libuv loop: one thread that waits for wake-ups, one timer, signals, descriptors, files and child processes.
 ///
-/// **Threads.** The thread that calls ``run()`` is the loop's thread until `run()` returns; it is the main thread or any
-/// other. All closures given to the loop are called there, one at a time. ``stop()``, ``wake()``, ``submit(_:)``,
+/// **Threads.** The thread that calls ``run()`` is the loop's thread until `run()` returns; it is the main thread or
+/// any other. All closures given to the loop are called there, one at a time. ``stop()``, ``wake()``, ``submit(_:)``,
 /// ``perform(_:)`` and ``armTimer(atNanoseconds:)`` may be called from any thread, at any time: before the loop runs,
 /// while it ends, and after. Watches are made on the loop's thread only; ``perform(_:)`` brings you there.
 ///
-/// **Life.** A loop runs once. `stop()` is a request: the loop then runs the bodies that were submitted before it acts,
-/// closes every handle, waits for libuv to confirm each, closes the libuv loop, and lets `run()` return. A loop that is
-/// dropped without having run closes its handles too, and releases submitted bodies without running them.
+/// **Life.** A loop runs once. `stop()` is a request. The loop then runs the bodies submitted so far and closes every
+/// handle. It waits until libuv confirms each, closes the libuv loop, and lets `run()` return. A loop dropped before
+/// it ran closes its handles too. It releases submitted bodies without running them.
 ///
-/// **Wake-ups.** They coalesce: any number of `wake()` calls leads to at least one call of `onWake` that begins after the
-/// latest of them. What a thread wrote before `wake()` is visible to that call.
+/// **Wake-ups.** They coalesce: any number of `wake()` calls leads to at least one call of `onWake` that begins after
+/// the latest of them. That call sees every write before `wake()`.
 ///
 /// Nothing here runs on libuv's thread pool.
 package final class EventLoop: Sendable {
@@ -34,7 +34,8 @@ package final class EventLoop: Sendable {
     ///   - onWake: Called on the loop's thread after one or several ``wake()``.
     ///   - onTimer: Called on the loop's thread after the moment given to ``armTimer(atNanoseconds:)``.
     ///   - fault: Makes calls fail, for tests.
-    /// - Throws: ``EventLoopError`` when a call of libuv or the kernel fails, as when the process has no descriptor left.
+    /// - Throws: ``EventLoopError`` when a call of libuv or the kernel fails. Example: the process has no descriptor
+    ///   left.
     package init(
         onWake: @escaping @Sendable () -> Void,
         onTimer: @escaping @Sendable () -> Void = {},
@@ -113,9 +114,9 @@ extension EventLoop {
 
     /// Runs a body on the loop's thread, after those that were submitted before it. Any thread; never waits.
     ///
-    /// A body that was accepted is run if the loop is: also when a ``stop()`` comes in between.
+    /// A running loop runs every accepted body, also if ``stop()`` comes in between.
     ///
-    /// - Throws: ``EventLoopError`` with `stopped` once the loop acted on a stop; the body is not run.
+    /// - Throws: ``EventLoopError`` with `stopped` once the loop acted on a stop. The body does not run.
     package func submit(_ body: @escaping @Sendable () -> Void) throws(EventLoopError) {
         guard state.withLock({ $0.submitted(body) }) else { throw .stopped("submit") }
         wake()
@@ -175,9 +176,9 @@ extension EventLoop {
     /// Lets `onTimer` be called once on the loop's thread when CLOCK_MONOTONIC reaches a moment. Any thread.
     ///
     /// Replaces the moment that was set before; one in the past fires at once, `nil` disarms. The loop is not woken by
-    /// the call itself, which costs one `timerfd_settime(2)`. Concurrent calls take effect in an unspecified order: where
-    /// the latest must win, the caller holds its own lock across computing the moment and this call. A call of `onTimer`
-    /// may still come for the moment that was replaced, if it had passed.
+    /// the call itself, which costs one `timerfd_settime(2)`. Concurrent calls take effect in an unspecified order. If
+    /// the latest must win, hold a lock while you compute the moment and make this call. `onTimer` may still run for a
+    /// replaced moment that had passed.
     ///
     /// - Parameter deadline: Nanoseconds of CLOCK_MONOTONIC, as `clock_gettime(2)` counts them.
     package func armTimer(atNanoseconds deadline: UInt64?) {

@@ -1,13 +1,14 @@
 internal import CLibUV
 internal import Glibc
 
-/// What libuv and the kernel hold of a loop: the loop itself, the wake-up, and the timer.
+/// The resources of a loop in libuv and the kernel: the loop itself, the wake-up, and the timer.
 ///
-/// Wake-up and timer are descriptors (`eventfd(2)`, `timerfd_create(2)`) that libuv polls. They are closed with this object, not with
-/// the loop, so that a thread which uses one while the loop ends cannot hit a descriptor of somebody else.
+/// Wake-up and timer are descriptors (`eventfd(2)`, `timerfd_create(2)`) that libuv polls. This object closes them,
+/// not the loop. So a thread that uses one while the loop ends never hits a reused descriptor.
 ///
-/// The wake-up is no `uv_async_t`: the loop's thread spins until the sender has come out of `uv_async_send`, and the sender does not
-/// when it is of a lower class and the loop's thread has taken its processor; that took most of a processor's time.
+/// The wake-up is no `uv_async_t`. With one, the loop's thread spins until the sender has left `uv_async_send`. A
+/// sender of a lower class cannot leave it while the loop's thread has its processor. That spinning took most of a
+/// processor's time.
 // SAFETY: everything is set once. `loop` and the handles are touched on the loop's thread only; the descriptors, on any thread,
 // are protected by the kernel.
 @safe
@@ -25,7 +26,8 @@ final class LoopCore: @unchecked Sendable {
 
     /// Whether as many descriptors can be opened as making a loop takes.
     ///
-    /// libuv ends the process where the second or third of them, its pipe for signals, cannot be made (`uv__signal_global_reinit`).
+    /// libuv ends the process where the second or third of them, its pipe for signals, cannot be made
+    /// (`uv__signal_global_reinit`).
     ///
     /// - Returns: 0, or the negative error number.
     private static func lackOfDescriptors() -> Int32 {
@@ -112,7 +114,8 @@ final class LoopCore: @unchecked Sendable {
         return status
     }
 
-    /// Lets the wake-up callback run on the loop's thread. Whoever ``WakeGate/request()`` told to.
+    /// Lets the wake-up callback run on the loop's thread. Only the thread that ``WakeGate/request()`` told to send
+    /// calls it.
     func sendWakeUp() {
         var one: UInt64 = 1
         // The descriptor is open, and its count, which `takeWakeUp` takes back to 0, far from the maximum.

@@ -1,7 +1,7 @@
-/// A handle with somebody who is told of its events.
+/// A handle with a handler for its events.
 ///
-/// The handler is called on the loop's thread and may be taken away from any thread; it is called and released outside
-/// of the lock, so it may close its own watch and hold whatever it likes.
+/// The loop's thread calls the handler. Any thread may take it away. The call and the release happen outside the
+/// lock, so a handler may close its own watch.
 // SAFETY: the superclass says who may touch the memory; what this class adds is protected by a lock.
 final class LoopHandle<Event>: AnyLoopHandle, @unchecked Sendable {
     typealias Handler = @Sendable (Event) -> Void
@@ -14,7 +14,7 @@ final class LoopHandle<Event>: AnyLoopHandle, @unchecked Sendable {
         super.init(for: type)
     }
 
-    /// Tells the handler of an event; nobody, once the handler was taken away. The loop's thread.
+    /// Calls the handler, unless it was taken away. The loop's thread.
     func report(_ event: Event) {
         handler.withLock { $0 }?(event)
     }

@@ -2,9 +2,9 @@ internal import CLibUV
 
 /// Guards a value by a libuv mutex; the shape is that of `Synchronization.Mutex`.
 ///
-/// ThreadSanitizer knows the functions behind it. `Mutex` hands itself over inside of the standard library and the kernel when
-/// threads contend, which the sanitizer cannot see, and each guarded value is reported as a race. The lock of `QoSKernel` is not
-/// to be had here: the loop depends on nothing but libuv.
+/// ThreadSanitizer knows the functions behind it. Contended threads hand a `Mutex` over inside the standard library
+/// and the kernel, where the sanitizer sees nothing: it then reports each guarded value as a race. The lock of
+/// `QoSKernel` is out of reach: the loop depends on nothing but libuv.
 ///
 /// Not recursive. Threading: any thread. No user code under it.
 // SAFETY: the memory is allocated in `init`, freed in `deinit`, and never replaced; `value` is touched with the mutex held only.
@@ -30,7 +30,7 @@ struct LoopLock<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
         unsafe mutex.deallocate()
     }
 
-    /// Runs a body with the value, when nobody else has it; waits for that.
+    /// Waits for the lock, then runs a body with the value.
     borrowing func withLock<Result: ~Copyable>(_ body: (inout sending Value) -> sending Result) -> sending Result {
         unsafe uv_mutex_lock(mutex)
         defer { unsafe uv_mutex_unlock(mutex) }

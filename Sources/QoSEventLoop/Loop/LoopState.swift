@@ -1,10 +1,11 @@
-/// What the loop's lock protects: how far its life has come, and the bodies that wait for its thread.
+/// The state behind the loop's lock: its phase, and the bodies that wait for its thread.
 ///
 /// ```
 /// created ── run() ──▶ running ── sees a stop ──▶ draining ── last bodies ran ──▶ closing ── all closed ──▶ closed
 /// ```
 ///
-/// A stop may be asked for before the loop runs; it is acted upon when it does. Each event returns what follows from it.
+/// A caller may ask for a stop before the loop runs. The loop then acts on it at once. Each event returns its
+/// consequences.
 struct LoopState {
     /// Something to be run on the loop's thread.
     typealias Body = @Sendable () -> Void
@@ -18,7 +19,7 @@ struct LoopState {
         case closed
     }
 
-    /// What the loop does after a wake-up.
+    /// The loop's action after a wake-up.
     struct Batch {
         /// The bodies to run, in the order of their submission.
         let bodies: [Body]
@@ -37,7 +38,7 @@ struct LoopState {
         }
     }
 
-    /// Whether the loop has handles that nobody closed.
+    /// Whether the loop has open handles.
     var needsClosing: Bool { phase != .closed }
 
     /// A thread called `run()`. Returns whether it may: the first one only.

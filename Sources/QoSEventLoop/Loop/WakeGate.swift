@@ -1,16 +1,16 @@
 internal import Synchronization
 
-/// Decides who sends the loop's wake-up, and closes the race between a wake-up and the end of the loop.
+/// Decides which thread sends the loop's wake-up, and closes the race between a wake-up and the loop's end.
 ///
 /// One word with two bits. `pending`: a wake-up was asked for and its callback has not begun. `closed`: no further
 /// wake-up is accepted.
 ///
-/// - ``request()`` sets `pending`. Only the thread that set it first sends (a write to the event descriptor); all others are covered
-///   by the callback that is still to come.
-/// - ``begin()``, first thing in the callback, clears `pending`. Whatever a thread wrote before its `request()` that
-///   found `pending` set is seen by the callback, because both are read-modify-write operations on one word.
-/// - ``close()`` sets `closed`. If `pending` was clear, no thread is about to send and none will be: the handle can be closed at once.
-///   If it was set, the callback that is owed comes in any case, and closes the handle.
+/// - ``request()`` sets `pending`. Only the thread that sets it first sends (a write to the event descriptor). The
+///   pending callback covers all others.
+/// - ``begin()`` clears `pending`, first thing in the callback. The callback sees every write before a `request()`
+///   that found `pending` set: both are read-modify-write operations on one word.
+/// - ``close()`` sets `closed`. If `pending` was clear, no thread is about to send, and none will be. The loop can
+///   close the handle at once. If `pending` was set, its callback still comes, and closes the handle.
 ///
 /// So neither a lock nor a reference count is needed, and no sender ever waits.
 struct WakeGate: ~Copyable, Sendable {

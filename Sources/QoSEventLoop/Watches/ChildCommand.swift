@@ -1,8 +1,8 @@
 /// A program to start, and what it is started with.
 package struct ChildCommand: Sendable, Hashable {
-    /// Where a standard stream of the child leads.
+    /// The target of a standard stream of the child.
     package enum Stream: Sendable, Hashable {
-        /// Where the same stream of this process leads.
+        /// The target of the same stream of this process.
         case inherit
         /// `/dev/null`.
         case null

@@ -1,4 +1,4 @@
-/// How a child process ended.
+/// The end of a child process.
 package enum ChildExit: Sendable, Hashable {
     /// It returned, or called `exit`, with a status of 0…255.
     case exited(status: Int32)

@@ -1,6 +1,6 @@
 internal import CLibUV
 
-/// What a descriptor can be ready for.
+/// The kinds of readiness of a descriptor.
 package struct DescriptorEvents: OptionSet, Sendable, Hashable {
     package let rawValue: Int32
 

@@ -5,7 +5,7 @@ internal import CLibUV
 /// The descriptor is not owned: end the watch before closing it. It is set to non-blocking mode. Readiness is a level:
 /// the handler is called again until the descriptor is no longer ready. After a failure the watch is paused.
 package final class DescriptorWatch: Sendable {
-    /// What the handler is told: what the descriptor is ready for, or that it failed.
+    /// The handler's argument: the descriptor's readiness, or its failure.
     package typealias Outcome = Result<DescriptorEvents, EventLoopError>
 
     /// The descriptor.
@@ -51,8 +51,8 @@ extension EventLoop {
     ///   - handler: Called on the loop's thread with what the descriptor is ready for, or with a failure, after which
     ///     the watch is paused.
     /// - Returns: The watch; it ends when this is dropped, and when the loop ends.
-    /// - Throws: ``EventLoopError`` when the descriptor is closed, is a regular file, or is watched already, or the call
-    ///   is made on another thread.
+    /// - Throws: ``EventLoopError`` when the descriptor is closed, is a regular file, or is watched already, or the
+    ///   call is made on another thread.
     package func watchDescriptor(
         _ descriptor: Int32, for events: DescriptorEvents,
         handler: @escaping @Sendable (DescriptorWatch.Outcome) -> Void

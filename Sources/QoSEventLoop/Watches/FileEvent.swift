@@ -2,7 +2,7 @@ internal import CLibUV
 
 /// Something that happened to a watched file or directory.
 package struct FileEvent: Sendable, Hashable {
-    /// What may have happened.
+    /// The kinds of events.
     package struct Kinds: OptionSet, Sendable, Hashable {
         package let rawValue: Int32
 
@@ -16,7 +16,7 @@ package struct FileEvent: Sendable, Hashable {
         package static let change = Kinds(rawValue: Int32(UV_CHANGE.rawValue))
     }
 
-    /// What happened.
+    /// The kind of the event.
     package let kinds: Kinds
 
     /// The last component of the path that it happened to, as the file system has it: bytes that need not be UTF-8;

@@ -7,7 +7,7 @@ internal import Glibc
 /// at the file: the kernel merges equal ones, and when it drops some because they came too fast, libuv does not say so;
 /// whoever must miss nothing scans from time to time as well (`inotify(7)`, "Limitations and caveats").
 package final class FileWatch: Sendable {
-    /// What the handler is told.
+    /// The handler's argument.
     package typealias Outcome = Result<FileEvent, EventLoopError>
 
     /// The path as it was given.

@@ -1,5 +1,6 @@
-/// The same numbers for the same seed, on every machine: the generator of every seeded test (SplitMix64: Steele, Lea and
-/// Flood, "Fast splittable pseudorandom number generators", 2014).
+/// A random generator that gives the same numbers for the same seed, on every machine.
+///
+/// The algorithm is SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
 ///
 /// ```swift
 /// var random = SeededGenerator(seed: 7)

@@ -20,7 +20,7 @@ package struct JobQueue: Sendable {
     /// Whether no job waits.
     package var isEmpty: Bool { head == jobs.count }
 
-    /// How many jobs wait.
+    /// The number of waiting jobs.
     package var count: Int { jobs.count - head }
 
     /// Adds a job behind all others.

@@ -1,8 +1,8 @@
 public import QoSCore
 
-/// What a simulated run came to.
+/// The result of a simulated run.
 public struct ScheduleReport: Sendable {
-    /// How it went for one job.
+    /// The result for one job.
     public struct Outcome: Sendable, Hashable {
         /// The job.
         public let job: SimulatedJob
@@ -13,7 +13,7 @@ public struct ScheduleReport: Sendable {
         /// When it had got its CPU time, from the start of the run.
         public let ended: Duration
 
-        /// How long it waited for a worker.
+        /// The time that the job waited for a worker.
         public var delay: Duration { started - job.arrival }
 
         /// From its arrival to its end.
@@ -23,10 +23,10 @@ public struct ScheduleReport: Sendable {
     /// The jobs in the order of their arrival.
     public let outcomes: [Outcome]
 
-    /// How often a worker was parked at the end of a job although its class had work.
+    /// The number of times that a worker parked at the end of a job although its class had work.
     public let parks: UInt64
 
-    /// How often higher classes stood aside for a lower one that had waited for its worst-case wait.
+    /// The number of times that higher classes stood aside for a class that had waited its worst-case wait.
     public let starvationWindows: UInt64
 
     private let coreTimes: [Int64]
@@ -61,7 +61,7 @@ public struct ScheduleReport: Sendable {
         return sorted[min(sorted.count - 1, Int(Double(sorted.count) * max(0, quantile)))]
     }
 
-    /// What each class did, with columns of some length; a digit is how many of its jobs had a core.
+    /// The timeline of each class, with columns of some length. A digit is the number of its jobs that had a core.
     public func timeline(column: Duration = .milliseconds(1)) -> Timeline {
         recorder?.timeline(column: column.schedulerNanoseconds) ?? Timeline(rows: [])
     }

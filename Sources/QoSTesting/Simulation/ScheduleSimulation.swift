@@ -1,10 +1,11 @@
 public import QoSCore
 
-/// What the scheduler would do with some jobs, in virtual time: nothing runs, nothing waits, the same jobs always go the
-/// same way.
+/// A simulation of the scheduler with some jobs, in virtual time.
 ///
-/// The decisions are those of the real scheduler, made by the same value. The kernel is a crude model: the workers of the
-/// highest classes get the cores.
+/// Nothing runs and nothing waits. The same jobs always give the same result.
+///
+/// The decisions are those of the real scheduler, made by the same value. The kernel is a crude model: the workers of
+/// the highest classes get the cores.
 ///
 /// ```swift
 /// let simulation = ScheduleSimulation(
@@ -21,7 +22,7 @@ public import QoSCore
 ///
 /// A second of two saturated cores takes some milliseconds; a million jobs take about a second.
 public struct ScheduleSimulation: Sendable {
-    /// How many cores there are; at least 1.
+    /// The number of cores; at least 1.
     public var cores: Int
 
     /// The constants by class.
@@ -55,8 +56,8 @@ public struct ScheduleSimulation: Sendable {
     ///
     /// Complexity: O(jobs · (log jobs + cores)).
     ///
-    /// - Parameter seed: Puts jobs that arrive at the same time into another order for each seed; `nil` leaves them as they
-    ///   are listed.
+    /// - Parameter seed: Orders jobs that arrive at the same time, in another way for each seed. `nil` keeps the
+    ///   order of the list.
     /// - Throws: ``SimulationViolation`` when the run breaks a rule of the scheduler. That is a bug of the scheduler.
     public func run(seed: UInt64? = nil) throws(SimulationViolation) -> ScheduleReport {
         var order = Array(jobs.indices)

@@ -23,7 +23,7 @@ package struct ScriptEvent: Sendable, Hashable {
         case width(QoSClass, Int)
         /// The affinity changes.
         case cores(Int)
-        /// Somebody of the ceiling's class waits for a worker of the holder's class, until its job ends.
+        /// Work of the ceiling's class waits for a worker of the holder's class, until that worker's job ends.
         case fence(upTo: QoSClass, holder: QoSClass)
         /// A worker in a job is re-niced until its job ends.
         case raise(QoSClass, to: QoSClass)

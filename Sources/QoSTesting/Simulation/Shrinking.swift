@@ -30,8 +30,8 @@ package func shrink(_ world: SimulatedWorld, while fails: (SimulatedWorld) -> Bo
 /// let smallest = shrink(jobs) { jobs in breaksTheRule(jobs) }
 /// ```
 ///
-/// What comes back fails, and no element of it can be left out alone. Complexity: O(n log n) calls where little can be left
-/// out, far fewer otherwise.
+/// What comes back fails, and no element of it can be left out alone. Complexity: O(n log n) calls where little can
+/// be left out, far fewer otherwise.
 public func shrink<Element>(_ elements: [Element], while fails: ([Element]) -> Bool) -> [Element] {
     var smallest = elements
     var chunk = max(1, elements.count / 2)
@@ -53,7 +53,7 @@ public func shrink<Element>(_ elements: [Element], while fails: ([Element]) -> B
     }
 }
 
-/// What to print about a world that breaks a rule: the rule, and the shrunk world as source; `nil` when it breaks none.
+/// A report on a world that breaks a rule: the rule, and the shrunk world as source. `nil` if it breaks none.
 package func failureReport(
     of world: SimulatedWorld, named name: String, judgedBy judge: (SimulatedWorld) -> (any AdmissionJudge)?
 ) -> String? {

@@ -26,7 +26,7 @@ extension SimulatedWorld {
         self.init(cores: cores, ownParameters: parameters, wakeDelay: 0, script: script)
     }
 
-    /// What happens in the world, for the rows of a timeline and as many columns as it has.
+    /// Returns the world's events in the rows and columns of a timeline.
     ///
     /// - Throws: ``SimulationViolation`` when the run breaks a rule, ``TimelineError`` when the text is no timeline.
     package func run(like lines: String, judgedBy judge: (any AdmissionJudge)? = nil) throws -> Timeline {

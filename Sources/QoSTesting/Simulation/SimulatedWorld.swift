@@ -36,7 +36,7 @@ package struct SimulatedWorld: Sendable {
 }
 
 extension SimulatedWorld {
-    /// What the random worlds contain beside jobs.
+    /// The contents of random worlds beside jobs.
     package enum Disturbance: String, Sendable, CaseIterable {
         case none
         case blocking

@@ -1,6 +1,6 @@
 package import QoSCore
 
-/// What a run measured.
+/// The measurements of a run.
 package struct SimulationResults: Sendable {
     /// By rank: the longest time for which the class had work, was allowed to run, and had no core.
     package var longestUnserved: [Int64] = Array(repeating: 0, count: 5)

@@ -1,7 +1,7 @@
 internal import QoSCore
 
 extension Timeline {
-    /// How this timeline differs from the one that was expected, as text for people; `nil` when it does not.
+    /// Returns the difference from an expected timeline as readable text; `nil` if there is none.
     ///
     /// ```swift
     /// #expect(scheduler.timeline().difference(from: """
@@ -10,8 +10,8 @@ extension Timeline {
     ///     """) == nil)
     /// ```
     ///
-    /// Only the rows that are expected are compared. Below each row that differs stand the expected one and a caret under
-    /// each column that differs.
+    /// Only the rows that are expected are compared. Below each row that differs stand the expected one and a caret
+    /// under each column that differs.
     ///
     /// - Parameter expected: a timeline as text.
     /// - Throws: ``TimelineError`` when the expected text is no timeline.
@@ -19,7 +19,7 @@ extension Timeline {
         difference(from: try Timeline(expected))
     }
 
-    /// How this timeline differs from the one that was expected; see ``difference(from:)-(String)``.
+    /// Returns the difference from an expected timeline; see ``difference(from:)-(String)``.
     public func difference(from expected: Timeline) -> String? {
         let own = rows(like: expected)
         guard own != expected else { return nil }
@@ -41,7 +41,8 @@ extension Timeline {
 
     /// Throws unless the rows that are expected are as expected.
     ///
-    /// - Throws: ``TimelineMismatch`` with the readable difference, or ``TimelineError`` when the expected text is none.
+    /// - Throws: ``TimelineMismatch`` with the readable difference, or ``TimelineError`` when the expected text is
+    ///   none.
     public func require(_ expected: String) throws {
         if let difference = try difference(from: expected) { throw TimelineMismatch(difference: difference) }
     }

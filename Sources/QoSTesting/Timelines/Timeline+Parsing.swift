@@ -47,7 +47,7 @@ public enum TimelineError: Error, Sendable, Hashable {
 }
 
 extension TimelineError: CustomStringConvertible {
-    /// What cannot be read, and what could be.
+    /// The unreadable part, and the readable forms.
     public var description: String {
         switch self {
         case .malformedLine(let line): "'\(line)' is no row: write a label, a colon and marks, as in 'ut: aa--A'"

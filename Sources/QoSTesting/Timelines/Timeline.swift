@@ -7,16 +7,17 @@ public import QoSCore
 /// bg: bb..bb--
 /// ```
 ///
-/// A character says what the row does in the middle of the column: a letter is the job with that label, a digit is how
-/// many jobs run, `.` is work that waits for a core, `-` is nothing. Before the colon stands the row's label. A class may
-/// be written in full (`utility:`) or as its abbreviation (`ut:`); both are the same row. Rows may be indented, and a line
-/// that is empty or begins with `#` is skipped.
+/// A character shows the row in the middle of the column. A letter is the job with that label. A digit is the number of
+/// running jobs. `.` is work that waits for a core. `-` is nothing.
+///
+/// The row's label stands before the colon. `utility:` and its abbreviation `ut:` name the same row. Rows may be
+/// indented. The parser skips empty lines and lines that begin with `#`.
 ///
 /// Two timelines are equal when they have the same rows in the same order; dashes at the end of a row mean nothing.
 public struct Timeline: Sendable, Hashable {
     /// One line.
     public struct Row: Sendable, Hashable {
-        /// What stands before the colon; a class is kept as its abbreviation.
+        /// The text before the colon. A class has its abbreviation here.
         public let label: String
 
         /// One character for each column, without dashes at the end.
@@ -58,7 +59,7 @@ public struct Timeline: Sendable, Hashable {
         self.rows = rows
     }
 
-    /// How many columns the longest row has.
+    /// The number of columns of the longest row.
     public var columns: Int { rows.map(\.marks.count).max() ?? 0 }
 
     /// The row with a label; `nil` when there is none.
