@@ -96,7 +96,8 @@ let package = Package(
 
         .testTarget(name: "QoSCoreTests", dependencies: ["QoSCore", "QoSTesting"]),
         .testTarget(
-            name: "QoSTestingTests", dependencies: ["QoSTesting", "QoSCore", "QoSRuntime", "QoSKernel"]
+            name: "QoSTestingTests",
+            dependencies: ["QoSTesting", "QoSCore", "QoSRuntime", "QoSKernel", "QoSRuntimeTestSupport"]
         ),
         // Takes rights away from a thread, so that one privileged run shows what an unprivileged process sees.
         .target(name: "CQoSTestSupport", path: "Tests/Support/CQoSTestSupport"),

@@ -40,7 +40,7 @@ public struct Activity: Sendable, Identifiable {
         self.reason = reason
         parentID = outer?.activity?.id
         start = .now
-        begunAt = LevelScope.callingClass
+        begunAt = LevelScope.recordedClass
         inherited = options.level.map { [begunAt] in ($0, begunAt) } ?? outer?.given
     }
 

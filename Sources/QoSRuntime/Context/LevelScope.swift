@@ -5,7 +5,7 @@ import QoSCore
 ///
 /// It follows tasks and their children.
 struct LevelScope: Sendable {
-    /// The level, and the class of the task for which it was given, to tell when that is raised.
+    /// The level, and the recorded class of the task for which it was given, to tell when that is raised.
     typealias Given = (level: QoSLevel, begunAt: QoSClass?)
 
     @TaskLocal static var current: LevelScope?
@@ -25,11 +25,20 @@ struct LevelScope: Sendable {
     /// Within a scope of a class for the calling task; the activity stays.
     init(of qosClass: QoSClass) {
         activity = Self.current?.activity
-        given = (QoSLevel(qosClass), Self.callingClass)
+        given = (QoSLevel(qosClass), Self.recordedClass)
     }
 
     /// The class of the calling task's priority; `nil` outside of tasks.
-    static var callingClass: QoSClass? {
+    static var recordedClass: QoSClass? {
         ConcurrencyRuntime.priorityOfCurrentTask.flatMap(QoSClass.init(rawPriority:))
+    }
+
+    /// The class of the calling task: that of the executor of ours that it prefers or, where it was raised above that, what it was raised
+    /// to; else that of its priority. `nil` outside of tasks.
+    static var callingClass: QoSClass? {
+        guard let recorded = recordedClass else { return nil }
+        guard let own = ConcurrencyRuntime.preferredClass, own != recorded else { return recorded }
+        if recorded > own, ConcurrencyRuntime.isCurrentTaskEscalated { return recorded }
+        return ConcurrencyRuntime.currentTask.flatMap(RaisedTasks.qosClass).map { max($0, own) } ?? own
     }
 }

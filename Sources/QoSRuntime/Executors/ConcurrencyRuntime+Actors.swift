@@ -21,7 +21,7 @@ extension ConcurrencyRuntime {
 
     /// The priority of the highest call that waits for the actor that a queued job serves; `nil` for other jobs.
     static func priorityOfServedActor(_ job: UnownedJob) -> UInt8? {
-        guard kind(of: job) == servingKind, seesWaitingActors else { return nil }
+        guard seesWaitingActors, kind(of: job) == servingKind else { return nil }
         // SAFETY: the job is queued, so the actor has a turn to come and is there; the layout was tried.
         return statusPriority(ofActor: servedActor(job))
     }
@@ -37,49 +37,56 @@ extension ConcurrencyRuntime {
 
     // MARK: Trying
 
-    private actor Probe {}
+    private actor Probe {
+        static let shared = Probe()
 
-    private static let probe = Probe()
+        func suspend(_ suspension: Suspension) async {
+            await withUnsafeContinuation { unsafe suspension.continuation = $0 }
+        }
+    }
+
+    // SAFETY: used by one thread.
+    private final class Suspension: @unchecked Sendable {
+        var continuation: UnsafeContinuation<Void, Never>?
+    }
 
     private static var probeAddress: UInt {
-        UInt(bitPattern: unsafe Unmanaged.passUnretained(probe).toOpaque())
+        UInt(bitPattern: unsafe Unmanaged.passUnretained(Probe.shared).toOpaque())
     }
 
-    /// Of no class, so that the executor looks closely at a job that has it.
-    private static let probePriority = TaskPriority(rawValue: TaskPriority.background.rawValue + 1)
+    private static let probePriority = TaskPriority.background
 
-    private static let isProbing = Atomic<Bool>(false)
-
-    /// Finds out, by calls of an actor of its own that do nothing, whether the running library has things where they are expected. Once,
-    /// when the process's executors have been installed; where it has not, such calls wait for their actor's turn without being promoted.
+    /// Finds out whether the running library has things where they are expected, by calls of an actor of its own that do nothing.
+    ///
+    /// All of it happens on the calling thread. Where the layout is different, calls wait for their actor's turn without being promoted.
     static func learnActorLayout() {
-        isProbing.store(true, ordering: .relaxed)
-        call(probePriority)
-        isProbing.store(false, ordering: .relaxed)
+        let suspension = Suspension()
+        _ = Task.detached(executorPreference: ActorProbe(), priority: probePriority) {
+            await Probe.shared.suspend(suspension)
+        }
+        // A task that comes back to an actor which nobody has is served by a job; one that begins there may just take the actor.
+        unsafe suspension.continuation?.resume()
     }
 
-    private static func call(_ priority: TaskPriority) {
-        let job = UnownedJob(_swift_createJobForTestingOnly(priority: priority) {})
-        // SAFETY: the job is given away, the actor lives for ever.
-        unsafe enqueue(
-            unsafeBitCast(job, to: UnsafeRawPointer.self), UnsafeRawPointer(bitPattern: probeAddress).unsafelyUnwrapped)
+    /// Looks for the job that serves the probe while nobody else knows of it, and runs all jobs at once.
+    private final class ActorProbe: TaskExecutor {
+        func enqueue(_ job: UnownedJob) {
+            learn(from: job)
+            unsafe job.runSynchronously(on: asUnownedTaskExecutor())
+        }
     }
 
-    /// Whether a job of a priority between those of two classes, about to be queued, is the one that serves the probe.
-    @inline(__always)
-    static func isProbe(_ job: UnownedJob) -> Bool {
-        isProbing.load(ordering: .relaxed) && learn(from: job)
-    }
-
-    private static func learn(from job: UnownedJob) -> Bool {
+    private static func learn(from job: UnownedJob) {
         guard kind(of: job) == servingKind, job.priority.rawValue == probePriority.rawValue,
             servedActor(job) == probeAddress, statusPriority(ofActor: probeAddress) == probePriority.rawValue
-        else { return false }
-        // Nobody else knows of the job, so the actor does not get its turn meanwhile.
-        call(.high)
+        else { return }
+        let call = UnownedJob(_swift_createJobForTestingOnly(priority: .high) {})
+        // SAFETY: the job is given away, the actor lives for ever.
+        unsafe enqueue(
+            unsafeBitCast(call, to: UnsafeRawPointer.self), UnsafeRawPointer(bitPattern: probeAddress).unsafelyUnwrapped
+        )
         isActorLayoutKnown.store(
             statusPriority(ofActor: probeAddress) == TaskPriority.high.rawValue, ordering: .relaxed)
-        return true
     }
 
     @_silgen_name("swift_defaultActor_enqueue")

@@ -5,6 +5,7 @@
 // package need no SPI: they call public functions of ours.
 
 import CQoSShims
+import Glibc
 import QoSCore
 import QoSEventLoop
 import QoSKernel
@@ -16,10 +17,14 @@ package enum ConcurrencyRuntime {
     /// Whether something of a higher class waits for the job's task: its priority was raised above the one it was
     /// created with.
     package static func isEscalated(_ job: UnownedJob) -> Bool {
-        guard isTask(job) else { return false }
-        // SAFETY: a job of kind `task` is the task object itself, alive while it is enqueued.
-        let task = unsafe unsafeBitCast(job, to: UnsafeRawPointer.self)
-        return unsafe basePriority(task) < job.priority.rawValue
+        // SAFETY: the task is alive while it, or the job that resumes it, is enqueued.
+        task(of: job).map { unsafe basePriority($0.pointer) < job.priority.rawValue } ?? false
+    }
+
+    /// Returns the task that a queued job is, or resumes; `nil` for the library's own helpers.
+    @inline(__always)
+    static func task(of job: UnownedJob) -> TaskAddress? {
+        isTask(job) ? TaskAddress(rawValue: JobNode(job).address) : yieldedTask(of: job)
     }
 
     /// Whether a job that was to be enqueued later only resumes a task that sleeps, and so costs next to nothing.
@@ -45,7 +50,7 @@ package enum ConcurrencyRuntime {
     /// their flags behind.
     ///
     /// Tried once, on a job of its own that does nothing.
-    static let hasExpectedLayout: Bool = {
+    package static let hasExpectedLayout: Bool = {
         let job = UnownedJob(_swift_createJobForTestingOnly(priority: .high) {})
         let expected = JobNode(job).address + UInt(JobNode.linkOffset)
         let flags = Self.flags(of: job)
@@ -57,11 +62,32 @@ package enum ConcurrencyRuntime {
         // Running it frees it. Not as the process's executor's: asking for that would create it.
         let executor = Immediate()
         unsafe job.runSynchronously(on: executor.asUnownedTaskExecutor())
-        return withExtendedLifetime(executor) { matches }
+        withExtendedLifetime(executor) {}
+        if matches, !isLayoutHidden { learnPrivateLayout() }
+        return matches
     }()
 
+    /// Whether the process asks to be run as if nothing private were known: the environment variable `QOS_LIBRARY_LAYOUT` is `unknown`.
+    private static var isLayoutHidden: Bool {
+        unsafe getenv("QOS_LIBRARY_LAYOUT").map { unsafe String(cString: $0) == "unknown" } ?? false
+    }
+
+    /// Finds out what of the running library's private layout is as it is expected: flags, continuation jobs, actors.
+    private static func learnPrivateLayout() {
+        isFlagsWordKnown.store(true, ordering: .relaxed)
+        learnContinuationLayout()
+        learnActorLayout()
+        learnWaiterLayout()
+    }
+
+    /// Whether the flags behind the executor's words may be read.
+    private static let isFlagsWordKnown = Atomic<Bool>(false)
+
+    /// Whether a running task can be told from one that cannot be kept alive, and so be promoted.
+    package static var seesRunningTasks: Bool { isFlagsWordKnown.load(ordering: .relaxed) }
+
     /// Runs jobs at once, on the thread that submits them.
-    private final class Immediate: TaskExecutor {
+    final class Immediate: TaskExecutor {
         func enqueue(_ job: UnownedJob) {
             unsafe job.runSynchronously(on: asUnownedTaskExecutor())
         }
@@ -69,8 +95,8 @@ package enum ConcurrencyRuntime {
 
     /// Whether a job is a task itself, and not the library's own helper.
     @inline(__always)
-    static func isTask(_ job: UnownedJob) -> Bool {
-        ExecutorJob(job).kind == .task
+    package static func isTask(_ job: UnownedJob) -> Bool {
+        seesRunningTasks ? kind(of: job) == UInt32(ExecutorJob.Kind.task.rawValue) : ExecutorJob(job).kind == .task
     }
 
     /// Whether a job is a task that whoever retains it keeps alive.
@@ -79,13 +105,19 @@ package enum ConcurrencyRuntime {
     /// result, and retaining has no effect on it.
     @inline(__always)
     static func isRetainableTask(_ job: UnownedJob) -> Bool {
-        flags(of: job) & (kindMask | asyncLetFlag) == UInt32(ExecutorJob.Kind.task.rawValue)
+        seesRunningTasks && flags(of: job) & (kindMask | asyncLetFlag) == UInt32(ExecutorJob.Kind.task.rawValue)
     }
 
     /// The bit of an `async let`'s child task in a job's flags (`JobFlags` in the library's `MetadataValues.h`).
     private static let asyncLetFlag: UInt32 = 1 << 28
 
     private static let kindMask: UInt32 = 0xFF
+
+    /// What kind of a task it is, in its job's flags: which fragments its memory has.
+    static func taskKind(of job: UnownedJob) -> UInt32 { flags(of: job) & taskKindMask }
+
+    /// From `Task_IsChildTask` to `Task_IsAsyncLetTask` in the library's `MetadataValues.h`.
+    private static let taskKindMask: UInt32 = 0x1F00_0000
 
     /// The flags of a job: kind in the first byte, priority in the second, what kind of task above.
     @inline(__always)
@@ -95,16 +127,16 @@ package enum ConcurrencyRuntime {
         return unsafe UnsafePointer<UInt32>(bitPattern: address).unsafelyUnwrapped.pointee
     }
 
-    /// The kind of a job, as the library numbers them.
+    /// The kind of a job, as the library numbers them. Only where the layout is known.
     @inline(__always)
     static func kind(of job: UnownedJob) -> UInt32 { flags(of: job) & kindMask }
 
     /// The priority of a queued or running task as it is now: what it was queued with, or higher when something waits for it; or that of
     /// the highest call of the actor that a queued job serves. `nil` for a job of which no more is known than what it was queued with.
     package static func livePriority(_ job: UnownedJob) -> UInt8? {
-        guard isTask(job) else { return priorityOfServedActor(job) }
-        // SAFETY: a job of kind `task` is the task object itself; the caller knows that it is alive.
-        return unsafe currentPriority(unsafeBitCast(job, to: UnsafeRawPointer.self))
+        guard let task = task(of: job) else { return priorityOfServedActor(job) }
+        // SAFETY: the caller knows that the task is alive.
+        return unsafe currentPriority(task.pointer)
     }
 
     /// The node of a task: a task is its own job, and a handle is a reference to it.
@@ -183,6 +215,17 @@ package enum ConcurrencyRuntime {
         unsafe cqos_current_task().map { unsafe currentPriority($0) }
     }
 
+    /// Whether the calling task, which has a priority, was raised above the one it was created with.
+    static var isCurrentTaskEscalated: Bool {
+        // SAFETY: as above.
+        unsafe cqos_current_task().map { unsafe basePriority($0) < currentPriority($0) } ?? false
+    }
+
+    /// The class that a live task was created with.
+    static func baseClass(of task: TaskAddress) -> QoSClass? {
+        QoSClass(rawPriority: unsafe basePriority(task.pointer))
+    }
+
     @_silgen_name("swift_task_currentPriority")
     private static func currentPriority(_ task: UnsafeRawPointer) -> UInt8
 
@@ -190,12 +233,12 @@ package enum ConcurrencyRuntime {
     private static func basePriority(_ task: UnsafeRawPointer) -> UInt8
 }
 
-/// Which task; its address, so of use only while the task is alive.
+/// The identity of a task: its address. Valid only while the task is alive.
 package struct TaskAddress: Hashable, Sendable {
     /// The address.
     package let rawValue: UInt
 
-    fileprivate var pointer: UnsafeRawPointer {
+    var pointer: UnsafeRawPointer {
         unsafe UnsafeRawPointer(bitPattern: rawValue).unsafelyUnwrapped
     }
 }

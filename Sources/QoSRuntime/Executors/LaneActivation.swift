@@ -22,6 +22,13 @@ struct LaneActivation {
 
     var rank: Int { unsafe Int(bitPattern: words[1]) }
 
+    /// The lane; only while the activation is queued.
+    var lane: SerialLane {
+        // SAFETY: `submit` retained the lane for this activation.
+        unsafe Unmanaged<SerialLane>.fromOpaque(UnsafeRawPointer(bitPattern: words[0]).unsafelyUnwrapped)
+            .takeUnretainedValue()
+    }
+
     /// Gives the activation to the pool of its class; it keeps the lane alive until it has run.
     func submit(for lane: SerialLane, rank: Int, to core: SchedulerCore) {
         unsafe words[0] = UInt(bitPattern: Unmanaged.passRetained(lane).toOpaque())
@@ -37,6 +44,9 @@ struct LaneActivation {
         let lane = unsafe Unmanaged<SerialLane>.fromOpaque(
             UnsafeRawPointer(bitPattern: words[0]).unsafelyUnwrapped
         ).takeRetainedValue()
-        unsafe lane.activationReached(rank: rank, mayReHome: worker != nil)
+        guard let worker = unsafe worker else { return lane.activationReached(rank: rank, mayReHome: false) }
+        unsafe worker.pointee.lane.entered(lane)
+        lane.activationReached(rank: rank, mayReHome: true)
+        unsafe worker.pointee.lane.left()
     }
 }

@@ -26,6 +26,13 @@ final class PoolExecutor: TaskExecutor, @unchecked Sendable {
     /// What its jobs declare for the scheduler's shutdown.
     let behavior: ShutdownBehavior?
 
+    /// The class of the executor with an index of the table; `nil` for one that goes by priority.
+    @inline(__always)
+    static func qosClass(atIndex index: Int) -> QoSClass? {
+        index < firstLowered
+            ? QoSClass(rank: index % perBehavior) : QoSClass(rank: (index - firstLowered) / loweringsPerClass)
+    }
+
     /// By how far its jobs go behind the others of their class: the relative priority without its sign; 0 for nearly all executors.
     private let lowering: Int
 
@@ -110,11 +117,8 @@ final class PoolExecutor: TaskExecutor, @unchecked Sendable {
         let node = JobNode(job)
         let target = targetClass(of: job)
         let isPlain = lowering == 0 && job.priority.rawValue <= target.rawValue
-        if !isPlain, ConcurrencyRuntime.isProbe(job) {
-            // Here and now, so that no worker is started for it.
-            return unsafe job.runSynchronously(on: asUnownedTaskExecutor())
-        }
-        node.prepare(isPlain ? .job(executor: index) : orderedTag(of: job, in: target))
+        let tag = isPlain ? JobNode.Tag.job(executor: index) : orderedTag(of: job, in: target)
+        node.prepare(ConcurrencyRuntime.yieldedTask(of: job) == nil ? tag : tag.continuation)
         if behavior != nil, core.isEnding {
             core.submitWhileEnding(node, rank: target.rank)
         } else {
@@ -142,8 +146,14 @@ final class PoolExecutor: TaskExecutor, @unchecked Sendable {
     private func targetClass(of job: UnownedJob) -> QoSClass {
         let byPriority = QoSClass(job.priority)
         guard let qosClass else { return byPriority }
-        guard byPriority > qosClass, ConcurrencyRuntime.isEscalated(job) else { return qosClass }
-        return byPriority
+        return byPriority > qosClass ? classAbove(qosClass, of: job, at: byPriority) : qosClass
+    }
+
+    /// The class of a job whose priority is above the executor's class: the task was raised, or was just created with it.
+    @inline(never)
+    private func classAbove(_ qosClass: QoSClass, of job: UnownedJob, at byPriority: QoSClass) -> QoSClass {
+        if ConcurrencyRuntime.isEscalated(job) { return byPriority }
+        return ConcurrencyRuntime.task(of: job).flatMap(RaisedTasks.qosClass).map { max($0, qosClass) } ?? qosClass
     }
 
     /// Submits a job at a point in time.

@@ -21,6 +21,15 @@ final class SerialLane: @unchecked Sendable {
 
     private let arrivals = InjectionQueue()
     private let word = Atomic<UInt8>(0)
+
+    /// The rank of the pool in which the lane runs.
+    private let runningRank = Atomic<Int>(0)
+
+    /// 1 + the rank of the highest item that came while the lane ran, since the running item began; 0 for none.
+    private let arrivedRank = Atomic<Int>(0)
+
+    /// Whether the runner is to look which of the waiting tasks were raised, before it chooses the next item.
+    private let mustLook = Atomic<Bool>(false)
     private var waiting = LaneItems()
     private let activations: UnsafeMutablePointer<UInt>
 
@@ -60,6 +69,50 @@ final class SerialLane: @unchecked Sendable {
         node.prepare(.job(executor: 0))
         arrivals.push(node)
         submitActivation { word in word.itemAdded(rank: rank).map { ($0, rank) } }
+        if LaneWord(rawValue: word.load(ordering: .relaxed)).isRunning { arrivedWhileRunning(rank: rank) }
+    }
+
+    /// An item came while another one runs. If that runs in a lower pool, the loop is told: its worker is to be raised.
+    private func arrivedWhileRunning(rank: Int) {
+        guard rank > runningRank.load(ordering: .relaxed) else { return }
+        arrivedRank.max(rank + 1, ordering: .sequentiallyConsistent)
+        core.noteItemsChanged()
+    }
+
+    /// The rank of the highest item that came while a lower one runs; `nil` for none. Any thread.
+    var awaitedRank: Int? {
+        // Whoever looks at a lane that runs cannot look at what waits: the runner owns that.
+        mustLook.store(true, ordering: .relaxed)
+        let rank = arrivedRank.load(ordering: .sequentiallyConsistent) - 1
+        return rank < 0 ? nil : rank
+    }
+
+    /// Looks for raised tasks among what waits, and puts the lane into the pool of the highest (rule I4). Any thread.
+    ///
+    /// It owns the lane meanwhile, as if it ran it, and runs nothing. While a worker runs the lane, that worker is to look.
+    func raiseAwaited(limit: Int) {
+        guard update({ word in word.runResumed().map { ($0, ()) } }) != nil else {
+            return mustLook.store(true, ordering: .relaxed)
+        }
+        repeat {
+            takeArrivals()
+            if let raised = waiting.raiseEscalated(limit: limit) {
+                core.noteMoved(to: raised.to)
+                core.observe(
+                    .promotedWaiting(from: QoSClass(atRank: raised.from), to: QoSClass(atRank: raised.to), .escalated))
+            }
+            submitActivation { word in word.runEnded(leaving: waiting.highestRank) }
+        } while mayResume
+    }
+
+    private func takeArrivals() {
+        waiting.append(contentsOf: arrivals.takeAll())
+    }
+
+    /// Whether something came after the last look and before the end of the run, and was left to the one who ends it: that one owns the
+    /// lane again.
+    private var mayResume: Bool {
+        !arrivals.isEmpty && update { word in word.runResumed().map { ($0, ()) } } != nil
     }
 
     private func submitActivation(_ transition: (LaneWord) -> (LaneWord, Int?)?) {
@@ -77,15 +130,20 @@ final class SerialLane: @unchecked Sendable {
         defer { unsafe cqos_set_current_lane(outer) }
         runItems(rank: mayReHome ? rank : nil)
         repeat {
-            waiting.append(contentsOf: arrivals.takeAll())
+            takeArrivals()
             submitActivation { word in word.runEnded(leaving: waiting.highestRank) }
-            // What arrived after the last look and before the end of the run saw the running bit and left it to us.
-        } while !arrivals.isEmpty && update({ word in word.runResumed().map { ($0, ()) } }) != nil
+        } while mayResume
     }
 
     private func runItems(rank: Int?) {
+        runningRank.store(rank ?? QoSClass.userInteractive.rank, ordering: .relaxed)
         for _ in 0..<Self.batch {
-            waiting.append(contentsOf: arrivals.takeAll())
+            if arrivedRank.load(ordering: .relaxed) != 0 { arrivedRank.store(0, ordering: .sequentiallyConsistent) }
+            takeArrivals()
+            if mustLook.load(ordering: .relaxed) {
+                mustLook.store(false, ordering: .relaxed)
+                _ = waiting.raiseEscalated(limit: .max)
+            }
             guard let highest = waiting.highestRank, rank == nil || highest == rank else { return }
             guard let node = waiting.popHighest() else { return }
             if let executor = unsafe executor { unsafe node.job.runSynchronously(on: executor) }
@@ -122,6 +180,30 @@ struct LaneItems {
             lists[rank].append(node)
             occupied |= 1 << UInt8(rank)
         }
+    }
+
+    /// Puts the tasks that were raised since they came to those of the class that they were raised to.
+    ///
+    /// - Parameter limit: how many to look at in each class, from the first on.
+    /// - Returns: the lowest rank from which and the highest to which any went; `nil` when none was raised.
+    mutating func raiseEscalated(limit: Int) -> (from: Int, to: Int)? {
+        var raised: (from: Int, to: Int)?
+        for rank in 0..<QoSClass.userInteractive.rank where occupied & (1 << UInt8(rank)) != 0 {
+            var next = lists[rank].head
+            for _ in 0..<min(limit, lists[rank].count) {
+                guard let node = next else { break }
+                next = node.next
+                guard let live = ConcurrencyRuntime.livePriority(node.job).flatMap(QoSClass.init(rawPriority:)),
+                    live.rank > rank
+                else { continue }
+                lists[rank].remove(node)
+                lists[live.rank].append(node)
+                occupied |= 1 << UInt8(live.rank)
+                raised = (raised?.from ?? rank, max(raised?.to ?? 0, live.rank))
+            }
+            if lists[rank].isEmpty { occupied &= ~(1 << UInt8(rank)) }
+        }
+        return raised
     }
 
     /// Takes the first of the highest class.

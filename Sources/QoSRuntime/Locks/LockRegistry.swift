@@ -40,8 +40,14 @@ final class LockRegistry: Sendable {
                     return LockRaise(party: change.party, means: .awaited(raise, awaiting, LevelCode(level)))
                 case .task(let task):
                     // A task's priority cannot be taken back.
-                    guard let level = change.level else { return nil }
+                    guard let level = change.level else {
+                        RaisedTasks.remove(task)
+                        return nil
+                    }
                     let isRetained = ConcurrencyRuntime.retain(task)
+                    if isRetained, let base = ConcurrencyRuntime.baseClass(of: task), base >= level.qosClass {
+                        RaisedTasks.raise(task, to: level.qosClass)
+                    }
                     return LockRaise(
                         party: change.party, means: isRetained ? .task(task, level.qosClass) : .impossible)
                 }

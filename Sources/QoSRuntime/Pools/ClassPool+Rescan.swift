@@ -29,10 +29,15 @@ extension ClassPool {
     @discardableResult
     private func extractRaised(started: Int, limit: Int, move: (JobNode, QoSClass) -> Void) -> Bool {
         let hasDistributed = distributeInjected(started: started, move: move)
+        var lanes: [SerialLane] = []
         for index in 0..<started {
-            var raised = unsafe workers[index].queue.extract(limit: limit) { self.raisedClass(of: $0) != nil }
+            var raised = unsafe workers[index].queue.extract(limit: limit) { node in
+                if node.tag.isLane { lanes.append(LaneActivation(node: node).lane) }
+                return self.raisedClass(of: node) != nil
+            }
             while let node = raised.popFirst() { move(node, raisedClass(of: node) ?? qosClass) }
         }
+        for lane in lanes { lane.raiseAwaited(limit: limit) }
         return hasDistributed
     }
 
@@ -95,7 +100,22 @@ extension ClassPool {
     /// The class that a waiting node has been raised to since it was queued; `nil` when it is in the right pool.
     private func raisedClass(of node: JobNode) -> QoSClass? {
         guard node.tag.isJob, let live = ConcurrencyRuntime.livePriority(node.job) else { return nil }
-        guard live > node.job.priority.rawValue, let raised = QoSClass(rawPriority: live) else { return nil }
+        guard live > node.job.priority.rawValue else {
+            return live > qosClass.rawValue ? raisedWithoutRecord(node) : nil
+        }
+        guard let raised = QoSClass(rawPriority: live) else { return nil }
         return raised > qosClass ? raised : nil
+    }
+
+    /// The same for a task whose priority is above the class of its executor from the start, and so did not rise. Such a node cannot
+    /// begin to run while it is looked at, so those who wait for the task are alive.
+    @inline(never)
+    private func raisedWithoutRecord(_ node: JobNode) -> QoSClass? {
+        guard let own = PoolExecutor.qosClass(atIndex: node.tag.executor), own <= qosClass,
+            let task = ConcurrencyRuntime.task(of: node.job)
+        else { return nil }
+        let waiter = ConcurrencyRuntime.latestWaiter(of: node.job).flatMap(ConcurrencyRuntime.latestClass)
+        let raised = [RaisedTasks.qosClass(of: task), waiter].compactMap(\.self).max()
+        return raised.flatMap { $0 > qosClass ? $0 : nil }
     }
 }

@@ -89,6 +89,36 @@ struct JobNode: Equatable {
         }
     }
 
+    /// Notes in which queue the node is. Under that queue's lock, or by whoever holds the node.
+    ///
+    /// A yielded task is in no queue itself: as long as the job that resumes it is in one, the task's own words say where, and name
+    /// that job. So an explicit raise finds it as it finds a queued task.
+    @inline(__always)
+    func settle(at place: Place) {
+        self.place = place
+        if tag.isContinuation { settleYielded(at: place) }
+    }
+
+    private func settleYielded(at place: Place) {
+        guard let task = ConcurrencyRuntime.yieldedTask(of: job) else { return }
+        let standIn = JobNode(address: task.rawValue)
+        standIn.prepare(.yielded)
+        if place != .none { standIn.second = UInt(place.rawValue) << 48 | address }
+    }
+
+    /// A worker is about to run the task. Until the task is queued again, ``rankOfLatestRun`` tells in which pool that was.
+    @inline(__always)
+    func noteRun(inPoolOf rank: Int) { second = UInt(rank + 1) }
+
+    /// The rank of the pool in which a task that is in no queue ran last; `nil` where that was not in a pool.
+    var rankOfLatestRun: Int? {
+        (1...UInt(QoSClass.allCases.count)).contains(second) ? Int(second) - 1 : nil
+    }
+
+    /// The node that is queued for this one: itself or, for a yielded task, the job that resumes it. Under the lock of the queue that
+    /// ``place`` names.
+    var queued: JobNode? { tag == .yielded ? previous : self }
+
     /// What the node is and which executor it runs on.
     @inline(__always)
     var tag: Tag {
@@ -131,6 +161,12 @@ extension JobNode {
             steps == 0 ? self : Tag(rawValue: rawValue & ~Self.orders | UInt16(truncatingIfNeeded: (16 | steps) << 8))
         }
 
+        /// The same for a job that resumes a yielded task.
+        var continuation: Tag { Tag(rawValue: rawValue | 0x2000) }
+
+        /// A yielded task, which is in no queue itself: see ``JobNode/queued``.
+        static let yielded = Tag(rawValue: 0x6000)
+
         /// Jobs that go before others of their class by more than this are not told apart.
         static let maximumPrecedence = 7
 
@@ -155,6 +191,10 @@ extension JobNode {
         static let entry = Tag(rawValue: 0x4000)
 
         var isLane: Bool { rawValue & 0x8000 != 0 }
+
+        /// Whether it is a Swift job that resumes a yielded task. The job frees itself when it runs.
+        @inline(__always)
+        var isContinuation: Bool { rawValue & 0xE000 == 0x2000 }
 
         /// Whether it is a Swift job.
         var isJob: Bool { rawValue < 0x4000 }

@@ -30,16 +30,26 @@ struct LocalQueue {
     /// How many nodes are queued.
     var count: Int { list.count + ordered.count + (slot == nil ? 0 : 1) }
 
-    /// The last job made something runnable: it runs next, unless many wait. What was in the slot goes to the end of the queue.
+    /// When what a job has submitted wants to run.
+    enum Claim {
+        /// Next, unless many wait: the job made it runnable.
+        case next
+        /// After all others: it yields.
+        case last
+        /// At once: it has yielded, and its turn has come.
+        case now
+    }
+
+    /// The node goes into the slot, unless more wait than it may overtake. What was in the slot goes to the end of the queue.
     @inline(__always)
-    mutating func pushNext(_ node: JobNode) {
+    mutating func pushNext(_ node: JobNode, overtaking limit: Int = maximumOvertaken) {
         if node.tag.hasOrder { return ordered.append(node) }
-        if list.count > Self.maximumOvertaken { return list.append(node) }
+        if list.count > limit { return list.append(node) }
         if let displaced = slot { list.append(displaced) }
         slot = node
     }
 
-    /// A task yielded, or the work has no claim to run at once: to the end of the queue.
+    /// Adds a node behind all others.
     @inline(__always)
     mutating func pushLast(_ node: JobNode) {
         if node.tag.hasOrder { return ordered.append(node) }

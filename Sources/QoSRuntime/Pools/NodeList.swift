@@ -48,7 +48,7 @@ struct NodeList {
     func settle(at place: JobNode.Place) {
         var node = head
         while let current = node {
-            current.place = place
+            current.settle(at: place)
             node = current.next
         }
     }

@@ -41,7 +41,7 @@ extension Worker {
                 mayAwait = true
             } else if mayAwait, core.looksForAwaited(rank: rank) {
                 mayAwait = false
-                core.raiseAwaited(below: rank)
+                unsafe core.raiseAwaited(below: rank, by: worker.pointee.latestTask)
             } else if let node = unsafe search(worker, isSearching: &isSearching) {
                 isSearching = false
                 unsafe pool.pointee.searchSucceeded()
@@ -68,13 +68,18 @@ extension Worker {
         _ executors: UnsafeMutablePointer<UnownedTaskExecutor>, _ rank: Int
     ) {
         let tag = node.tag
-        unsafe worker.pointee.current = node
         unsafe worker.pointee.jobSteps.store(
             worker.pointee.jobSteps.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
         if !tag.isJob {
             unsafe node.runActivation(on: worker)
         } else {
             let job = node.job
+            if tag.isContinuation {
+                unsafe worker.pointee.resumedTask = ConcurrencyRuntime.yieldedTask(of: job)?.rawValue ?? 0
+            } else if ConcurrencyRuntime.isTask(job) {
+                unsafe worker.pointee.current = node
+                node.noteRun(inPoolOf: rank)
+            }
             if !tag.isPlainJob { unsafe begin(tag.shutdownBehavior, of: job, worker) }
             if rank < QoSClass.userInteractive.rank, ConcurrencyRuntime.isRetainableTask(job) {
                 unsafe worker.pointee.running.publish(job)
@@ -82,7 +87,9 @@ extension Worker {
             unsafe job.runSynchronously(on: executors[tag.executor])
             if !tag.isPlainJob { unsafe worker.pointee.declared.store(0, ordering: .sequentiallyConsistent) }
         }
+        unsafe worker.pointee.latestTask = worker.pointee.current?.address ?? 0
         unsafe worker.pointee.current = nil
+        unsafe worker.pointee.resumedTask = 0
         unsafe worker.pointee.jobSteps.store(
             worker.pointee.jobSteps.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
         // Also what says that the job has ended, before the look at `isBlocked`: whoever takes the worker for blocked looks afterwards.

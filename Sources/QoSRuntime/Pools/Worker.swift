@@ -41,11 +41,20 @@ struct Worker: ~Copyable {
     /// Whether the worker sleeps between two jobs, or is about to. Written by the worker's thread only.
     let isIdle = Atomic<Bool>(false)
 
-    /// The node that runs, to tell a task that yields from one that was made runnable.
+    /// The task that runs; `nil` for other work, which may have freed itself meanwhile. Owner only.
     var current: JobNode?
+
+    /// The address of the task that ran last, to be compared only: it may be gone. 0 for none. Owner only.
+    var latestTask: UInt = 0
+
+    /// The yielded task that the running node resumes, to let it run at once; 0 for none. Owner only.
+    var resumedTask: UInt = 0
 
     /// The task that runs, for the loop to look at; not in the highest class, which nothing can raise.
     let running = RunningTask()
+
+    /// The serial lane whose items run, for the loop to look at.
+    let lane = RunningLane()
 
     /// The items of work queues that run, one within the other, for the loop to look at.
     let items = RunningItems()
@@ -99,7 +108,9 @@ struct Worker: ~Copyable {
     }
 
     /// Whether it runs something that could be raised, or is raised, as far as is known without a look.
-    var mayBeRaised: Bool { !running.isEmpty || !items.isEmpty || isBoosted.load(ordering: .acquiring) }
+    var mayBeRaised: Bool {
+        !running.isEmpty || !items.isEmpty || !lane.isEmpty || isBoosted.load(ordering: .acquiring)
+    }
 
     /// Whether the parked worker's thread is to end. The worker, or the loop for one that has a thread.
     @inline(__always)
@@ -120,14 +131,16 @@ struct Worker: ~Copyable {
     /// goes on with the actor's next call, and a task that was begun at once (`Task.immediate`) leaves the rest of the job around it.
     /// Owner only.
     var isFreedBySuspension: Bool {
-        guard let current, current.tag.isJob, ConcurrencyRuntime.isTask(current.job) else { return false }
-        return ConcurrencyRuntime.currentTask?.rawValue == current.address
+        current.map { ConcurrencyRuntime.currentTask?.rawValue == $0.address } ?? false
     }
 
     /// Queues a node that the worker's own job submitted. Owner only.
     @inline(__always)
     func push(_ node: JobNode) {
-        queue.push(node, isYield: node == current)
+        // An older library queues the yielding task itself.
+        queue.push(
+            node,
+            node.tag.isContinuation || node == current ? .last : node.address == resumedTask ? .now : .next)
     }
 
     /// Puts nodes into this worker's queue from another thread. Returns them when the queue is in use, and when the worker is not

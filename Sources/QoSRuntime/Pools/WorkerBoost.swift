@@ -30,7 +30,9 @@ struct WorkerBoost {
 
 extension SchedulerCore {
     /// Raises the running tasks that something of a higher class waits for (rule I4). The loop's thread, or a worker of a higher class.
-    func promoteRunning(rank: Int) {
+    ///
+    /// - Parameter waiter: the task of a higher class that the calling worker ran last, and that may have begun to wait.
+    func promoteRunning(rank: Int, awaitedBy waiter: (address: UInt, rank: Int)? = nil) {
         let started = unsafe pools[rank].started
         for index in 0..<started {
             let worker = unsafe pools[rank].workers + index
@@ -38,14 +40,30 @@ extension SchedulerCore {
             // All of it while the worker cannot leave the job: it would else be counted in a class in which it does not
             // run any more, and a fence would stay up until its next job, which the fence itself may keep from it.
             let promotion: Promotion? = unsafe worker.pointee.running.inspect { task in
-                guard let live = ConcurrencyRuntime.livePriority(task), live > task.priority.rawValue,
-                    let wanted = QoSClass(rawPriority: live), wanted.rank > rank
-                else { return nil }
+                let wanted = raisedClass(ofRunning: task, awaitedBy: waiter)
+                guard let wanted, wanted.rank > rank else { return nil }
                 return unsafe promote(worker, from: QoSClass(atRank: rank), to: wanted)
             }
             if let promotion { unsafe settle(promotion, of: worker.pointee.identity, .escalated) }
+            let forCall: Promotion? = unsafe worker.pointee.lane.inspect { lane in
+                guard let wanted = lane.awaitedRank, wanted > rank else { return nil }
+                return unsafe promote(worker, from: QoSClass(atRank: rank), to: QoSClass(atRank: wanted))
+            }
+            if let forCall { unsafe settle(forCall, of: worker.pointee.identity, .escalated) }
             unsafe adjustForItems(worker, own: QoSClass(atRank: rank))
         }
+    }
+
+    /// The class that a running task was raised to; `nil` for one that was not.
+    private func raisedClass(ofRunning task: UnownedJob, awaitedBy waiter: (address: UInt, rank: Int)?) -> QoSClass? {
+        let live = ConcurrencyRuntime.livePriority(task).flatMap { $0 > task.priority.rawValue ? $0 : nil }
+        if let live { return QoSClass(rawPriority: live) }
+        if let raised = RaisedTasks.qosClass(of: TaskAddress(rawValue: JobNode(task).address)) { return raised }
+        // Whose priority was high from the start does not rise; the waiter is compared only, since the task may end meanwhile.
+        guard let waiter, task.priority.rawValue >= QoSClass(atRank: waiter.rank).rawValue,
+            ConcurrencyRuntime.latestWaiter(of: task)?.rawValue == waiter.address
+        else { return nil }
+        return QoSClass(atRank: waiter.rank)
     }
 
     /// What is to be done about a promotion once its worker may go on: nobody waits for an observer.
@@ -82,7 +100,8 @@ extension SchedulerCore {
             let ofTask = unsafe worker.pointee.running.inspect { task in
                 ConcurrencyRuntime.livePriority(task).flatMap(QoSClass.init(rawPriority:))
             }
-            return Promotion(admitted: unsafe lower(worker, from: own, to: max(wanted, ofTask ?? own)))
+            let ofLane = unsafe worker.pointee.lane.inspect { $0.awaitedRank }.map { QoSClass(atRank: $0) }
+            return Promotion(admitted: unsafe lower(worker, from: own, to: max(wanted, ofTask ?? own, ofLane ?? own)))
         }
         unsafe settle(promotion, of: worker.pointee.identity, .queue(label))
     }

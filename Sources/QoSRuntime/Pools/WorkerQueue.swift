@@ -72,7 +72,7 @@ struct WorkerQueue: ~Copyable {
     @inline(__always)
     var count: Int { unsafe counted.pointee.load(ordering: .relaxed) }
 
-    /// Whether nothing is queued. Sequentially consistent with ``push(_:isYield:)``, as the parking protocol needs it.
+    /// Whether nothing is queued. Sequentially consistent with ``push(_:_:)``, as the parking protocol needs it.
     @inline(__always)
     var isEmpty: Bool { unsafe counted.pointee.load(ordering: .sequentiallyConsistent) == 0 }
 
@@ -82,10 +82,14 @@ struct WorkerQueue: ~Copyable {
     ///
     /// The count is stored so that a look at who sleeps that follows sees everybody who has not seen it.
     @inline(__always)
-    func push(_ node: JobNode, isYield: Bool) {
+    func push(_ node: JobNode, _ claim: LocalQueue.Claim) {
         lock()
-        node.place = place
-        if isYield { unsafe queue.pointee.pushLast(node) } else { unsafe queue.pointee.pushNext(node) }
+        node.settle(at: place)
+        switch claim {
+        case .next: unsafe queue.pointee.pushNext(node)
+        case .last: unsafe queue.pointee.pushLast(node)
+        case .now: unsafe queue.pointee.pushNext(node, overtaking: .max)
+        }
         unsafe counted.pointee.store(queue.pointee.count, ordering: .sequentiallyConsistent)
         unlock()
     }
@@ -106,7 +110,7 @@ struct WorkerQueue: ~Copyable {
         guard count > 0 else { return nil }
         lock()
         let node = unsafe queue.pointee.pop()
-        node?.place = .none
+        node?.settle(at: .none)
         unsafe counted.pointee.store(queue.pointee.count, ordering: .relaxed)
         unlock()
         return node
@@ -165,22 +169,24 @@ struct WorkerQueue: ~Copyable {
         unsafe memory.assumingMemoryBound(to: UInt32.self)
     }
 
-    /// Takes out a node if it is in this queue: whether it was. O(1). Also `false` when the lock is held for ``patience``, by a worker
-    /// that has lost its processor in the midst of it: those who look through the queue hold it for a small part of that.
-    func remove(_ node: JobNode) -> Bool {
+    /// Takes out a node, or the job that resumes it, if that is in this queue. O(1).
+    ///
+    /// - Returns: what was taken out. `nil` also when the lock is held for ``patience``, by a worker that has lost its processor in the
+    ///   midst of it: those who look through the queue hold it for a small part of that.
+    func remove(_ node: JobNode) -> JobNode? {
         let end = MonotonicClock.nanoseconds() &+ Self.patience
         repeat {
-            let isRemoved: Bool? = patientlyWithQueue { queue in
+            let outcome = patientlyWithQueue { queue -> (removed: JobNode?, Void) in
                 // Whoever takes a node out changes its place, under this lock.
-                guard node.place == place else { return false }
-                queue.remove(node)
-                node.place = .none
-                return true
+                guard node.place == place, let queued = node.queued else { return (nil, ()) }
+                queue.remove(queued)
+                queued.settle(at: .none)
+                return (queued, ())
             }
-            if let isRemoved { return isRemoved }
+            if let outcome { return outcome.removed }
             nap()
         } while MonotonicClock.nanoseconds() < end
-        return false
+        return nil
     }
 
     /// Gives up the processor: the one who holds the lock may have lost his to this thread.

@@ -28,7 +28,6 @@ final class ProcessExecutors: Sendable {
             return made
         }
         ConcurrencyRuntime.installProcessExecutors()
-        ConcurrencyRuntime.learnActorLayout()
         return executors
     }
 }

@@ -99,8 +99,8 @@ public struct SchedulerSnapshot: Sendable, Hashable, Codable {
     /// `nil` when effects are switched off.
     public let effectMode: String?
 
-    /// Whether a call that waits for the turn of an actor without an executor of its own is promoted (rule I4). In a process of
-    /// ``QoSProcess``, unless the concurrency library is one whose actors cannot be looked into.
+    /// Whether a call that waits for the turn of an actor without an executor of its own is promoted (rule I4): unless the concurrency
+    /// library is one whose actors cannot be looked into.
     public let promotesWaitingActors: Bool
 }
 

@@ -10,9 +10,23 @@ extension QoSScheduler {
     ///
     /// Any thread.
     public func raise<Success, Failure: Error>(_ task: Task<Success, Failure>, to qosClass: QoSClass) {
+        noteIfUnrecorded(task, qosClass)
         task.escalatePriority(to: TaskPriority(qosClass))
         core.moveIfWaiting(ConcurrencyRuntime.node(of: task), to: qosClass)
         core.noteItemsChanged()
+    }
+}
+
+extension QoSScheduler {
+    /// Notes a raise that the concurrency library's record does not show, until the task has ended.
+    private func noteIfUnrecorded<Success, Failure: Error>(_ task: Task<Success, Failure>, _ qosClass: QoSClass) {
+        let address = TaskAddress(rawValue: ConcurrencyRuntime.node(of: task).address)
+        guard let base = ConcurrencyRuntime.baseClass(of: address), base >= qosClass else { return }
+        RaisedTasks.raise(address, to: qosClass)
+        Task.detached(executorPreference: executor(for: qosClass), priority: TaskPriority(qosClass)) {
+            _ = await task.result
+            RaisedTasks.remove(address)
+        }
     }
 }
 
@@ -24,15 +38,14 @@ extension SchedulerCore {
         let place = node.place
         guard number != 0, place.scheduler == number, place.rank < qosClass.rank else { return }
         let pool = unsafe pools + place.rank
-        guard unsafe place.worker < pool.pointee.capacity, unsafe pool.pointee.workers[place.worker].queue.remove(node)
-        else {
-            return
-        }
+        guard unsafe place.worker < pool.pointee.capacity,
+            let queued = unsafe pool.pointee.workers[place.worker].queue.remove(node)
+        else { return }
         noteMoved(to: qosClass.rank)
         observe(
             .promotedWaiting(
                 from: QoSClass(atRank: place.rank), to: qosClass, .raised(by: LockParty.callingThread.name)))
-        node.changesClass()
-        unsafe pools[qosClass.rank].submit(node)
+        queued.changesClass()
+        unsafe pools[qosClass.rank].submit(queued)
     }
 }

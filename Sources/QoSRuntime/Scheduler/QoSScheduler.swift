@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// ```swift
 /// let scheduler = try QoSScheduler()
-/// let index = Task(executorPreference: scheduler.executor(for: .background)) {
+/// let index = scheduler.startTask(at: .background) {
 ///     await rebuildIndex()
 /// }
 /// let answer = try await scheduler.withQoS(.userInitiated) {

@@ -47,16 +47,22 @@ extension SchedulerCore {
     }
 
     /// Whether a worker that has run a job, and has no other, looks for what its jobs may have begun to wait for.
+    ///
+    /// Where nothing waits, the loop does not look, so workers of every class but the lowest do, as long as others run something:
+    /// another process may keep an awaited job off the processors.
     @inline(__always)
     func looksForAwaited(rank: Int) -> Bool {
-        rank >= Self.lowestLooking && backlogFlag.load(ordering: .relaxed)
+        backlogFlag.load(ordering: .relaxed)
+            ? rank >= Self.lowestLooking : rank > 0 && awake.load(ordering: .relaxed) > 1
     }
 
     /// Raises what waits or runs in the lower pools and something higher waits for (rule I4). A worker of that rank, between two jobs.
-    func raiseAwaited(below rank: Int) {
+    ///
+    /// - Parameter waiter: the address of the task that the worker ran last, which may have begun to wait; 0 for none.
+    func raiseAwaited(below rank: Int, by waiter: UInt) {
         for lower in 0..<rank {
             unsafe pools[lower].raiseWaiting(limit: Self.workerLimit) { moveRaised($0, from: lower, to: $1) }
-            promoteRunning(rank: lower)
+            promoteRunning(rank: lower, awaitedBy: waiter == 0 ? nil : (waiter, rank))
         }
     }
 
@@ -156,6 +162,8 @@ extension SchedulerCore {
         if now < nextWatch { return nextWatch }
         if nextWatch != 0 {
             followTopology(at: now)
+            // For what threads of others await: nobody else looks while nothing waits.
+            for rank in 0..<QoSClass.userInteractive.rank { promoteRunning(rank: rank) }
             lookAtWorkers(at: now)
             watchPlaces()
             retireExtraWorkers()

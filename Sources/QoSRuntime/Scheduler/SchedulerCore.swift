@@ -199,6 +199,7 @@ final class SchedulerCore: @unchecked Sendable {
     /// Puts an executor into its place of the table; once each, before anything is submitted.
     func register(_ executor: PoolExecutor) {
         unsafe (executorTable + executor.index).initialize(to: executor.asUnownedTaskExecutor())
+        if executor.index == 0 { unsafe ConcurrencyRuntime.noteImplementation(of: executorTable[0]) }
     }
 
     @inline(__always)

@@ -1,5 +1,6 @@
 public import QoSCore
 internal import QoSKernel
+internal import QoSRuntime
 internal import Synchronization
 
 /// Runs Swift tasks in virtual time on the thread of a test: one at a time, and the same way each time.
@@ -73,6 +74,7 @@ public final class DeterministicScheduler: Sendable {
     public init(
         cores: Int = 1, order: Order = .arrival, parameters: SchedulingParameters = SchedulingParameters()
     ) {
+        precondition(ConcurrencyRuntime.hasExpectedLayout, "the concurrency library's jobs are laid out differently")
         state = Lock(VirtualCores(cores: cores, parameters: parameters, order: order))
     }
 

@@ -26,7 +26,8 @@ extension VirtualCores {
         for rank in 0..<QoSClass.userInteractive.rank { moveRaised(rank: rank) }
         for id in workers.map(\.id) {
             guard let index = index(of: id), let job = workers[index].job else { continue }
-            var wanted = job.wantedClass(atLeast: workers[index].counted)
+            var wanted = workers[index].counted
+            if job.isTask { wanted = job.wantedClass(atLeast: wanted) }
             if let lane = job.lane, let waiting = highestWaiting(in: lane) { wanted = max(wanted, waiting) }
             if wanted > workers[index].counted { raise(index, to: wanted) }
         }

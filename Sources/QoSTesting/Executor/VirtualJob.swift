@@ -18,6 +18,15 @@ struct VirtualJob: Sendable {
         return ObjectIdentifier(executor)
     }
 
+    /// Whether it is a task, which is there as long as it runs; other jobs free themselves when they begin.
+    let isTask: Bool
+
+    init(job: UnownedJob, owner: Owner) {
+        self.job = job
+        self.owner = owner
+        isTask = ConcurrencyRuntime.isTask(job)
+    }
+
     /// The same for all jobs of one task.
     var identity: UInt {
         // SAFETY: an unowned job is one pointer; it is compared only.

@@ -16,6 +16,9 @@ struct JobKindTests {
         }
     }
 
+    /// Which jobs those are is learned when the first scheduler is made.
+    init() { #expect(ConcurrencyRuntime.hasExpectedLayout) }
+
     @Test("a task and the child of a group can be kept alive by retaining them")
     func retainable() async {
         let executor = Noting()

@@ -46,9 +46,11 @@ struct LaneModel: ExploredModel {
     /// How many activations stand in the queue of each rank.
     var queued = [Int](repeating: 0, count: 5)
 
-    init(ranks: [Int], runners: Int) {
+    /// - Parameter looks: how often, at any time, somebody looks at what waits: it owns the lane as one that goes on does.
+    init(ranks: [Int], runners: Int, looks: Int = 0) {
         adders = ranks.map { .pushes(rank: $0) }
-        self.runners = Array(repeating: .idle, count: runners)
+        self.runners =
+            Array(repeating: .idle, count: runners) + Array(repeating: .resumes(rank: 4), count: looks)
     }
 
     // MARK: What must never be

@@ -69,6 +69,16 @@ struct LaneWordTests {
         #expect(exploration.states > 100)
     }
 
+    @Test(
+        "I4 in every interleaving with looks that own the lane meanwhile, nothing is lost", .tags(.exploration),
+        arguments: [([0, 4], 2), ([1, 0], 1), ([2, 2], 2)])
+    func exploredWithLooks(_ ranks: [Int], _ workers: Int) {
+        let exploration = Exploration(of: LaneModel(ranks: ranks, runners: workers, looks: 1))
+        #expect(exploration.violation == nil)
+        #expect(exploration.ends > 0)
+        #expect(exploration.states > 100)
+    }
+
     @Test("the exploration finds what a forgotten step breaks", .tags(.exploration))
     func explorationFinds() throws {
         // Two items, and a worker that forgot them: nothing will ever run them.

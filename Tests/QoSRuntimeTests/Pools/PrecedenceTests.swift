@@ -99,7 +99,7 @@ struct PrecedenceTests {
         let nodes = MadeNodes(count: 400)
         var preceding = OrderedNodes()
         var model: [(node: JobNode, precedence: Int)] = []
-        var runsBefore = 0
+        var (turns, latestBehind) = (0, 7)
         for index in 0..<400 {
             switch Int.random(in: 0..<8, using: &random) {
             case 0..<4:
@@ -111,10 +111,12 @@ struct PrecedenceTests {
                 model.append((nodes[index], precedence))
             case 4:
                 var highest = model.map(\.precedence).max()
-                if let behind = model.map(\.precedence).filter({ $0 < 0 }).max() {
-                    runsBefore += 1
-                    if runsBefore == OrderedNodes.fairness { highest = behind }
-                    if highest == behind { runsBefore = 0 }
+                let others = model.map(\.precedence).filter { $0 != highest }
+                turns = others.isEmpty ? 0 : turns + 1
+                if turns == OrderedNodes.fairness {
+                    turns = 0
+                    highest = others.filter { $0 < latestBehind }.max() ?? others.max()
+                    latestBehind = highest ?? latestBehind
                 }
                 let first = model.firstIndex { $0.precedence == highest }
                 let popped = preceding.pop(othersWait: false)

@@ -90,7 +90,29 @@ struct RelativePriorityTests {
         #expect(ran == [1, 6, 8] + Self.expected.filter { ![1, 6, 8].contains($0) })
     }
 
-    @Test("B1 one node in sixteen is left to those behind, and a thief takes them last")
+    @Test("C7 a task that yields for ever keeps none of a lower relative priority from running", arguments: [0, 1, 14])
+    func starvesNobody(_ lowering: Int) async throws {
+        let configuration = QoSScheduler.Configuration(
+            processors: 1, appliesKernelEffects: false, detectsBlocking: false)
+        try await withScheduler(configuration) { scheduler in
+            let (isOver, begun) = (Gate(), Gate())
+            let greedy = Task.detached(executorPreference: scheduler.executor(at: level(lowering))) {
+                while !isOver.isOpen {
+                    begun.open()
+                    await Task.yield()
+                }
+            }
+            await begun.passed()
+            for lower in [lowering + 1, 15] {
+                await Task.detached(executorPreference: scheduler.executor(at: level(lower))) { await Task.yield() }
+                    .escaped
+            }
+            isOver.open()
+            await greedy.escaped
+        }
+    }
+
+    @Test("B1 one node in sixteen is left to those behind, to each order in turn, and a thief takes them last")
     func sixteenth() {
         let nodes = MadeNodes(count: 64)
         var queue = LocalQueue()
@@ -100,7 +122,7 @@ struct RelativePriorityTests {
         }
         let order = (0..<64).compactMap { _ in queue.pop().map { nodes.number(of: $0) } }
         #expect(order.indices.filter { order[$0] >= 48 }.prefix(3) == [15, 31, 47])
-        #expect(order.filter { $0 >= 48 } == Array(48..<64))
+        #expect(order.filter { $0 >= 48 } == [48, 56] + Array(49..<56) + Array(57..<64))
         #expect(order.filter { $0 < 48 } == Array(0..<48))
         for index in 0..<3 {
             nodes[index].prepare(.entry.lowered(by: index))

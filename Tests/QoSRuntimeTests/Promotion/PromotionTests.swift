@@ -72,6 +72,7 @@ struct PromotionTests {
 
     @Test(
         "I4 the worker of the task that awaits raises what is awaited and runs, while the loop is busy with something else",
+        .needsKnownLayout,
         arguments: [SimulatedSchedulingCalls.Rights.all, .none])
     func raisesRunningWithoutLoop(rights: SimulatedSchedulingCalls.Rights) async throws {
         let scheduler = try makeScheduler(calls: SimulatedSchedulingCalls(rights: rights))
@@ -112,7 +113,7 @@ struct PromotionTests {
     }
 
     @Test(
-        "I4 a running task that a higher one awaits is raised until its job ends",
+        "I4 a running task that a higher one awaits is raised until its job ends", .needsKnownLayout,
         arguments: [SimulatedSchedulingCalls.Rights.all, .none])
     func raisesRunning(rights: SimulatedSchedulingCalls.Rights) async throws {
         let scheduler = try makeScheduler(calls: SimulatedSchedulingCalls(rights: rights))
@@ -134,6 +135,28 @@ struct PromotionTests {
         await waiter.value
         // A fence that stayed up would keep these from ending.
         for competitor in competitors { await competitor.value }
+        try await scheduler.shutdown()
+    }
+
+    @Test(
+        "I4 a running task is raised although nothing waits in any queue: other processes may keep it off the processors",
+        .needsKnownLayout, arguments: [TaskPriority.userInitiated, .medium, .low])
+    func raisesRunningWithoutBacklog(waiterPriority: TaskPriority) async throws {
+        let calls = SimulatedSchedulingCalls(rights: .all)
+        var configuration = QoSScheduler.Configuration(processors: 2, detectsBlocking: false)
+        configuration.schedulingCalls = calls
+        let scheduler = try QoSScheduler(configuration: configuration)
+        let (begun, isOver) = (Gate(), Gate())
+        let running = Task(executorPreference: scheduler.executor, priority: .background) {
+            begun.open()
+            while !isOver.isOpen {}
+        }
+        await begun.passed()
+        await Task(executorPreference: scheduler.executor, priority: waiterPriority) {}.value
+        let waiter = Task(executorPreference: scheduler.executor, priority: waiterPriority) { await running.value }
+        while scheduler.snapshot.runningPromoted == 0 { await Task.yield() }
+        isOver.open()
+        await waiter.value
         try await scheduler.shutdown()
     }
 

@@ -1,4 +1,6 @@
 import QoSCore
+import QoSRuntime
+import QoSRuntimeTestSupport
 import QoSTesting
 import Testing
 
@@ -51,6 +53,46 @@ struct DeterministicPromotionTests {
         scheduler.spawn(.default, label: "d") { await scheduler.work(for: .milliseconds(1)) }
         try scheduler.runUntilIdle()
         try scheduler.timeline().require("ui: aa\ndf: ..d")
+    }
+
+    /// A call of an actor without an executor of its own only where the actor can be looked into.
+    private static var states: [WaitingState] {
+        WaitingState.allCases.filter {
+            $0 != .defaultActor || ConcurrencyRuntime.hasExpectedLayout && ConcurrencyRuntime.seesWaitingActors
+        }
+    }
+
+    @Test(
+        "I4 a task that waits in any state is promoted when something of a higher class awaits it",
+        arguments: Self.states)
+    func everyState(_ state: WaitingState) throws {
+        let scheduler = DeterministicScheduler(cores: 1)
+        let stage = WaitingStage(
+            low: scheduler.executor(for: .background), high: scheduler.executor(for: .userInitiated),
+            serial: scheduler.makeSerialExecutor(), hog: { await scheduler.work(for: .seconds(1)) },
+            report: { "\(scheduler.now.nanoseconds / 1_000_000) ms" })
+        let waiting = state.start(on: stage)
+        try scheduler.advance(by: .milliseconds(50))
+        waiting.resume()
+        try scheduler.advance(by: .milliseconds(50))
+        let waiter = stage.waiter(for: waiting.task)
+        #expect(try scheduler.run { await waiter.value } == "100 ms")
+    }
+
+    @Test("three tasks that yield take turns: abcabc, never aabbcc")
+    func turns() throws {
+        let scheduler = DeterministicScheduler(cores: 1)
+        let notes = Notes()
+        for number in 0..<3 {
+            scheduler.spawn(.utility) {
+                for _ in 0..<4 {
+                    notes.add(number)
+                    await Task.yield()
+                }
+            }
+        }
+        try scheduler.runUntilIdle()
+        #expect(notes.all == [0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2])
     }
 
     private actor Store {

@@ -32,4 +32,15 @@ extension Scenario {
         await waiting.value
         Driver.say("calls", await SharedActor.calls)
     }
+
+    /// A task of the background in each state in which it can be queued, awaited and raised.
+    func waitingStates() async {
+        guard let scheduler = QoSProcess.scheduler else { return }
+        for state in WaitingState.allCases {
+            for urgency in Urgency.allCases {
+                let name = await state.threadOfPromoted(urgency, on: scheduler, isProcessWide: true)
+                Driver.say("\(state).\(urgency)", name)
+            }
+        }
+    }
 }

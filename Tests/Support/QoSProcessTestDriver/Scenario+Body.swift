@@ -28,6 +28,7 @@ extension Scenario {
         case .sleepsBesideBlockedDefault, .bodyOnMainActor: break
         case .serviceKind, .interactiveKind: await kind()
         case .busyActor: await busyActor()
+        case .waitingStates: await waitingStates()
         case .returns, .invalidConfiguration: Driver.say("body", "ran")
         case .taskBeforeRun: await taskBeforeRun()
         case .throwsError: throw Broken()

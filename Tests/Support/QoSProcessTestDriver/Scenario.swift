@@ -37,6 +37,7 @@ enum Scenario: String, CaseIterable {
     case serviceKind = "service-kind"
     case interactiveKind = "interactive-kind"
     case busyActor = "busy-actor"
+    case waitingStates = "waiting-states"
 
     var configuration: QoSProcess.Configuration {
         var configuration = QoSProcess.Configuration(
@@ -48,7 +49,7 @@ enum Scenario: String, CaseIterable {
         case .interactiveKind: configuration.kind = .interactive
         case .holdsForever where Driver.number > 0: configuration.signalGrace = .milliseconds(Driver.number)
         case .pools: configuration.qosClass = .userInitiated
-        case .busyActor:
+        case .busyActor, .waitingStates:
             configuration.scheduler.workers = [.background: 1]
             configuration.scheduler.detectsBlocking = false
         default: break

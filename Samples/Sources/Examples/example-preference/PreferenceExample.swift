@@ -8,7 +8,7 @@ struct PreferenceExample {
     static func main() async throws {
         let scheduler = try QoSScheduler()
 
-        let index = Task(executorPreference: scheduler.executor(for: .background)) {
+        let index = scheduler.startTask(at: .background) {
             "the index is built on \(threadName())"
         }
         let answer = await scheduler.withQoS(.userInitiated) {

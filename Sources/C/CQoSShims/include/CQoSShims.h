@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <linux/futex.h>
+#include <malloc.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -18,6 +19,9 @@
 
 // The kernel's id of the calling thread (gettid(2)).
 static inline pid_t cqos_gettid(void) { return (pid_t)syscall(SYS_gettid); }
+
+// The size of a block of memory that malloc(3) gave, in bytes (malloc_usable_size(3)).
+static inline size_t cqos_allocated_size(const void *block) { return malloc_usable_size((void *)block); }
 
 // Sleeps while *word == expected, without a deadline (futex(2), FUTEX_WAIT_BITSET, process-private).
 static inline int cqos_futex_wait(uint32_t *word, uint32_t expected) {

@@ -1,0 +1,77 @@
+import QoSCore
+import QoSEventLoop
+import QoSRuntimeTestSupport
+import Testing
+
+@testable import QoSRuntime
+
+@Suite("A task that waits in a queue", .timeLimit(.minutes(3)))
+struct WaitingStateTests {
+    private static let oneWorker = QoSScheduler.Configuration(
+        processors: 2, workers: [.background: 1], appliesKernelEffects: false, detectsBlocking: false)
+
+    /// A call of an actor without an executor of its own only where the actor can be looked into.
+    private static var statesByPreference: [WaitingState] {
+        WaitingState.allCases.filter {
+            $0 != .defaultActor || ConcurrencyRuntime.hasExpectedLayout && ConcurrencyRuntime.seesWaitingActors
+        }
+    }
+
+    @Test(
+        "I4 a task that waits is promoted in every state when something higher needs it, by preference",
+        .needsKnownLayout,
+        arguments: Self.statesByPreference, Urgency.allCases)
+    func byPreference(_ state: WaitingState, _ urgency: Urgency) async throws {
+        try await withScheduler(Self.oneWorker) { scheduler in
+            let name = await state.threadOfPromoted(urgency, on: scheduler, isProcessWide: false)
+            #expect(name.hasPrefix("qos-in-"), "\(state), \(urgency): \(name)")
+        }
+    }
+
+    @Test(
+        "I4 a task that waits is promoted in every state when something higher needs it, process-wide",
+        .needsKnownLayout)
+    func processWide() async throws {
+        let ending = try await DriverProcess("waiting-states").ending()
+        #expect(ending.status == 0, "\(ending)")
+        for state in WaitingState.allCases {
+            for urgency in Urgency.allCases {
+                let name = ending.findings["\(state).\(urgency)"] ?? "nothing"
+                #expect(name.hasPrefix("qos-in-"), "\(state), \(urgency): \(name)")
+            }
+        }
+    }
+
+    @Test(
+        "I4 a yielded task that is raised is moved at once, while the loop is busy with something else",
+        .needsKnownLayout)
+    func yieldedWithoutLoop() async throws {
+        try await withScheduler(Self.oneWorker) { scheduler in
+            let (busy, release, ended) = (Gate(), Gate(), Gate())
+            let names = Collected<String>()
+            await Task(executorPreference: scheduler.executor(for: .userInitiated)) {}.value
+            let victim = Task(executorPreference: scheduler.executor(for: .background), priority: .background) {
+                Task.detached(executorPreference: scheduler.executor(for: .background), priority: .background) {
+                    busy.open()
+                    release.blockThread()
+                }
+                await Task.yield()
+                names.append(CurrentThread.name)
+                ended.open()
+            }
+            await busy.passed()
+            let (stopped, goOn) = (Gate(), Gate())
+            try scheduler.core.loop.submit {
+                stopped.open()
+                goOn.blockThread()
+            }
+            await stopped.passed()
+            scheduler.raise(victim, to: .userInitiated)
+            await ended.passed()
+            #expect(names.all.count == 1 && names.all.allSatisfy { $0.hasPrefix("qos-in-") }, "\(names.all)")
+            goOn.open()
+            release.open()
+            await victim.value
+        }
+    }
+}
