@@ -17,14 +17,14 @@ if warningsAreErrors {
     settings.append(.treatAllWarnings(as: .error))
 }
 
-func example(_ name: String) -> Target {
+func example(_ name: String, _ more: [Target.Dependency] = []) -> Target {
     .executableTarget(
         name: name,
         dependencies: [
             "ExampleSupport",
             .product(name: "QoSCore", package: "swift-qos"),
             .product(name: "QoSRuntime", package: "swift-qos"),
-        ],
+        ] + more,
         path: "Sources/Examples/\(name)"
     )
 }
@@ -41,8 +41,13 @@ let package = Package(
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+        .package(url: "https://github.com/apple/swift-configuration", from: "1.0.2"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.4.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.9.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.34.1"),
+        .package(url: "https://github.com/apple/swift-system", from: "1.5.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
     ],
     targets: [
@@ -52,7 +57,11 @@ let package = Package(
         // The index: text extraction, the database, the pass in steps, the search.
         .target(
             name: "Indexing",
-            dependencies: ["TreeScan", .product(name: "GRDB", package: "GRDB.swift")]
+            dependencies: [
+                "TreeScan",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ]
         ),
 
         // The process that hosts the samples and answers requests.
@@ -63,13 +72,26 @@ let package = Package(
                 .product(name: "QoSCore", package: "swift-qos"),
                 .product(name: "QoSRuntime", package: "swift-qos"),
                 .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "CoreMetrics", package: "swift-metrics"),
+                .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
-            resources: [.embedInCode("Page/index.html")]
+            resources: [
+                .embedInCode("Page/index.html"), .embedInCode("Page/page.css"), .embedInCode("Page/page.js"),
+            ]
+        ),
+
+        // What searches take while the service indexes, beside what they take while it rests.
+        .executableTarget(
+            name: "service-bench",
+            dependencies: [.product(name: "ArgumentParser", package: "swift-argument-parser")]
         ),
 
         // The three ways into the runtime, one program each; Docs/GettingStarted.md shows them.
@@ -77,6 +99,8 @@ let package = Package(
         example("example-process"),
         example("example-preference"),
         example("example-actor"),
+        // The README's block on queues, operations and locks.
+        example("example-operations", [.product(name: "QoSOperations", package: "swift-qos")]),
 
         // Made trees and seeded worlds for the tests.
         .target(

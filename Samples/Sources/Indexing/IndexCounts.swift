@@ -15,6 +15,11 @@ public struct IndexCounts: Sendable, Hashable, Codable {
     /// Skipped and failed files by reason, the raw values of `FileReason`.
     public private(set) var reasons: [String: Int] = [:]
 
+    /// Files that are there and could not be read.
+    public var unread: Int {
+        [FileReason.denied, .unreadable].reduce(0) { $0 + reasons[$1.rawValue, default: 0] }
+    }
+
     /// All zero.
     public init() {}
 

@@ -14,6 +14,8 @@ public enum IndexError: Error, Sendable, CustomStringConvertible {
     case otherFolder(path: String, folder: String)
     /// The database is damaged.
     case damaged(path: String, detail: String)
+    /// The files of the open index were removed, or others put in their place.
+    case lost(path: String)
     /// The database failed in another way.
     case database(path: String, detail: String)
     /// A pass over this index is under way.
@@ -32,11 +34,14 @@ public enum IndexError: Error, Sendable, CustomStringConvertible {
         case .directory(let path, let reason):
             "The index folder \(path) cannot be used: \(reason). Make it writable, or choose another with --index-dir."
         case .notAnIndex(let path):
-            "\(path) is a database of another program and is left alone. Choose another folder with --index-dir."
+            "\(path) is a database of another program and is left alone. Choose another folder with --index-dir, "
+                + "or, if nothing needs that file, remove it and start again."
         case .otherFolder(let path, let folder):
             "\(path) is the index of \(folder). Choose another folder with --index-dir, or remove that file."
         case .damaged(let path, let detail):
             "The index \(path) is damaged: \(detail). It can be moved aside and made anew from the files."
+        case .lost(let path):
+            "The index \(path) was removed while it was in use. It can be made anew from the files."
         case .database(let path, let detail):
             "The index \(path) cannot be used: \(detail). Check the disk and the rights, then start again."
         case .passUnderWay:

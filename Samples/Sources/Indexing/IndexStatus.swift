@@ -16,6 +16,10 @@ public struct IndexStatus: Sendable, Hashable, Codable {
     public internal(set) var hasScanned = false
     /// Regular files that the current or last scan has seen.
     public internal(set) var scanned = 0
+    /// The number of files and folders that the last scan could not read.
+    public internal(set) var unreadable = 0
+    /// The first hundred files, by path, that could not be read or only in part.
+    public internal(set) var problems: [FileProblem] = []
     /// Files that were read and settled since the index was opened.
     public internal(set) var settled = 0
     /// Bytes of the database with its write-ahead log.
@@ -28,8 +32,11 @@ public struct IndexStatus: Sendable, Hashable, Codable {
         self.database = database
     }
 
-    /// Whether an answer given now covers every file that the last scan saw.
+    /// Whether an answer given now covers the whole text of every file in the folder, as of the last scan.
+    ///
+    /// Not while files wait to be read, after a pass that failed, or when something could not be read, or only in part.
     public var isComplete: Bool {
-        hasScanned && counts.pending == 0
+        hasScanned && pause == nil && unreadable == 0 && counts.pending == 0 && counts.unread == 0
+            && counts.truncated == 0
     }
 }

@@ -5,7 +5,8 @@ extension SearchIndex {
     /// An open database, with the notice that its opening left.
     struct Opened {
         var pool: DatabasePool
-        var counts: IndexCounts
+        var counts = IndexCounts()
+        var problems: [FileProblem] = []
         var notice: String?
     }
 
@@ -21,17 +22,24 @@ extension SearchIndex {
             let pool = try IndexDatabase.open(files.database, sizeLimit: options.databaseSizeLimit)
             switch try IndexDatabase.examine(pool, folder: folder, isThorough: isThorough) {
             case .ours:
-                return try Opened(pool: pool, counts: pool.read { try FileTable(database: $0).counts() })
+                return try pool.read { database in
+                    let files = FileTable(database: database)
+                    return try Opened(
+                        pool: pool,
+                        counts: files.counts(),
+                        problems: files.problems(limit: FileProblem.limit)
+                    )
+                }
             case .empty:
                 try pool.write { try IndexSchema.create(in: $0, folder: folder) }
-                return Opened(pool: pool, counts: IndexCounts())
+                return Opened(pool: pool)
             case .foreign:
                 throw IndexError.notAnIndex(path: files.database)
             case .otherFolder(let owner):
                 throw IndexError.otherFolder(path: files.database, folder: owner)
             case .outdated:
                 try pool.close()
-                let aside = try files.moveAside(label: "outdated", time: options.now())
+                let aside = try files.moveAside(label: "outdated", time: options.now()) ?? "nowhere"
                 notice = "The index was made by another version. It was moved to \(aside) and is made anew."
             case .damaged(let detail):
                 try pool.close()
@@ -51,7 +59,9 @@ extension SearchIndex {
         detail: String,
         options: IndexSettings
     ) throws(IndexError) -> String {
-        let aside = try files.moveAside(label: "corrupt", time: options.now())
+        guard let aside = try files.moveAside(label: "corrupt", time: options.now()) else {
+            return "The index was removed (\(detail)). It is made anew from the files."
+        }
         return "The index was damaged (\(detail)). It was moved to \(aside) and is made anew from the files."
     }
 
@@ -62,10 +72,11 @@ extension SearchIndex {
         options: IndexSettings,
         notice: String?
     ) throws(IndexError) -> Opened {
+        try files.prepare()
         do {
             let pool = try IndexDatabase.open(files.database, sizeLimit: options.databaseSizeLimit)
             try pool.write { try IndexSchema.create(in: $0, folder: folder) }
-            return Opened(pool: pool, counts: IndexCounts(), notice: notice)
+            return Opened(pool: pool, notice: notice)
         } catch {
             throw translate(error, files)
         }

@@ -9,7 +9,7 @@ internal import TreeScan
 public final class SearchIndex: Sendable {
     /// Whether the database is open; it is closed for good, or for the moment in which it is made anew.
     enum Connection {
-        case open(DatabasePool)
+        case open(DatabasePool, FileIdentity?)
         case closed
     }
 
@@ -20,7 +20,7 @@ public final class SearchIndex: Sendable {
     let isPassUnderWay = Mutex(false)
     /// What a search learned about damage to the database; the pass acts on it.
     private let reportedDamage = Mutex<String?>(nil)
-    private let lock: IndexLock
+    private let lock: Mutex<IndexLock>
     private let connection: Mutex<Connection>
 
     /// Opens the index of `folder` that is kept in `directory`, or makes an empty one there.
@@ -40,7 +40,8 @@ public final class SearchIndex: Sendable {
             throw .folder(error)
         }
         files = try IndexFiles(directory: directory)
-        lock = try IndexLock(directory: directory)
+        let lock = try IndexLock(directory: directory)
+        self.lock = Mutex(lock)
         self.folder = folder
         var options = options
         if let own = FolderIdentity(path: directory) {
@@ -49,7 +50,7 @@ public final class SearchIndex: Sendable {
         self.options = options
         board = StatusBoard(IndexStatus(folder: folder, database: files.database))
         let opened = try Self.openDatabase(files, folder: folder, options: options, isThorough: lock.wasLeftBehind)
-        connection = Mutex(.open(opened.pool))
+        connection = Mutex(.open(opened.pool, files.identity))
         publish(opened)
     }
 
@@ -72,7 +73,19 @@ public final class SearchIndex: Sendable {
         }
     }
 
-    /// Moves a database aside that turned out to be damaged, and makes an empty one; the next pass fills it.
+    /// Whether the open database is the one that its path names; it is not when its folder was removed.
+    public var isInPlace: Bool {
+        guard case .open(_, let identity) = connection.withLock({ $0 }) else { return true }
+        return identity != nil && identity == files.identity
+    }
+
+    /// Whether the index has to be made anew: a search met damage, or the files are gone. The next step of a pass fails
+    /// then.
+    public var needsRebuild: Bool {
+        damage != nil || !isInPlace
+    }
+
+    /// Moves a damaged database aside, if it is still there, and makes an empty one. The next pass fills it.
     ///
     /// Searches that are under way fail; those that follow find what the new index has.
     ///
@@ -82,8 +95,13 @@ public final class SearchIndex: Sendable {
         // A damaged database may refuse to close in order; its files are moved all the same.
         try? pool.close()
         let notice = try Self.moveDamagedAside(files, detail: detail, options: options)
+        try files.prepare()
+        if !lock.withLock({ $0.isInPlace }) {
+            let new = try IndexLock(directory: files.directory)
+            lock.withLock { $0 = new }
+        }
         let opened = try Self.makeDatabase(files, folder: folder, options: options, notice: notice)
-        connection.withLock { $0 = .open(opened.pool) }
+        connection.withLock { $0 = .open(opened.pool, files.identity) }
         publish(opened)
     }
 
@@ -99,7 +117,7 @@ public final class SearchIndex: Sendable {
                 try database.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
             }
             try pool.close()
-            lock.release()
+            lock.withLock { $0.release() }
         } catch {
             throw Self.translate(error, files)
         }
@@ -107,7 +125,7 @@ public final class SearchIndex: Sendable {
 
     /// The open database.
     func pool() throws(IndexError) -> DatabasePool {
-        guard case .open(let pool) = connection.withLock({ $0 }) else { throw .closed }
+        guard case .open(let pool, _) = connection.withLock({ $0 }) else { throw .closed }
         return pool
     }
 
@@ -119,11 +137,12 @@ public final class SearchIndex: Sendable {
     /// Notes damage that a search came upon.
     func report(damage detail: String) {
         reportedDamage.withLock { $0 = detail }
+        board.update { $0.notice = "A search found the index damaged (\(detail)). It is made anew from the files." }
     }
 
     private func disconnect() -> DatabasePool? {
         connection.withLock { connection in
-            guard case .open(let pool) = connection else { return nil }
+            guard case .open(let pool, _) = connection else { return nil }
             connection = .closed
             return pool
         }
@@ -134,6 +153,8 @@ public final class SearchIndex: Sendable {
         let size = files.size
         board.update { status in
             status.counts = opened.counts
+            status.problems = opened.problems
+            status.pause = nil
             status.databaseBytes = size
             status.notice = opened.notice ?? status.notice
             status.hasScanned = false

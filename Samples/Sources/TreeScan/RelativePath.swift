@@ -30,6 +30,32 @@ public struct RelativePath: Hashable, Sendable, Comparable, CustomStringConverti
         String(decoding: bytes, as: UTF8.self)
     }
 
+    /// The path as text that cannot deceive.
+    ///
+    /// Bytes that are not UTF-8 stand as `\xFF`. Characters that are invisible, or that turn the direction of writing,
+    /// stand as `\u{202E}`.
+    public var display: String {
+        var text = ""
+        var rest = bytes.makeIterator()
+        var position = 0
+        var decoder = UTF8()
+        while true {
+            switch decoder.decode(&rest) {
+            case .scalarValue(let scalar):
+                text += scalar.isVisible ? String(scalar) : "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+                position += UTF8.width(scalar)
+            case .error:
+                text += "\\x" + String(bytes[position], radix: 16, uppercase: true)
+                position += 1
+                // The decoder may have taken more than the byte that is shown.
+                rest = Array(bytes[position...]).makeIterator()
+                decoder = UTF8()
+            case .emptyInput:
+                return text
+            }
+        }
+    }
+
     /// The last component.
     public var name: ArraySlice<UInt8> {
         guard let slash = bytes.lastIndex(of: UInt8(ascii: "/")) else { return bytes[...] }
@@ -62,5 +88,17 @@ public struct RelativePath: Hashable, Sendable, Comparable, CustomStringConverti
     /// Compares by bytes.
     public static func < (left: RelativePath, right: RelativePath) -> Bool {
         left.bytes.lexicographicallyPrecedes(right.bytes)
+    }
+}
+
+extension Unicode.Scalar {
+    /// Whether the character shows itself and leaves the direction of writing alone: no control, format or separator
+    /// character but the space.
+    fileprivate var isVisible: Bool {
+        switch properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate, .unassigned: false
+        case .spaceSeparator: self == " "
+        default: true
+        }
     }
 }

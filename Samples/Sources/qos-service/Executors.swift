@@ -1,3 +1,5 @@
+internal import Dispatch
+internal import Foundation
 internal import Glibc
 internal import QoSCore
 internal import QoSRuntime
@@ -12,6 +14,13 @@ func runAtUserInitiated<Value: Sendable>(
     try await run(at: .userInitiated, body)
 }
 
+/// Runs `body` at utility and waits for it; cancellation goes through.
+func runAtUtility<Value: Sendable>(
+    _ body: @escaping @Sendable () async throws -> Value
+) async throws -> Value {
+    try await run(at: .utility, body)
+}
+
 /// Runs `body` at background and waits for it; cancellation goes through.
 func runAtBackground<Value: Sendable>(
     _ body: @escaping @Sendable () async throws -> Value
@@ -19,17 +28,45 @@ func runAtBackground<Value: Sendable>(
     try await run(at: .background, body)
 }
 
+/// Whose executors run the process's tasks.
+enum ProcessExecutor: String, CaseIterable, Sendable {
+    /// The runtime's pools, one for each class.
+    case qos
+    /// Swift's default executor, for comparison.
+    case swift
+}
+
 /// Runs `body` as the whole of the process, from the synchronous `main`, and ends the process with its result.
 ///
 /// The body, and so the server and its request handlers, runs at userInitiated: a person waits for the answer. The first
 /// SIGINT or SIGTERM cancels it, and it may then end in order; a second one ends the process at once with 128 and the
 /// signal's number.
-func runProcess(_ body: @escaping @Sendable () async -> ExitStatus) -> Never {
-    // A peer that closes its connection must not end the process.
-    signal(SIGPIPE, SIG_IGN)
+func runProcess(on executor: ProcessExecutor, _ body: @escaping @Sendable () async -> ExitStatus) -> Never {
+    guard executor == .qos else { runProcessOnSwift(body) }
     QoSProcess.run(configuration: QoSProcess.Configuration(qosClass: .userInitiated)) {
         throw QoSProcess.ExitStatus(UInt8(clamping: await body().rawValue))
     }
+}
+
+/// The same on Swift's default executor.
+private func runProcessOnSwift(_ body: @escaping @Sendable () async -> ExitStatus) -> Never {
+    let task = Task(priority: .userInitiated) { exit(await body().rawValue) }
+    let sources = [SIGINT, SIGTERM].map { number in
+        signal(number, SIG_IGN)
+        let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+        source.setEventHandler {
+            if task.isCancelled { exit(128 + number) }
+            task.cancel()
+        }
+        source.resume()
+        return source
+    }
+    withExtendedLifetime(sources) { dispatchMain() }
+}
+
+/// How many processors the process has.
+func processorCount() -> Int {
+    QoSProcess.scheduler?.snapshot.processors ?? ProcessInfo.processInfo.activeProcessorCount
 }
 
 /// What the process's scheduler does, for the status; `nil` where the code runs without it, as in tests.

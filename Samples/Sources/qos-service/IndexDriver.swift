@@ -8,7 +8,7 @@ struct IndexDriver: Sendable {
 
     /// Runs until it is cancelled.
     ///
-    /// A damaged index is made anew. Any other failure of a pass stands in the status, and the next pass tries again.
+    /// An index that is damaged, or whose files were removed, is made anew. Any other failure of a pass stands in the status, and the next pass tries again.
     ///
     /// - Throws: `CancellationError`, or `IndexError` when a damaged index cannot be made anew.
     func run() async throws {
@@ -19,10 +19,22 @@ struct IndexDriver: Sendable {
             } catch IndexError.damaged(_, let detail) {
                 try index.rebuild(because: detail)
                 continue
+            } catch IndexError.lost {
+                try index.rebuild(because: "its files are gone")
+                continue
             } catch is IndexError {
                 // The status says why.
             }
-            try await Task.sleep(for: interval, tolerance: interval / 10)
+            try await rest()
+        }
+    }
+
+    /// Waits until the next pass is due: for the interval, or until the index has to be made anew.
+    private func rest() async throws {
+        let end = ContinuousClock.now + interval
+        while ContinuousClock.now < end, !index.needsRebuild {
+            let pause = min(.seconds(1), end - .now)
+            try await Task.sleep(for: pause, tolerance: pause / 5)
         }
     }
 }

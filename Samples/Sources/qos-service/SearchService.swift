@@ -1,15 +1,10 @@
+internal import CoreMetrics
 internal import Glibc
-internal import Hummingbird
 internal import Indexing
-internal import Logging
 internal import NIOCore
-internal import ServiceLifecycle
 
 /// The whole of the service: the index, the passes over it, the server and the terminal.
 struct SearchService: Sendable {
-    /// How long requests that are under way may take to end after a stop.
-    private static let grace = Duration.milliseconds(500)
-
     let settings: ServiceSettings
 
     init(_ settings: ServiceSettings) {
@@ -19,6 +14,8 @@ struct SearchService: Sendable {
     /// Runs until it is cancelled or fails; either way the index is closed in order.
     func run() async -> ExitStatus {
         do {
+            // Whatever the process makes is for this user alone.
+            umask(0o077)
             let index = try SearchIndex(folder: settings.folder, directory: settings.directory)
             let status: ExitStatus
             do {
@@ -40,75 +37,83 @@ struct SearchService: Sendable {
 
     /// Serves requests and indexes; returns or throws when one of the parts has ended, and all have.
     private func serve(_ index: SearchIndex) async throws {
+        let metrics = PrometheusMetrics()
+        MetricsSystem.bootstrap(metrics)
         let meter = ThroughputMeter()
+        let policy = try policy()
         let terminal = ProgressReporter(index: index, meter: meter, isQuiet: settings.isQuiet)
         let driver = IndexDriver(index: index, interval: settings.rescanInterval)
-        let (listening, started) = AsyncStream.makeStream(of: Int.self)
-        let server = server(index, meter: meter, started: started)
+        let (listening, started) = AsyncStream.makeStream(of: Int?.self)
+        let routes = ServiceRoutes(
+            desk: try SearchDesk(
+                index: index,
+                processors: processorCount(),
+                limits: SearchLimits(time: settings.searchTime)
+            ),
+            connections: Connections(limit: ConnectionLimit.affordable(settings.connections)),
+            meter: meter,
+            policy: policy,
+            metrics: metrics
+        )
+        let server = ServiceServer(routes, settings: settings) { started.yield($0) }
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await Self.runToTheEnd(server) }
+            group.addTask { try await server.run() }
             group.addTask {
                 // Ends by cancellation only: an end of its own could come before the error that the server ends with, and
                 // the first end is what the service ends with.
                 for await port in listening {
-                    terminal.announce("Listening on http://\(settings.host):\(port)/")
+                    // The last line tells how the pass ended, so it comes after the pass.
+                    defer { terminal.finish() }
+                    terminal.announce("Listening on \(place(port: port, policy))")
+                    async let report: Void = terminal.run()
                     try await runAtBackground { try await driver.run() }
+                    try await report
                 }
             }
-            group.addTask { try await terminal.run() }
             defer { group.cancelAll() }
             try await group.next()
         }
     }
 
-    private func server(
-        _ index: SearchIndex,
-        meter: ThroughputMeter,
-        started: AsyncStream<Int>.Continuation
-    ) -> ServiceGroup {
-        // The service speaks through its own terminal; the libraries' logs are for trouble.
-        let logger = Logger(label: "qos-service") { _ in
-            var handler = StreamLogHandler.standardError(label: "qos-service")
-            handler.logLevel = .critical
-            return handler
+    /// The clients that are answered.
+    private func policy() throws -> AccessPolicy {
+        var policy = AccessPolicy()
+        policy.cookie = "qos-service-" + IndexLocation.hash(settings.directory)
+        policy.hosts = Set(settings.allowedHosts.map { $0.lowercased() })
+        switch settings.address {
+        case .socket:
+            policy.isReachableByNetwork = false
+        case .network(let host, _):
+            policy.hosts.insert(host.lowercased())
+            if settings.access == .token {
+                policy.token = try AccessToken.load(settings.tokenFile ?? settings.directory + "/token")
+            }
         }
-        let port = settings.port
-        let application = Application(
-            router: SearchRoutes(index: index, meter: meter).router(),
-            configuration: ApplicationConfiguration(
-                address: .hostname(settings.host, port: port),
-                serverName: "qos-service"
-            ),
-            onServerRunning: { channel in started.yield(channel.localAddress?.port ?? port) },
-            logger: logger
-        )
-        var configuration = ServiceGroupConfiguration(services: [.init(service: application)], logger: logger)
-        configuration.maximumGracefulShutdownDuration = Self.grace
-        return ServiceGroup(configuration: configuration)
+        return policy
     }
 
-    /// Runs the server so that cancellation lets the requests under way end first.
-    private static func runToTheEnd(_ server: ServiceGroup) async throws {
-        // Not a child, because a child would be cancelled at once, and the connections cut.
-        let running = Task { try await server.run() }
-        try await withTaskCancellationHandler {
-            try await running.value
-        } onCancel: {
-            Task { await server.triggerGracefulShutdown() }
+    /// The address to open.
+    private func place(port: Int?, _ policy: AccessPolicy) -> String {
+        switch settings.address {
+        case .socket(let path):
+            return path
+        case .network(let host, let wanted):
+            let name = host.contains(":") ? "[\(host)]" : host
+            return "http://\(name):\(port ?? wanted)/" + (policy.token.map { "?token=\($0)" } ?? "")
         }
     }
 
     private func describe(_ error: any Error) -> String {
-        let place = "\(settings.host):\(settings.port)"
-        guard let failure = error as? IOError else { return "\(error)" }
+        guard let failure = error as? IOError, case .network(let host, let port) = settings.address else {
+            return "\(error)"
+        }
         return switch failure.errnoCode {
         case EADDRINUSE:
-            "Port \(settings.port) on \(settings.host) is taken. Stop the program that listens there, or choose "
-                + "another port with --port."
+            "Port \(port) on \(host) is taken. Stop the program that listens there, or choose another port with --port."
         case EACCES:
-            "Port \(settings.port) is not allowed for this user. Choose one above 1023 with --port."
+            "Port \(port) is not allowed for this user. Choose one above 1023 with --port."
         default:
-            "The service cannot listen on \(place): \(failure). Choose another --host or --port."
+            "The service cannot listen on \(host):\(port): \(failure). Choose another --host or --port."
         }
     }
 }

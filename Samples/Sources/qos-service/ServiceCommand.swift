@@ -1,8 +1,6 @@
 internal import ArgumentParser
+internal import Configuration
 internal import Foundation
-internal import Glibc
-internal import Indexing
-internal import TreeScan
 
 /// `qos-service FOLDER`: indexes a folder in the background and answers searches in the foreground.
 @main
@@ -14,7 +12,13 @@ struct ServiceCommand: ParsableCommand {
             GET /                 a page to search from
             GET /search?q=WORDS   hits as JSON, best first; also limit, offset,
                                   syntax=words (the default) or syntax=fts
+            GET /file?id=NUMBER   lines of a hit's text; also from, count
             GET /status           what the index holds and does, as JSON
+            GET /metrics          counters, in the text form of Prometheus
+            GET /healthz          ok, without a token
+
+            Each option may also stand in the environment, as QOS_SERVICE_PORT, and in the file named by --config, as \
+            {"port": 8080}. The command line counts most, the file least.
 
             SIGTERM or SIGINT stops the service in order within a second; the next start continues where it was. A \
             second signal ends it at once.
@@ -27,60 +31,96 @@ struct ServiceCommand: ParsableCommand {
     @Argument(help: "The folder to index.", completion: .directory)
     var folder: String
 
-    @Option(help: "The address to listen on.")
-    var host = "127.0.0.1"
+    @Option(help: "The address to listen on. (default: 127.0.0.1)")
+    var host: String?
 
-    @Option(help: "The port to listen on, 0 for any free one.")
-    var port = 8080
+    @Option(help: "The port to listen on, 0 for any free one. (default: 8080)")
+    var port: Int?
+
+    @Option(help: "Listen on a Unix socket of this path instead, for this user alone.", completion: .file())
+    var socket: String?
+
+    @Option(help: "Who is answered: token, who has the token, or open, whoever can connect. (default: token)")
+    var access: String?
+
+    @Option(help: "The file that holds the token. (default: one beside the index, made at the first start)")
+    var tokenFile: String?
+
+    @Option(
+        help: "A name of this machine that browsers may use; may be repeated. (localhost and addresses always work)")
+    var allowedHost: [String] = []
 
     @Option(help: "Where the index is kept. (default: a folder per indexed folder in the user's state folder)")
     var indexDir: String?
 
-    @Option(help: "Seconds between the end of a pass over the folder and the start of the next, 1 or more.")
-    var rescanInterval = 60
+    @Option(help: "Seconds between the end of a pass over the folder and the start of the next. (default: 60)")
+    var rescanInterval: Int?
+
+    @Option(help: "Seconds after which a search is given up. (default: 2)")
+    var searchTime: Int?
+
+    @Option(help: "Connections that are open at a time; others wait. (default: 256)")
+    var connections: Int?
+
+    @Option(help: "Seconds after which a connection without a whole request is closed. (default: 30)")
+    var idleTime: Int?
+
+    @Option(help: "Seconds that a request may take until its answer is sent. (default: 30)")
+    var requestTime: Int?
+
+    @Option(
+        help:
+            "What is logged to standard error: trace, debug, info (each request), warning, error, critical. (default: error)"
+    )
+    var logLevel: String?
+
+    @Option(help: "A JSON file with settings.", completion: .file(extensions: ["json"]))
+    var config: String?
 
     @Flag(help: "Show no progress, only errors.")
     var quiet = false
 
-    func validate() throws {
-        guard (0...65_535).contains(port) else {
-            throw ValidationError("--port is \(port). Choose a value from 0 to 65535.")
-        }
-        guard rescanInterval >= 1 else {
-            throw ValidationError("--rescan-interval is \(rescanInterval). Choose 1 or more seconds.")
-        }
+    @Option(help: ArgumentHelp("Whose executors run the tasks, for comparison: qos or swift.", visibility: .hidden))
+    var executor = ProcessExecutor.qos
+
+    static func main() {
+        StandardStream.prepare()
+        main(nil)
     }
 
     func run() throws {
-        let settings = try settings()
-        runProcess { await SearchService(settings).run() }
+        let arguments = arguments
+        runProcess(on: executor) {
+            do {
+                let reader = try await SettingsReader(
+                    arguments: arguments,
+                    environment: ProcessInfo.processInfo.environment,
+                    file: config
+                )
+                return await SearchService(try await reader.settings(folder: folder)).run()
+            } catch {
+                complain("\(error)")
+                return (error as? SettingsError)?.status ?? .failure
+            }
+        }
     }
 
-    /// The arguments with the defaults that depend on the machine.
-    private func settings() throws -> ServiceSettings {
-        do {
-            _ = try RootFolder(folder)
-        } catch {
-            complain("\(error)")
-            throw ExitCode(ExitStatus.noInput.rawValue)
-        }
-        let location = IndexLocation(folder: folder, environment: ProcessInfo.processInfo.environment)
-        guard let directory = indexDir ?? location.directory else {
-            complain("Neither XDG_STATE_HOME nor HOME is set. Name a place for the index with --index-dir.")
-            throw ExitCode(ExitStatus.usage.rawValue)
-        }
-        return ServiceSettings(
-            folder: location.folder,
-            directory: directory,
-            host: host,
-            port: port,
-            rescanInterval: .seconds(rescanInterval),
-            isQuiet: quiet
-        )
+    /// What was given, by its key.
+    private var arguments: [String: ConfigContent] {
+        let texts = [
+            "host": host, "socket": socket, "access": access, "tokenFile": tokenFile, "indexDir": indexDir,
+            "logLevel": logLevel,
+        ]
+        let numbers = [
+            "port": port, "rescanInterval": rescanInterval, "searchTime": searchTime, "connections": connections,
+            "idleTime": idleTime, "requestTime": requestTime,
+        ]
+        var values = texts.compactMapValues { $0.map(ConfigContent.string) }
+        values.merge(numbers.compactMapValues { $0.map(ConfigContent.int) }) { $1 }
+        if !allowedHost.isEmpty { values["allowedHost"] = .stringArray(allowedHost) }
+        if quiet { values["quiet"] = .bool(true) }
+        return values
     }
 }
 
-/// Writes an error for the user to the standard error stream.
-func complain(_ message: String) {
-    FileHandle.standardError.write(Data("Error: \(message)\n".utf8))
-}
+extension ProcessExecutor: ExpressibleByArgument {}

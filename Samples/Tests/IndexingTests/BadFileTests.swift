@@ -76,17 +76,49 @@ struct BadFileTests {
         #expect(usage.ru_maxrss < 1 << 20, "a gigabyte would mean that the file was read as a whole")
     }
 
-    @Test("an unreadable file is recorded and not tried again until it changes", .enabled(if: geteuid() != 0))
+    @Test(
+        "a file that may not be read is recorded and listed, and indexed once it may be read, although it did not change"
+    )
     func denied() throws {
         try world.folder.write("a.txt", "alpha")
+        try world.folder.write("b.txt", "alpha")
         try world.folder.setMode("a.txt", 0)
-        let index = try world.indexed()
+        let index = try world.open()
+        try world.asStranger { _ = try index.runPass() }
         #expect(index.status.counts.reasons == ["permission-denied": 1])
-        // The first attempt could not look at the file's times, so they are those of the scan.
-        #expect(try index.runPass().settled == 0)
-        try world.folder.setMode("a.txt", 0o600)
+        #expect(index.status.problems.map(\.path) == ["a.txt"])
+        #expect(index.status.problems.first?.detail.contains("Permission denied") == true)
+        #expect(!index.status.isComplete)
+        #expect(try !index.search(SearchQuery("alpha")).isComplete)
+        // For root the right is back at once, and no time of the file has changed; any other user grants it.
+        if geteuid() != 0 { try world.folder.setMode("a.txt", 0o600) }
         #expect(try index.runPass().settled == 1)
-        #expect(try index.hits("alpha") == ["a.txt"])
+        #expect(try index.hits("alpha") == ["a.txt", "b.txt"])
+        #expect(index.status.problems.isEmpty && index.status.isComplete)
+    }
+
+    @Test("a file that is indexed in part is listed, and answers are not called complete")
+    func listsTruncated() throws {
+        try world.folder.write("long.txt", String(repeating: "filler ", count: 1000))
+        let index = try world.indexed { $0.textLimit = 1000 }
+        #expect(index.status.problems.map(\.path) == ["long.txt"])
+        #expect(index.status.problems.map(\.reason) == ["truncated"])
+        #expect(try !index.search(SearchQuery("filler")).isComplete)
+        try index.close()
+        let again = try world.open { $0.textLimit = 1000 }
+        #expect(again.status.problems.map(\.path) == ["long.txt"], "also when the index is opened again")
+    }
+
+    @Test("a folder that may not be listed is no part of a complete answer")
+    func deniedFolder() throws {
+        try world.folder.write("d/a.txt", "alpha")
+        try world.folder.setMode("d", 0)
+        let index = try world.open()
+        try world.asStranger { _ = try index.runPass() }
+        #expect((index.status.unreadable, index.status.isComplete) == (1, false))
+        try world.folder.setMode("d", 0o700)
+        try index.runPass()
+        #expect((index.status.unreadable, index.status.isComplete) == (0, true))
     }
 
     @Test("binary files are skipped with the reason and not read again")
@@ -110,6 +142,7 @@ struct BadFileTests {
         close(descriptor)
         let index = try world.indexed()
         #expect(try index.hits("alpha") == ["a\u{FFFD}"])
+        #expect(try index.search(SearchQuery("alpha")).hits.map(\.display) == ["a\\xFF"])
         #expect(unsafe unlink(raw) == 0)
         #expect(try index.runPass().removed == 1)
     }

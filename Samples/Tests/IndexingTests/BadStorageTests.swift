@@ -53,6 +53,69 @@ struct BadStorageTests {
         #expect(try index.hitSets() == world.oracle())
     }
 
+    @Test("damage that one search comes upon is told at once, and asks for a rebuild")
+    func tellsDamage() throws {
+        var random = WordWorld(seed: 8)
+        _ = try random.populate(world.folder, files: 300, words: 200)
+        try world.indexed().close()
+        let index = try world.open()
+        #expect(!index.needsRebuild)
+        let size = try #require(FileManager.default.attributesOfItem(atPath: world.database)[.size] as? Int)
+        try overwrite(from: 4096 * 4, count: size - 4096 * 4)
+        #expect(throws: SearchError.self) { try index.hitSets() }
+        #expect(index.needsRebuild)
+        #expect(index.status.notice?.contains("damaged") == true)
+    }
+
+    @Test("an index whose folder was removed is noticed, made anew in its place, and locked again")
+    func replacesRemovedFolder() throws {
+        try world.folder.write("a.txt", "alpha")
+        let index = try world.indexed()
+        #expect(index.isInPlace && !index.needsRebuild)
+        try world.state.remove("index")
+        #expect(!index.isInPlace && index.needsRebuild)
+        #expect {
+            try index.runPass()
+        } throws: { error in
+            if case IndexError.lost = error { true } else { false }
+        }
+        try index.rebuild(because: "its files are gone")
+        #expect(index.status.notice?.contains("removed") == true)
+        try index.runPass()
+        #expect(try index.hits("alpha") == ["a.txt"])
+        #expect(throws: IndexError.self, "the new folder is locked") { try world.open() }
+    }
+
+    @Test("the index's files are for this user alone, also where they were not")
+    func keepsFilesPrivate() throws {
+        try world.folder.write("a.txt", "alpha")
+        try world.state.makeFolder("index")
+        try world.state.setMode("index", 0o755)
+        try world.state.write("index/index.sqlite", "")
+        try world.state.setMode("index/index.sqlite", 0o644)
+        let index = try world.indexed()
+        for name in try FileManager.default.contentsOfDirectory(atPath: world.directory) {
+            let mode = try FileManager.default.attributesOfItem(atPath: world.directory + "/" + name)[.posixPermissions]
+            #expect(mode as? Int == 0o600, "\(name)")
+        }
+        try index.close()
+        try world.state.setMode("index", 0o777)
+        #expect(throws: IndexError.self, "a folder that every user may write to") { try world.open() }
+    }
+
+    @Test("a pass that is given up says so, and not that the index is ready")
+    func tellsStoppedPass() throws {
+        try world.folder.write("a.txt", "alpha")
+        let index = try world.open()
+        do {
+            let pass = try index.makePass()
+            while index.status.activity != .indexing { _ = try pass.step() }
+        }
+        #expect(index.status.activity == .stopped)
+        try index.runPass()
+        #expect(index.status.activity == .idle)
+    }
+
     @Test("damage that turns up while the index is in use stops the pass, and a rebuild mends it")
     func rebuildsWhileInUse() throws {
         var random = WordWorld(seed: 8)

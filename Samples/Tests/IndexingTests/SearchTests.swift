@@ -1,6 +1,7 @@
 import Indexing
 import SampleTestSupport
 import Testing
+import TreeScan
 
 @Suite("Search")
 struct SearchTests {
@@ -71,6 +72,104 @@ struct SearchTests {
         #expect(throws: SearchError.outOfRange(parameter: "offset", value: -1, range: SearchQuery.offsets)) {
             try SearchQuery("a", offset: -1)
         }
+    }
+
+    @Test("more words or prefixes than the limits are refused, repetitions included")
+    func refusesExpensiveQueries() throws {
+        func repeated(_ word: String, _ count: Int) -> String {
+            Array(repeating: word, count: count).joined(separator: " OR ")
+        }
+        #expect(throws: SearchError.tooManyPrefixes(limit: 4)) { try SearchQuery(repeated("e*", 5), syntax: .fts) }
+        #expect(throws: SearchError.tooManyPrefixes(limit: 4)) { try SearchQuery(repeated("\"e\" *", 5), syntax: .fts) }
+        let different = (0..<33).map { "e\($0)" }
+        #expect(throws: SearchError.tooManyWords(limit: 32)) {
+            try SearchQuery(different.joined(separator: " OR "), syntax: .fts)
+        }
+        #expect(throws: SearchError.tooManyWords(limit: 32)) { try SearchQuery(different.joined(separator: " ")) }
+        #expect(throws: SearchError.tooManyRepetitions(limit: 4)) { try SearchQuery(repeated("e", 6), syntax: .fts) }
+        #expect(
+            try !SearchQuery(Array(repeating: "e", count: 500).joined(separator: " ")).isExpensive,
+            "plain words count once")
+        #expect(throws: SearchError.tooManyWords(limit: 32)) {
+            try SearchQuery(Array(repeating: "e", count: 33).joined(separator: "_"))
+        }
+        #expect(try SearchQuery(repeated("e*", 4), syntax: .fts).isExpensive)
+        #expect(try SearchQuery(different.dropLast().joined(separator: " OR "), syntax: .fts).isExpensive)
+        #expect(try !SearchQuery("quick fo").isExpensive)
+    }
+
+    @Test("a search ends when it is cancelled, and when its time is over, in the middle of the database's work")
+    func endsEarly() throws {
+        let query = try SearchQuery("quick")
+        let cancelled = SearchControl()
+        cancelled.cancel()
+        #expect(throws: SearchError.cancelled) { try index.search(query, control: cancelled) }
+        #expect(throws: SearchError.timedOut) { try index.search(query, control: SearchControl(timeLimit: .zero)) }
+        // The places of a word that is everywhere are counted file by file, for each of its repetitions.
+        for number in 0..<6 { try world.folder.write("same\(number).txt", String(repeating: "a ", count: 500_000)) }
+        try index.runPass()
+        let long = try SearchQuery(Array(repeating: "a", count: 5).joined(separator: " OR "), syntax: .fts)
+        let clock = ContinuousClock.now
+        #expect(throws: SearchError.timedOut) {
+            try index.search(long, control: SearchControl(timeLimit: .milliseconds(30)))
+        }
+        #expect(ContinuousClock.now - clock >= .milliseconds(30), "it was begun")
+        #expect(try index.search(query).hits.count == 3, "the connection is as good as before")
+    }
+
+    @Test(
+        "a quote or a space with a combining mark behind it is still a quote or a space",
+        arguments: [
+            "\"\u{301} fox", "fox \"\u{301}", "fo\"\u{301}x", "fox\u{20}\u{301}quick", "\"\u{20DD}", "\u{0}\u{301} fox",
+        ]
+    )
+    func doublesQuotes(text: String) throws {
+        do {
+            _ = try index.search(SearchQuery(text))
+        } catch {
+            #expect(error == .noWords)
+        }
+    }
+
+    @Test("the beginning of a word is found, by one letter and more; one and two letters are not ranked")
+    func findsPrefixes() throws {
+        for (text, isRanked) in [("q", false), ("qu", false), ("qui", true), ("fox q", true)] {
+            let answer = try index.search(SearchQuery(text))
+            #expect(answer.isRanked == isRanked)
+            #expect(answer.hits.contains { $0.path == "one.txt" }, "\(text)")
+        }
+    }
+
+    @Test("an answer says how many files match beyond those it shows")
+    func counts() throws {
+        let first = try index.search(SearchQuery("quick", limit: 2))
+        #expect((first.hits.count, first.total, first.isTotalExact) == (2, 3, true))
+        let last = try index.search(SearchQuery("quick", limit: 2, offset: 2))
+        #expect((last.hits.count, last.total) == (1, 3))
+        #expect(try index.search(SearchQuery("quick", limit: 2, offset: 4)).total == 3)
+        #expect(try index.search(SearchQuery("absent")).total == 0)
+    }
+
+    @Test("a hit names the line of its first match, and an excerpt shows the lines around it")
+    func showsLines() throws {
+        try world.folder.write(
+            "lines.txt", (1...50).map { $0 == 33 ? "here is pumpernickel" : "line \($0)" }.joined(separator: "\n"))
+        try index.runPass()
+        let hit = try #require(index.search(SearchQuery("pumpernickel")).hits.first)
+        #expect(hit.line == 33)
+        let excerpt = try #require(try index.excerpt(of: hit.id, lines: 32...34))
+        #expect(excerpt.lines == ["line 32", "here is pumpernickel", "line 34"])
+        #expect((excerpt.first, excerpt.lineCount, excerpt.path.description) == (32, 50, "lines.txt"))
+        #expect(try index.excerpt(of: hit.id, lines: 60...70)?.lines == [])
+        #expect(try index.excerpt(of: 1_000_000, lines: 1...2) == nil)
+    }
+
+    @Test("a file's own brackets are not taken for marks")
+    func replacesBrackets() throws {
+        try world.folder.write("marks.txt", "no ⟦match⟧ here but pumpernickel")
+        try index.runPass()
+        #expect(
+            try index.search(SearchQuery("pumpernickel")).hits.first?.snippet == "no 〚match〛 here but ⟦pumpernickel⟧")
     }
 
     @Test("a match in the name comes before one in the text, and more matches before fewer")

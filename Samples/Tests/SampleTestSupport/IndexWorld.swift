@@ -1,3 +1,5 @@
+internal import Foundation
+internal import Glibc
 public import Indexing
 internal import Synchronization
 
@@ -44,6 +46,27 @@ public final class IndexWorld: Sendable {
         let index = try open(change)
         try index.runPass()
         return index
+    }
+
+    /// Runs `body` with the rights that a user who owns nothing here has, on this thread; setfsuid(2).
+    ///
+    /// A user who is not root keeps the own rights.
+    public func asStranger<Value>(_ body: () throws -> Value) throws -> Value {
+        try folder.setMode("", 0o755)
+        try state.setMode("", 0o755)
+        try state.setMode("index", 0o755)
+        let own = geteuid()
+        guard own == 0 else { return try body() }
+        try Self.setFileUser(65_534)
+        defer { try? Self.setFileUser(own) }
+        return try body()
+    }
+
+    /// Calls setfsuid(2), whose header the C library's module leaves out.
+    private static func setFileUser(_ user: uid_t) throws {
+        guard let symbol = unsafe dlsym(nil, "setfsuid") else { throw CocoaError(.featureUnsupported) }
+        // SAFETY: this is its type in sys/fsuid.h.
+        _ = unsafe unsafeBitCast(symbol, to: (@convention(c) (uid_t) -> Int32).self)(user)
     }
 
     /// The hit sets of an index that is made from scratch now.

@@ -8,13 +8,18 @@ struct HTTPAnswer {
     let body: Data
 
     /// Connects to the loopback address, asks for `path`, and reads until the other side closes.
-    init(port: Int, path: String) throws {
-        let socket = try LoopbackSocket(port: port)
-        let request = "GET \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    init(port: Int, path: String, method: String = "GET", fields: [String: String] = [:]) throws {
+        let fields = ["Host": "localhost", "Connection": "close"].merging(fields) { $1 }
+        let head = fields.map { "\($0): \($1)\r\n" }.joined()
+        try self.init(LoopbackSocket(port: port), request: "\(method) \(path) HTTP/1.1\r\n\(head)\r\n")
+    }
+
+    /// Sends a request and reads until the other side closes.
+    init(_ socket: LoopbackSocket, request: String) throws {
         socket.send(request)
         let answer = socket.readToEnd()
         guard let end = answer.range(of: Data("\r\n\r\n".utf8)) else {
-            throw ServiceProcess.Failure(message: "no answer to \(path)")
+            throw ServiceProcess.Failure(message: "no answer to \(request)")
         }
         head = String(decoding: answer[..<end.lowerBound], as: UTF8.self)
         body = Data(answer[end.upperBound...])
@@ -38,10 +43,16 @@ struct SearchResult: Decodable {
         let path: String
         let score: Double
         let snippet: String
+        let display: String
+        let id: Int
+        let line: Int
     }
 
     let query: String
     let hits: [Hit]
+    let total: Int
+    let totalExact: Bool
+    let ranked: Bool
     let complete: Bool
     let pending: Int
     let tookMs: Double
@@ -58,6 +69,13 @@ struct StatusAnswer: Decodable {
     let reasons: [String: Int]
     let notice: String?
     let reason: String?
+    let truncated: Int
+    let problems: [Problem]
+
+    struct Problem: Decodable {
+        let path: String
+        let reason: String
+    }
 }
 
 /// What is answered to a request that is refused.

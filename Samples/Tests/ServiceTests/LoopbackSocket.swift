@@ -14,6 +14,21 @@ final class LoopbackSocket {
         }
     }
 
+    /// Connects to a Unix socket; nil while nobody listens there.
+    init?(path: String) {
+        descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
+        let descriptor = descriptor
+        let result = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                unsafe connect(descriptor, pointer, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard result == 0 else { return nil }
+    }
+
     /// Listens on a port that the system chooses.
     convenience init() throws {
         try unsafe self.init { descriptor, address, length in

@@ -16,14 +16,24 @@ final class ServiceProcess {
 
     /// The port it listens on, once `waitUntilListening` has returned.
     private(set) var port = 0
+    /// The token that the service showed.
+    private(set) var token = ""
 
     /// Starts the service that was built beside the tests; it shows no colours, and its errors go to a file.
-    init(_ arguments: [String], errors: String, environment: [String: String] = [:]) throws {
+    ///
+    /// With `shell`, a shell runs that command, in which `"$@"` is the service with its arguments.
+    init(
+        _ arguments: [String],
+        errors: String,
+        environment: [String: String] = [:],
+        shell: String? = nil
+    ) throws {
         self.errors = URL(fileURLWithPath: errors)
         try Data().write(to: self.errors)
         let products = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-        process.executableURL = products.appendingPathComponent("qos-service")
-        process.arguments = arguments
+        let program = products.appendingPathComponent("qos-service")
+        process.executableURL = shell == nil ? program : URL(fileURLWithPath: "/bin/bash")
+        process.arguments = shell.map { ["-c", $0, "shell", program.path] + arguments } ?? arguments
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardOutput = output
         process.standardError = try FileHandle(forWritingTo: self.errors)
@@ -34,19 +44,33 @@ final class ServiceProcess {
         if process.isRunning { kill(process.processIdentifier, SIGKILL) }
     }
 
-    /// Waits for the line that names the port; fails when the process ends without it.
-    func waitUntilListening() throws {
+    /// Whether the process has not ended.
+    var isRunning: Bool { process.isRunning }
+
+    /// Waits for a line on the standard output; fails when the process ends without it.
+    @discardableResult
+    func waitForLine() throws -> String {
         var text = ""
         while !text.contains("\n") {
             let data = output.fileHandleForReading.availableData
             guard !data.isEmpty else { throw Failure(message: "it ended early: \(wait().errors)") }
             text += String(decoding: data, as: UTF8.self)
         }
-        guard let number = text.split(whereSeparator: { ":/\n".contains($0) }).last, let port = Int(number) else {
+        return text
+    }
+
+    /// Waits for the line that names the port; fails when the process ends without it.
+    func waitUntilListening() throws {
+        let text = try waitForLine()
+        guard let match = text.firstMatch(of: /:(\d+)\/(?:\?token=(\w+))?\n/), let port = Int(match.1) else {
             throw Failure(message: "it does not say where it listens: \(text)")
         }
         self.port = port
+        token = String(match.2 ?? "")
     }
+
+    /// The address of the page, with the token.
+    var address: String { "http://127.0.0.1:\(port)/?token=\(token)" }
 
     /// Sends a signal.
     func send(_ signal: Int32) {
@@ -65,7 +89,7 @@ final class ServiceProcess {
 
     /// Asks for the path and returns the answer.
     func get(_ path: String) throws -> HTTPAnswer {
-        try HTTPAnswer(port: port, path: path)
+        try HTTPAnswer(port: port, path: path, fields: ["Authorization": "Bearer \(token)"])
     }
 
     /// Asks for the status until `condition` holds; each question waits for its answer, so the service sets the pace.

@@ -50,6 +50,7 @@ struct ServiceTests {
         service.send(SIGTERM)
         let ending = service.wait()
         #expect((ending.status, ending.wasKilled) == (0, false))
+        #expect(ending.errors.hasSuffix("ready  1 files indexed  1 skipped  0 MB\n"))
         // How far the lines get until the stop depends on how fast the service was; the first one is always there.
         #expect(ending.errors.contains("0 files indexed  0 MB\n"), "plain lines, as this is no terminal")
         #expect(!ending.errors.contains("\u{1B}"))
@@ -80,7 +81,7 @@ struct ServiceTests {
         "wrong arguments end with 64, a bad folder with 66, and each says why",
         arguments: [
             (["--port", "0"], 64, "folder"), (["/", "--port", "70000"], 64, "0 to 65535"),
-            (["/", "--rescan-interval", "0"], 64, "1 or more"), (["/", "--unknown"], 64, "--unknown"),
+            (["/", "--rescan-interval", "0"], 64, "from 1 to"), (["/", "--unknown"], 64, "--unknown"),
             (["/none/at/all"], 66, "does not exist"), (["/dev/null"], 66, "not a folder"),
         ] as [([String], Int32, String)]
     )
@@ -98,6 +99,7 @@ struct ServiceTests {
         let ending = service.wait()
         #expect(ending.status == 1)
         #expect(ending.errors.contains("Port \(other.port)") && ending.errors.contains("--port"))
+        #expect(!ending.errors.contains("files indexed"), "what did not start shows no progress")
     }
 
     @Test("an index that another service has open is a failure that names its process")

@@ -19,9 +19,9 @@ struct Doctor: ParsableCommand {
         if json {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-            print(String(decoding: try encoder.encode(report), as: UTF8.self))
+            try StandardOutput.write(String(decoding: try encoder.encode(report), as: UTF8.self))
         } else {
-            print(DoctorText(report).lines.joined(separator: "\n"))
+            try StandardOutput.write(DoctorText(report).lines.joined(separator: "\n"))
         }
     }
 }

@@ -36,7 +36,8 @@ struct FileRow {
 
     /// Whether the file must be read again, given the stamp it has now.
     func isStale(_ current: FileStamp) -> Bool {
-        state != .pending && (isRacy || stamp != current)
+        // A failure says nothing about the file: a right, a mount or a folder above it may have changed since.
+        state != .pending && (isRacy || state == .failed || stamp != current)
     }
 
     /// What the row adds to the counts.

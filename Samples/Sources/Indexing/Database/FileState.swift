@@ -6,6 +6,6 @@ enum FileState: Int {
     case indexed = 1
     /// Left out on purpose.
     case skipped = 2
-    /// Could not be read; not tried again until it changes.
+    /// Could not be read; tried again in each pass.
     case failed = 3
 }

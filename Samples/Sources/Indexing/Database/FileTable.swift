@@ -37,6 +37,14 @@ struct FileTable {
         return try Row.fetchAll(statement, arguments: [limit]).map(FileRow.init)
     }
 
+    /// Up to `limit` files that are to be read, behind the number `id`.
+    func pending(after id: Int64, limit: Int) throws -> [FileRow] {
+        let statement = try database.cachedStatement(
+            sql: "SELECT \(FileRow.columns) FROM file WHERE state = 0 AND id > ? ORDER BY id LIMIT ?"
+        )
+        return try Row.fetchAll(statement, arguments: [id, limit]).map(FileRow.init)
+    }
+
     /// Up to `limit` rows behind the number `id`, in the order of numbers.
     func rows(after id: Int64, limit: Int) throws -> [FileRow] {
         let statement = try database.cachedStatement(
@@ -98,6 +106,19 @@ struct FileTable {
             counts.add(one, times: row[3])
         }
         return counts
+    }
+
+    /// The first files, by path, that could not be read or only in part. O(their number).
+    func problems(limit: Int) throws -> [FileProblem] {
+        let statement = try database.cachedStatement(
+            sql: """
+                SELECT path, CASE state WHEN 3 THEN reason ELSE 'truncated' END, detail FROM file
+                WHERE state = 3 OR truncated = 1 ORDER BY path LIMIT ?
+                """
+        )
+        return try Row.fetchAll(statement, arguments: [limit]).map { row in
+            FileProblem(path: RelativePath(bytes: Array(row[0] as Data)).display, reason: row[1], detail: row[2])
+        }
     }
 
     private static func arguments(_ stamp: FileStamp) -> StatementArguments {

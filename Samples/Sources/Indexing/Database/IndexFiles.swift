@@ -9,9 +9,16 @@ struct IndexFiles: Sendable {
     /// The database.
     var database: String { directory + "/index.sqlite" }
 
-    /// Makes the folder and those above it, mkdir(2), for this user alone.
+    /// The files in a folder, which is made.
     init(directory: String) throws(IndexError) {
         self.directory = directory
+        try prepare()
+    }
+
+    /// Makes the folder, the folders above it, and an empty database, for this user alone.
+    ///
+    /// Files that exist lose the rights of other users. SQLite gives its other files the rights of the database.
+    func prepare() throws(IndexError) {
         var made = directory.hasPrefix("/") ? "" : "."
         for component in directory.split(separator: "/") {
             made += "/" + component
@@ -24,6 +31,22 @@ struct IndexFiles: Sendable {
         guard unsafe access(directory, W_OK | X_OK) == 0 else {
             throw .directory(path: directory, reason: SystemError.text(errno))
         }
+        var status = stat()
+        guard unsafe stat(directory, &status) == 0, status.st_mode & S_IWOTH == 0 else {
+            throw .directory(path: directory, reason: "every user may write to it")
+        }
+        for suffix in ["", "-wal", "-shm"] {
+            let flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | (suffix.isEmpty ? O_CREAT : 0)
+            let descriptor = unsafe open(database + suffix, flags, 0o600)
+            guard descriptor >= 0 else { continue }
+            fchmod(descriptor, 0o600)
+            close(descriptor)
+        }
+    }
+
+    /// The identity of the file at the database's path; nil when there is none.
+    var identity: FileIdentity? {
+        FileIdentity(path: database)
     }
 
     /// Bytes of the database and its write-ahead log.
@@ -34,8 +57,10 @@ struct IndexFiles: Sendable {
         }
     }
 
-    /// Renames the database with its companions to `index.sqlite.<label>-<time>`; the result is that path.
-    func moveAside(label: String, time: Int64) throws(IndexError) -> String {
+    /// Renames the database with its companions to `index.sqlite.<label>-<time>`; the result is that path, or
+    /// nil when there is no database.
+    func moveAside(label: String, time: Int64) throws(IndexError) -> String? {
+        guard identity != nil else { return nil }
         let base = "\(database).\(label)-\(time / 1_000_000_000)"
         var target = base
         var attempt = 1

@@ -10,6 +10,7 @@ final class IndexLock: Sendable {
     let wasLeftBehind: Bool
 
     private let descriptor: Int32
+    private let path: String
 
     /// Takes the lock without waiting.
     init(directory: String) throws(IndexError) {
@@ -27,9 +28,16 @@ final class IndexLock: Sendable {
             }
             throw .inUse(directory: directory, process: Int32(owner))
         }
+        fchmod(descriptor, 0o600)
         wasLeftBehind = !Self.read(descriptor).isEmpty
         self.descriptor = descriptor
+        self.path = path
         write("\(getpid())")
+    }
+
+    /// Whether the path still names the file that is locked.
+    var isInPlace: Bool {
+        FileIdentity(path: path) == FileIdentity(descriptor: descriptor)
     }
 
     deinit {

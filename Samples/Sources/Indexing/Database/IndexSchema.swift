@@ -6,7 +6,7 @@ enum IndexSchema {
     static let application: Int32 = 0x716F_7369
 
     /// The version of the tables, `PRAGMA user_version`; an index of another version is made anew.
-    static let version: Int32 = 1
+    static let version: Int32 = 2
 
     /// Makes the tables in an empty database.
     ///
@@ -14,7 +14,8 @@ enum IndexSchema {
     /// number. The text is kept in the full-text table itself: a snippet needs it, and so does the removal of a
     /// document, since SQLite 3.40 has no `contentless_delete`. The tokenizer splits at everything that is neither
     /// letter nor digit, underscores included: `snake_case` is then found by each of its parts, and by the whole,
-    /// because a quoted word of two tokens is a phrase. Names weigh more than text.
+    /// because a quoted word of two tokens is a phrase. Names weigh more than text. The beginnings of words, of one and of
+    /// two letters, have lists of their own: the first keystrokes of a search do not merge those of thousands of words.
     static func create(in database: Database, folder: String) throws {
         try database.execute(
             sql: """
@@ -35,8 +36,9 @@ enum IndexSchema {
                     detail TEXT NOT NULL DEFAULT ''
                 );
                 CREATE INDEX file_pending ON file (id) WHERE state = 0;
+                CREATE INDEX file_problem ON file (path) WHERE state = 3 OR truncated = 1;
                 CREATE VIRTUAL TABLE document USING fts5 (
-                    path, title, body, tokenize = 'unicode61 remove_diacritics 2'
+                    path, title, body, tokenize = 'unicode61 remove_diacritics 2', prefix = '1 2'
                 );
                 INSERT INTO document (document, rank) VALUES ('rank', 'bm25(4.0, 2.0, 1.0)');
                 """

@@ -10,27 +10,33 @@ extension IndexPass {
         // At least a fifth of the time is for documents, or the commits would be all that is done.
         let deadline = began + max(limit.duration / 5, limit.duration - commitCost)
         var lastDocument = began
-        let (settled, difference) = try transaction { database in
+        let (taken, difference, problems) = try transaction { database in
             let files = FileTable(database: database)
             let documents = DocumentTable(database: database)
-            var settled = 0
+            var taken: [Int64] = []
             var difference = IndexCounts()
             for row in try files.pending(limit: limit.documents) {
-                guard settled == 0 || ContinuousClock.now < deadline else { break }
+                // What other tasks read at this moment is left to the next step.
+                let isAtHand = readFiles.isEmpty || readFiles[row.id] != nil
+                guard taken.isEmpty || (isAtHand && ContinuousClock.now < deadline) else { break }
                 difference.add(row.counts, times: -1)
                 difference.add(try settle(row, files, documents).counts)
-                settled += 1
+                taken.append(row.id)
             }
             lastDocument = ContinuousClock.now
-            return (settled, difference)
+            let isChanged = difference.failed != 0 || difference.truncated != 0 || taken.isEmpty
+            return (taken, difference, isChanged ? try files.problems(limit: FileProblem.limit) : nil)
         }
         commitCost = (commitCost + (ContinuousClock.now - lastDocument)) / 2
-        report.settled += settled
+        // Only now: what is rolled back is written in the next step.
+        for id in taken { readFiles[id] = nil }
+        report.settled += taken.count
         index.board.update { status in
             status.counts.add(difference)
-            status.settled += settled
+            status.settled += taken.count
+            if let problems { status.problems = problems }
         }
-        if settled == 0 { phase = .merging }
+        if taken.isEmpty { phase = .merging }
     }
 
     /// Puts a bounded part of the full-text index in order, so that searches have fewer parts to look into.
@@ -41,8 +47,8 @@ extension IndexPass {
 
     /// Reads one file and writes what became of it; the result is its new row.
     private func settle(_ old: FileRow, _ files: FileTable, _ documents: DocumentTable) throws -> FileRow {
-        let now = index.options.now()
-        let result = try extractor.extract(old.path, in: root)
+        let now = readFiles[old.id]?.time ?? index.options.now()
+        let result = try readFiles[old.id]?.result ?? extractor.extract(old.path, in: root)
         var row = old
         row.stamp = result.stamp ?? old.stamp
         row.isRacy = result.changedMeanwhile || row.stamp.isRacy(at: now)

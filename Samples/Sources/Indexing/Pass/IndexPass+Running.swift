@@ -1,6 +1,8 @@
 extension IndexPass {
     /// Runs the pass to its end on the caller's executor, which it gives back between the steps.
     ///
+    /// Child tasks, which prefer the same executor, read the files.
+    ///
     /// A pause is waited out. Cancellation is noticed between two steps.
     ///
     /// - Parameters:
@@ -10,7 +12,9 @@ extension IndexPass {
     public func run(limit: BatchLimit = BatchLimit(), patience: Duration = .seconds(5)) async throws {
         while true {
             try Task.checkCancellation()
-            switch try step(limit: limit) {
+            let outcome: StepOutcome =
+                if case .indexing = phase { try await stepReadingAhead(limit) } else { try step(limit: limit) }
+            switch outcome {
             case .progress: await Task.yield()
             case .paused: try await Task.sleep(for: patience)
             case .finished: return

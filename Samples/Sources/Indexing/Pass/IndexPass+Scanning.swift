@@ -26,6 +26,7 @@ extension IndexPass {
         index.board.update { status in
             status.counts.add(difference)
             status.hasScanned = status.hasScanned || isAtEnd
+            if isAtEnd { status.unreadable = report.unreadable }
         }
         // Another folder in the root's place (a volume that was mounted or unmounted) proves nothing about deletions.
         if isAtEnd { phase = root.isCurrent ? .sweeping(after: 0) : .indexing }

@@ -26,6 +26,10 @@ public final class IndexPass {
     var seen = IdentifierSet()
     /// What the scan found and the database has not taken yet; kept when a step has to be repeated.
     var events: [ScanEvent] = []
+    /// What was read ahead and is not written yet, by the file's number.
+    var readFiles: [Int64: ReadFile] = [:]
+    /// The number of the last file that was read ahead.
+    var lastRead: Int64 = 0
     /// What the end of a batch costs, smoothed: a commit writes out what the documents before it left in memory.
     var commitCost = Duration.zero
     private let start = ContinuousClock.now
@@ -47,7 +51,7 @@ public final class IndexPass {
 
     deinit {
         index.board.update { status in
-            if token != nil, status.activity != .paused { status.activity = .idle }
+            if token != nil, status.activity != .paused { status.activity = .stopped }
         }
     }
 
@@ -60,6 +64,7 @@ public final class IndexPass {
         let began = ContinuousClock.now
         do {
             if let damage = index.damage { throw IndexError.damaged(path: index.files.database, detail: damage) }
+            guard index.isInPlace else { throw IndexError.lost(path: index.files.database) }
             let deadline = began + limit.duration
             switch phase {
             case .scanning(let scanner): try scan(scanner, limit, deadline)

@@ -1,8 +1,14 @@
 /// What the index says to a query, and how much it knows.
 public struct SearchAnswer: Sendable, Hashable {
-    /// The hits, best first.
+    /// The hits, best first if they are ranked.
     public let hits: [SearchHit]
-    /// Whether every file that the last scan saw has been read.
+    /// The number of files that match, at most `SearchIndex.totalLimit`.
+    public let total: Int
+    /// Whether no more than `total` files match.
+    public let isTotalExact: Bool
+    /// Whether the hits are ordered by how well they match.
+    public let isRanked: Bool
+    /// Whether the answer covers the whole text of every file in the folder, as of the last scan.
     public let isComplete: Bool
     /// Files that are known and not yet read.
     public let pending: Int

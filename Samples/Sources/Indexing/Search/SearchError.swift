@@ -6,15 +6,27 @@ public enum SearchError: Error, Sendable, Hashable, CustomStringConvertible {
     case tooLong(limit: Int)
     /// A parameter is out of range.
     case outOfRange(parameter: String, value: Int, range: ClosedRange<Int>)
+    /// The query has more words than the limit.
+    case tooManyWords(limit: Int)
+    /// The query has more prefixes (`word*`) than the limit.
+    case tooManyPrefixes(limit: Int)
+    /// The query has the same word more often than the limit allows.
+    case tooManyRepetitions(limit: Int)
     /// The query breaks the rules of the FTS5 language.
     case syntax(query: String, detail: String)
+    /// The search took longer than its time limit.
+    case timedOut
+    /// The search was cancelled.
+    case cancelled
     /// The index cannot answer.
     case unavailable(String)
 
     /// Whether the query, not the index, is at fault.
     public var isUserError: Bool {
-        if case .unavailable = self { return false }
-        return true
+        switch self {
+        case .noWords, .tooLong, .outOfRange, .tooManyWords, .tooManyPrefixes, .tooManyRepetitions, .syntax: true
+        case .timedOut, .cancelled, .unavailable: false
+        }
     }
 
     /// What failed, and what to do about it.
@@ -26,6 +38,16 @@ public enum SearchError: Error, Sendable, Hashable, CustomStringConvertible {
             "The query is longer than \(limit) bytes. Shorten it."
         case .outOfRange(let parameter, let value, let range):
             "\(parameter) is \(value). Choose a value from \(range.lowerBound) to \(range.upperBound)."
+        case .tooManyWords(let limit):
+            "The query has more than \(limit) words. Leave some out."
+        case .tooManyPrefixes(let limit):
+            "The query has more than \(limit) prefixes. Write whole words, or leave some out."
+        case .tooManyRepetitions(let limit):
+            "The query repeats words more than \(limit) times. Write each once."
+        case .timedOut:
+            "The search took too long. Write longer or rarer words, and fewer prefixes."
+        case .cancelled:
+            "The search was cancelled."
         case .syntax(let query, let detail):
             "The query \(query) is not valid FTS5: \(detail). Put words with special characters in double quotes, "
                 + "write AND, OR, NOT in capitals and columns as path:, title: or body:, or use the syntax words."

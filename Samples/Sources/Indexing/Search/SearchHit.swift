@@ -1,14 +1,33 @@
+internal import TreeScan
+
 /// One file that matches a query.
 public struct SearchHit: Sendable, Hashable, Codable {
-    /// Marks the beginning of a matching word in a snippet.
+    /// Marks the beginning of a matching word in a snippet; the text itself has other brackets in its place.
     public static let markStart = "\u{27E6}"
-    /// Marks the end of a matching word in a snippet.
+    /// Marks the end of a matching word in a snippet; the text itself has other brackets in its place.
     public static let markEnd = "\u{27E7}"
 
-    /// The path below the indexed folder.
+    /// The number of the file in this index, valid until the index is made anew.
+    public let id: Int64
+    /// The path below the indexed folder; bytes that are not UTF-8 are replaced by U+FFFD.
     public let path: String
-    /// How well it matches; more is better, comparable within one answer only (bm25, negated).
+    /// The path for people: bytes that are not UTF-8, and characters that are invisible or turn the direction of
+    /// writing, stand as `\xFF` and `\u{202E}`.
+    public let display: String
+    /// How well it matches; more is better, comparable within one answer only (bm25, negated). 0 when not ranked.
     public let score: Double
     /// Some words around the matches, which stand between `markStart` and `markEnd`.
     public let snippet: String
+    /// The number of the line in which the first match of the snippet stands, from 1.
+    public let line: Int
+
+    init(id: Int64, path: [UInt8], score: Double, snippet: Snippet) {
+        let path = RelativePath(bytes: path)
+        self.id = id
+        self.path = path.description
+        display = path.display
+        self.score = score
+        self.snippet = snippet.text
+        line = snippet.line
+    }
 }

@@ -2,6 +2,14 @@
 public struct SearchQuery: Sendable, Hashable {
     /// Bytes that a query may have.
     public static let textLimit = 1024
+    /// Words that a query may have.
+    public static let wordLimit = 32
+    /// Prefixes (`word*`) that a query may have. Each one reads the lists of all words that begin with it.
+    public static let prefixLimit = 4
+    /// The number of repeated words that a query in the language of FTS5 may have.
+    ///
+    /// For each repetition FTS5 counts all places of the word in a text once more.
+    public static let repetitionLimit = 4
     /// Hits that can be asked for at once.
     public static let limits = 1...1000
     /// Hits that can be passed over.
@@ -15,6 +23,17 @@ public struct SearchQuery: Sendable, Hashable {
     public let limit: Int
     /// Hits to pass over.
     public let offset: Int
+
+    /// Whether the search is likely to take long: it has several prefixes, or many words.
+    public var isExpensive: Bool {
+        terms.prefixCount > 1 || terms.count > 8
+    }
+
+    /// Whether the hits are ordered by how well they match; not for a single prefix of one or two letters.
+    public var isRanked: Bool {
+        guard terms.count == 1, let term = terms.terms.first, term.isPrefix else { return true }
+        return String(decoding: term.folded, as: UTF8.self).unicodeScalars.count > 2
+    }
 
     /// The query in the language of FTS5.
     let expression: String
@@ -38,28 +57,38 @@ public struct SearchQuery: Sendable, Hashable {
             throw .outOfRange(parameter: "offset", value: offset, range: Self.offsets)
         }
         // A zero would end the text early in the database.
-        let cleaned = text.replacing("\0", with: " ")
+        let cleaned = String(String.UnicodeScalarView(text.unicodeScalars.map { $0 == "\0" ? " " : $0 }))
         switch syntax {
         case .words: expression = Self.conjunction(of: cleaned)
         case .fts: expression = cleaned
         }
         guard expression.contains(where: { !$0.isWhitespace }) else { throw .noWords }
         terms = SearchTerms(expression: expression)
+        guard terms.count <= Self.wordLimit else { throw .tooManyWords(limit: Self.wordLimit) }
+        guard terms.prefixCount <= Self.prefixLimit else { throw .tooManyPrefixes(limit: Self.prefixLimit) }
+        if syntax == .fts, terms.count - terms.terms.count > Self.repetitionLimit {
+            throw .tooManyRepetitions(limit: Self.repetitionLimit)
+        }
         self.text = text
         self.syntax = syntax
         self.limit = limit
         self.offset = offset
     }
 
-    /// Each word in quotes, joined by `AND`, the last one as a prefix; empty when there is none.
+    /// Each word in quotes, once, joined by `AND`, the last one as a prefix; empty when there is none.
     ///
     /// A word of several tokens (`snake_case`, `a.b`) is a phrase. A word without any would make the whole
     /// conjunction empty, so it is dropped.
     private static func conjunction(of text: String) -> String {
-        let words = text.split(whereSeparator: \.isWhitespace).filter {
-            $0.unicodeScalars.contains(where: \.isWordCharacter)
-        }
-        guard !words.isEmpty else { return "" }
-        return words.map { "\"" + $0.replacing("\"", with: "\"\"") + "\"" }.joined(separator: " AND ") + "*"
+        // By scalars: as characters, a quote or a space with a combining mark behind it is neither quote nor space.
+        let words = text.unicodeScalars.split(whereSeparator: \.properties.isWhitespace)
+            .filter { $0.contains(where: \.isWordCharacter) }
+        guard let last = words.last else { return "" }
+        var seen = Set([String(last)])
+        let once = words.dropLast().filter { seen.insert(String($0)).inserted } + [last]
+        return once.map { word in
+            let doubled = word.flatMap { $0 == "\"" ? ["\"", "\""] : [$0] }
+            return "\"" + String(String.UnicodeScalarView(doubled)) + "\""
+        }.joined(separator: " AND ") + "*"
     }
 }

@@ -10,16 +10,24 @@ struct SearchTerms: Sendable, Hashable {
     /// The words, at most 64, each once.
     private(set) var terms: [Term] = []
 
+    /// How many words the expression has, repetitions included.
+    private(set) var count = 0
+    /// How many of them are prefixes.
+    private(set) var prefixCount = 0
+
     /// The words in an expression of FTS5, without its operators; a word before a star is a prefix.
     init(expression: String) {
         let bytes = Array(expression.utf8)[...]
         var scanner = TokenScanner(bytes)
-        while let token = scanner.next(), terms.count < 64 {
+        while let token = scanner.next() {
             guard !Self.isSyntax(token, in: bytes) else { continue }
-            // A star may stand behind the word itself or behind the quote that ends it.
-            let rest = bytes[token.range.upperBound...].drop { $0 == UInt8(ascii: "\"") }
-            let term = Term(folded: scanner.folded(token), isPrefix: rest.first == UInt8(ascii: "*"))
-            if !terms.contains(term) { terms.append(term) }
+            // A star may stand behind the word itself or behind the quote that ends it, and behind spaces.
+            let rest = bytes[token.range.upperBound...].drop { $0 == UInt8(ascii: "\"") || $0 <= UInt8(ascii: " ") }
+            let isPrefix = rest.first == UInt8(ascii: "*")
+            count += 1
+            if isPrefix { prefixCount += 1 }
+            let term = Term(folded: scanner.folded(token), isPrefix: isPrefix)
+            if terms.count < 64, !terms.contains(term) { terms.append(term) }
         }
     }
 

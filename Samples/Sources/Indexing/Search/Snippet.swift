@@ -12,11 +12,14 @@ struct Snippet {
 
     /// The piece, with the matches between the marks.
     let text: String
+    /// The number of the line in which the first match of the piece stands, from 1.
+    let line: Int
 
     /// Finds the first piece with the most different words. O(length of the text), less when all words are found early.
     init(of bytes: [UInt8], terms: SearchTerms) {
         let start = Self.bestStart(bytes, terms)
         text = Self.render(bytes, from: max(0, (start ?? 0) - Self.lead), terms)
+        line = bytes[..<(start ?? 0)].reduce(1) { $1 == UInt8(ascii: "\n") ? $0 + 1 : $0 }
     }
 
     /// Where the best piece begins, or nil when no word of the query stands in the text.
@@ -45,15 +48,28 @@ struct Snippet {
         var scanner = TokenScanner(piece)
         while let token = scanner.next() {
             guard terms.match(token, in: scanner) != nil else { continue }
-            text += piece[copied..<token.range.lowerBound]
+            text += withoutMarks(piece[copied..<token.range.lowerBound])
             text += SearchHit.markStart.utf8 + Array(piece[token.range]) + SearchHit.markEnd.utf8
             copied = token.range.upperBound
         }
-        text += piece[copied...]
+        text += withoutMarks(piece[copied...])
         let isSpace: (UInt8) -> Bool = { $0 <= 0x20 }
         let trimmed = text.drop(while: isSpace).reversed().drop(while: isSpace).reversed()
         return (start > 0 ? "…" : "") + String(decoding: trimmed, as: UTF8.self)
             + (piece.endIndex < bytes.count ? "…" : "")
+    }
+
+    /// The text with other brackets in place of those that mark matches.
+    private static func withoutMarks(_ text: ArraySlice<UInt8>) -> [UInt8] {
+        // U+27E6 and U+27E7 are E2 9F A6 and A7; U+301A and U+301B, which stand in for them, E3 80 9A and 9B.
+        var result = Array(text)
+        for index in result.indices.dropLast(2) where result[index] == 0xE2 && result[index + 1] == 0x9F {
+            guard result[index + 2] == 0xA6 || result[index + 2] == 0xA7 else { continue }
+            result[index] = 0xE3
+            result[index + 1] = 0x80
+            result[index + 2] -= 0x0C
+        }
+        return result
     }
 
     /// The nearest place in one direction that does not cut a word; within twenty bytes, else one between characters.

@@ -6,7 +6,7 @@ struct ErrorResponse: Encodable {
 
     let error: Detail
 
-    init(_ error: some Error & CustomStringConvertible) {
-        self.error = Detail(message: error.description)
+    init(_ message: String) {
+        error = Detail(message: message)
     }
 }

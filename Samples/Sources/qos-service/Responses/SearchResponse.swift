@@ -4,6 +4,14 @@ internal import Indexing
 struct SearchResponse: Encodable {
     let query: String
     let hits: [SearchHit]
+    /// The number of files that match, up to 10,000.
+    let total: Int
+    /// Whether no more than `total` files match.
+    let totalExact: Bool
+    let offset: Int
+    /// Whether the best come first; they do unless the query is one or two letters.
+    let ranked: Bool
+    /// Whether the whole text of every file of the folder was searched.
     let complete: Bool
     let pending: Int
     /// Milliseconds from the request's arrival at its handler to the answer, waiting for a thread included.
@@ -12,6 +20,10 @@ struct SearchResponse: Encodable {
     init(_ query: SearchQuery, _ answer: SearchAnswer, milliseconds: Double) {
         self.query = query.text
         hits = answer.hits
+        total = answer.total
+        totalExact = answer.isTotalExact
+        offset = query.offset
+        ranked = answer.isRanked
         complete = answer.isComplete
         pending = answer.pending
         tookMs = (milliseconds * 1000).rounded() / 1000

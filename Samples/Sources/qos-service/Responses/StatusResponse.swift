@@ -3,8 +3,8 @@ internal import QoSRuntime
 
 /// The answer of `/status`; keys are written in snake case.
 struct StatusResponse: Encodable {
+    /// The name of the folder, without the folders above it.
     let folder: String
-    let database: String
     let databaseBytes: Int64
     let state: IndexActivity
     /// Why nothing goes on, or why the last pass failed.
@@ -18,6 +18,10 @@ struct StatusResponse: Encodable {
     let failed: Int
     let truncated: Int
     let reasons: [String: Int]
+    /// Entries that the last scan could not look at.
+    let unreadable: Int
+    /// The first hundred files that could not be read, or only in part.
+    let problems: [FileProblem]
     /// Files that the current or last scan has seen.
     let scanned: Int
     /// Files read since the start of the service.
@@ -28,13 +32,19 @@ struct StatusResponse: Encodable {
     /// What the pools of the classes did and have to do.
     let scheduler: SchedulerSnapshot?
 
-    init(_ status: IndexStatus, rate: Double) {
-        folder = status.folder
-        database = status.database
+    /// The status.
+    ///
+    /// - Parameters:
+    ///   - status: What the index says.
+    ///   - rate: Files per second.
+    ///   - showsPaths: Whether reason and notice, which name files of this machine, are shown.
+    init(_ status: IndexStatus, rate: Double, showsPaths: Bool) {
+        folder = status.folder.split(separator: "/").last.map(String.init) ?? "/"
         databaseBytes = status.databaseBytes
         state = status.activity
-        reason = status.pause
-        notice = status.notice
+        let secret = "The service's own terminal says more."
+        reason = status.pause.map { showsPaths ? $0 : "The index cannot go on. \(secret)" }
+        notice = status.notice.map { showsPaths ? $0 : "Something happened to the index. \(secret)" }
         complete = status.isComplete
         files = status.counts.files
         indexed = status.counts.indexed
@@ -43,6 +53,8 @@ struct StatusResponse: Encodable {
         failed = status.counts.failed
         truncated = status.counts.truncated
         reasons = status.counts.reasons
+        unreadable = status.unreadable
+        problems = status.problems
         scanned = status.scanned
         settled = status.settled
         self.rate = (rate * 10).rounded() / 10

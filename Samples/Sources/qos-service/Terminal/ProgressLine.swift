@@ -20,6 +20,8 @@ enum ProgressLine {
             parts = ["tidying the index", "\(counts.indexed) files indexed"]
         case .paused:
             parts = ["paused", "\(counts.files - counts.pending) of \(counts.files) files"]
+        case .stopped:
+            parts = ["stopped", "\(counts.files - counts.pending) of \(counts.files) files"]
         case .idle where !status.hasScanned:
             parts = ["waiting for the first scan", "\(counts.indexed) files indexed"]
         case .idle:

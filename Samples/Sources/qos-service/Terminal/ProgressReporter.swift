@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Glibc
 internal import Indexing
+internal import Synchronization
 
 /// Watches an index, keeps the rate, and shows both on the terminal.
 struct ProgressReporter: Sendable {
@@ -11,20 +12,25 @@ struct ProgressReporter: Sendable {
     let index: SearchIndex
     let meter: ThroughputMeter
     let isQuiet: Bool
+    private let lastLine = LastLine()
+
+    init(index: SearchIndex, meter: ThroughputMeter, isQuiet: Bool) {
+        self.index = index
+        self.meter = meter
+        self.isQuiet = isQuiet
+    }
 
     /// Writes a line of its own to the standard output, where programs may look for it.
     func announce(_ line: String) {
         guard !isQuiet else { return }
-        FileHandle.standardOutput.write(Data((line + "\n").utf8))
+        StandardStream.output.write(line + "\n")
     }
 
     /// Reports until it is cancelled.
     func run() async throws {
-        var shown = ""
         var shownActivity: IndexActivity?
         var noticed: String?
         var ticks = 0
-        defer { finish(after: shown) }
         while true {
             let status = index.status
             meter.observe(status.settled)
@@ -36,10 +42,9 @@ struct ProgressReporter: Sendable {
                 }
                 let line = ProgressLine.text(status, rate: meter.rate)
                 let isDue = style != .plain || status.activity != shownActivity || ticks % Self.plainTicks == 0
-                if line != shown, isDue {
-                    shown = line
+                if isDue {
                     shownActivity = status.activity
-                    write(style.render(line))
+                    show(line, style)
                 }
             }
             ticks += 1
@@ -56,15 +61,27 @@ struct ProgressReporter: Sendable {
     }
 
     /// Shows how things stand at the end, and leaves the cursor on a line of its own.
-    private func finish(after shown: String) {
+    func finish() {
         guard !isQuiet else { return }
-        let style = style
-        let line = ProgressLine.text(index.status, rate: meter.rate)
-        if line != shown { write(style.render(line)) }
+        show(ProgressLine.text(index.status, rate: meter.rate), style)
         if style != .plain { write("\n") }
     }
 
-    private func write(_ text: String) {
-        FileHandle.standardError.write(Data(text.utf8))
+    /// Writes a line if it is not the last one that was written.
+    private func show(_ line: String, _ style: TerminalStyle) {
+        let isNew = lastLine.text.withLock { last in
+            defer { last = line }
+            return last != line
+        }
+        if isNew { write(style.render(line)) }
     }
+
+    private func write(_ text: String) {
+        StandardStream.errors.write(text)
+    }
+}
+
+/// The line that was written last.
+private final class LastLine: Sendable {
+    let text = Mutex("")
 }

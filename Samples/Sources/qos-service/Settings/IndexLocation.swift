@@ -12,7 +12,7 @@ struct IndexLocation: Equatable {
         self.folder = Self.canonical(folder)
         let state = environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
         let home = environment["HOME"].flatMap { $0.isEmpty ? nil : $0 + "/.local/state" }
-        let hash = String(Self.hash(self.folder), radix: 16)
+        let hash = Self.hash(self.folder)
         directory = (state ?? home).map { "\($0)/qos-service/\(hash)" }
     }
 
@@ -22,8 +22,9 @@ struct IndexLocation: Equatable {
         return unsafe String(cString: real)
     }
 
-    /// FNV-1a, 64 bits: the same in every run, unlike the standard library's hash.
-    private static func hash(_ text: String) -> UInt64 {
-        text.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+    /// FNV-1a, 64 bits, in hexadecimal digits: the same in every run, unlike the standard library's hash.
+    static func hash(_ text: String) -> String {
+        let hash = text.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        return String(hash, radix: 16)
     }
 }

@@ -1,0 +1,69 @@
+internal import GRDB
+internal import TreeScan
+
+extension IndexPass {
+    /// The result of reading a file ahead of its step.
+    struct ReadFile: Sendable {
+        var result: ExtractionResult
+        /// When its reading began, nanoseconds since 1970.
+        var time: Int64
+    }
+
+    /// Bytes that are read ahead at most, beside one file.
+    private static let bytesAhead: Int64 = 8 << 20
+    /// How many tasks read files at a time. The pool of their class decides how many of them run.
+    private static let readers = 4
+
+    /// Runs a step while other tasks read the files of the next one.
+    ///
+    /// The database has one writer. So one processor writes, and the others read and decode.
+    func stepReadingAhead(_ limit: BatchLimit) async throws -> StepOutcome {
+        let rows = readFiles.count < limit.documents ? try rowsAhead(limit.documents) : []
+        let (extractor, root, now) = (extractor, root, index.options.now)
+        if readFiles.isEmpty {
+            readFiles = await Self.read(rows, extractor, root, now)
+            return try step(limit: limit)
+        }
+        async let files = Self.read(rows, extractor, root, now)
+        let outcome = try step(limit: limit)
+        await readFiles.merge(files) { $1 }
+        return outcome
+    }
+
+    /// Returns the next files behind the last one that was read.
+    private func rowsAhead(_ count: Int) throws -> [FileRow] {
+        let rows = try pool.read { [lastRead] in try FileTable(database: $0).pending(after: lastRead, limit: count) }
+        var bytes: Int64 = 0
+        let chosen = rows.prefix { row in
+            defer { bytes += min(row.stamp.size, Int64(extractor.textLimit)) }
+            return bytes < Self.bytesAhead
+        }
+        lastRead = chosen.last?.id ?? lastRead
+        return Array(chosen)
+    }
+
+    /// Reads files, several at a time. Leaves out files that fail for want of resources: the step tries them again.
+    @concurrent
+    private static func read(
+        _ rows: [FileRow],
+        _ extractor: TextExtractor,
+        _ root: RootFolder,
+        _ now: @escaping @Sendable () -> Int64
+    ) async -> [Int64: ReadFile] {
+        await withTaskGroup(of: [Int64: ReadFile].self) { group in
+            for first in 0..<min(readers, rows.count) {
+                group.addTask {
+                    var files: [Int64: ReadFile] = [:]
+                    for index in stride(from: first, to: rows.count, by: readers) where !Task.isCancelled {
+                        let time = now()
+                        guard let result = try? extractor.extract(rows[index].path, in: root) else { continue }
+                        files[rows[index].id] = ReadFile(result: result, time: time)
+                        await Task.yield()
+                    }
+                    return files
+                }
+            }
+            return await group.reduce(into: [:]) { files, more in files.merge(more) { $1 } }
+        }
+    }
+}

@@ -1,0 +1,41 @@
+public import TreeScan
+
+/// Some lines of the indexed text of a file.
+public struct TextExcerpt: Sendable, Hashable {
+    /// Bytes of one line that are shown at most.
+    static let lineLimit = 2000
+
+    /// The path below the indexed folder.
+    public let path: RelativePath
+    /// The number of the first line in `lines`, from 1.
+    public let first: Int
+    /// The lines, each cut after 2,000 bytes.
+    public let lines: [String]
+    /// The number of lines of the text.
+    public let lineCount: Int
+    /// Whether the file goes on behind the text that was indexed.
+    public let isTruncated: Bool
+
+    /// Cuts lines out of a text. O(its length).
+    init(path: [UInt8], text: [UInt8], isTruncated: Bool, lines: ClosedRange<Int>) {
+        self.path = RelativePath(bytes: path)
+        self.isTruncated = isTruncated
+        var number = 1
+        var start = text.startIndex
+        var found: [String] = []
+        while true {
+            let end = text[start...].firstIndex(of: UInt8(ascii: "\n")) ?? text.endIndex
+            if lines.contains(number) {
+                let cut = text[start..<end].prefix(Self.lineLimit)
+                found.append(String(decoding: cut, as: UTF8.self) + (cut.endIndex < end ? "…" : ""))
+            }
+            // What follows the last line feed is no line if it is empty.
+            guard end + 1 < text.endIndex else { break }
+            start = end + 1
+            number += 1
+        }
+        first = lines.lowerBound
+        self.lines = found
+        lineCount = number
+    }
+}

@@ -1,0 +1,308 @@
+"use strict"
+// Whatever comes from files is set as text, never as markup.
+const find = id => document.getElementById(id)
+const pageSize = 20, fileLines = 200
+let request = null, timer = 0, fresh = true
+
+/// What the address says is shown: a search, its page, and a file of it.
+function state() {
+  const now = new URLSearchParams(location.search)
+  const number = (name, least) => Math.max(least, Number.parseInt(now.get(name) ?? least, 10) || least)
+  return {
+    q: now.get("q") ?? "", syntax: now.get("syntax") === "fts" ? "fts" : "words",
+    offset: number("offset", 0), file: now.get("file"), line: number("line", 1), from: number("from", 1),
+  }
+}
+
+function address(changes) {
+  const now = { ...state(), ...changes }, words = new URLSearchParams()
+  if (now.q) words.set("q", now.q)
+  if (now.syntax !== "words") words.set("syntax", now.syntax)
+  if (now.offset) words.set("offset", now.offset)
+  if (now.file) {
+    words.set("file", now.file)
+    words.set("line", now.line)
+    words.set("from", now.from)
+  }
+  const text = words.toString()
+  return text ? "?" + text : location.pathname
+}
+
+/// Appends text in which characters that are invisible or turn the direction of writing stand as their numbers.
+function appendText(element, text) {
+  const strange = /([\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff])/
+  for (const part of text.split(strange)) {
+    if (part === "") continue
+    if (!strange.test(part)) { element.append(part); continue }
+    const shown = document.createElement("span")
+    shown.className = "strange"
+    shown.textContent = "U+" + part.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")
+    element.append(shown)
+  }
+}
+
+/// Text that keeps its direction of writing to itself.
+function isolated(text) {
+  const element = document.createElement("bdi")
+  appendText(element, text)
+  return element
+}
+
+/// A path, always from the left to the right.
+function path(text) {
+  const element = isolated(text)
+  element.dir = "ltr"
+  return element
+}
+
+/// Matches stand between two rare brackets, which the service replaces where a file has them.
+function snippet(text) {
+  const line = document.createElement("p")
+  const all = document.createElement("bdi")
+  for (const part of text.split(/(⟦[^⟧]*⟧)/)) {
+    if (part.startsWith("⟦")) {
+      const mark = document.createElement("mark")
+      appendText(mark, part.slice(1, -1))
+      all.append(mark)
+    } else appendText(all, part)
+  }
+  line.append(all)
+  return line
+}
+
+function link(element, changes) {
+  element.href = address(changes)
+  element.onclick = event => {
+    if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return
+    event.preventDefault()
+    history.pushState(null, "", address(changes))
+    show(true)
+  }
+}
+
+function copyButton(text) {
+  const button = document.createElement("button")
+  button.type = "button"
+  button.textContent = "Copy path"
+  button.onclick = async () => {
+    try {
+      await navigator.clipboard.writeText(text)
+      button.textContent = "Copied"
+    } catch { button.textContent = "Not allowed" }
+    setTimeout(() => { button.textContent = "Copy path" }, 1500)
+  }
+  return button
+}
+
+function hitItem(hit) {
+  const item = document.createElement("li"), heading = document.createElement("h3"), open = document.createElement("a")
+  open.append(path(hit.display), `:${hit.line}`)
+  link(open, { file: String(hit.id), line: hit.line, from: Math.max(1, hit.line - 20) })
+  heading.append(open, copyButton(hit.path))
+  item.append(heading, snippet(hit.snippet))
+  return item
+}
+
+function count(number, one, many) {
+  return `${number.toLocaleString("en")} ${number === 1 ? one : many}`
+}
+
+function showAnswer(answer) {
+  const now = state(), some = answer.hits.length
+  find("hits").replaceChildren(...answer.hits.map(hitItem))
+  const total = (answer.total_exact ? "" : "more than ") + count(answer.total, "file", "files")
+  const range = some < answer.total ? `${answer.offset + 1}–${answer.offset + some} of ${total}` : total
+  say((answer.total === 0 ? "No file" : some === 0 ? `Nothing more; ${total}` : range)
+    + (answer.ranked && answer.total > 1 ? ", best first" : "")
+    + `, in ${answer.took_ms.toFixed(1)} ms`
+    + (answer.complete ? "" : answer.pending
+      ? `. Not complete: ${count(answer.pending, "file is", "files are")} still to be read`
+      : ". Perhaps not complete, see above"))
+  const pages = find("pages")
+  pages.hidden = answer.offset === 0 && some >= answer.total
+  find("previous").hidden = answer.offset === 0
+  find("next").hidden = some === 0 || answer.offset + some >= answer.total
+  link(find("previous"), { offset: Math.max(0, now.offset - pageSize) })
+  link(find("next"), { offset: now.offset + pageSize })
+  find("page").textContent = `Page ${Math.floor(answer.offset / pageSize) + 1}`
+}
+
+function say(text, isError = false) {
+  find("summary").className = isError ? "error" : ""
+  find("summary").textContent = text
+}
+
+function fail(message) {
+  find("hits").replaceChildren()
+  find("pages").hidden = true
+  say(message, true)
+}
+
+/// Asks the service; an answer that was overtaken by another question is undefined.
+async function ask(resource, parameters) {
+  request?.abort()
+  const own = request = new AbortController()
+  try {
+    const response = await fetch(resource + "?" + new URLSearchParams(parameters), { signal: own.signal })
+    const answer = await response.json()
+    if (own !== request) return undefined
+    if (!response.ok) throw new Error(answer.error.message)
+    return answer
+  } catch (error) {
+    if (own !== request || error.name === "AbortError") return undefined
+    throw error instanceof TypeError ? new Error("The service does not answer. Is it still running?") : error
+  }
+}
+
+async function search() {
+  const now = state()
+  if (now.q.trim() === "") {
+    request?.abort()
+    find("hits").replaceChildren()
+    find("pages").hidden = true
+    say("")
+    return
+  }
+  try {
+    const answer = await ask("search", { q: now.q, syntax: now.syntax, limit: pageSize, offset: now.offset })
+    if (answer) showAnswer(answer)
+  } catch (error) { fail(error.message) }
+}
+
+async function openFile(moves) {
+  const now = state(), lines = find("lines")
+  link(find("back"), { file: null })
+  try {
+    const answer = await ask("file", { id: now.file, from: now.from, count: fileLines })
+    if (!answer) return
+    find("file-heading").replaceChildren(path(answer.display))
+    const last = answer.first + answer.lines.length - 1
+    find("file-note").textContent = `Lines ${answer.first}–${last} of ${answer.line_count}, as they were indexed`
+      + (answer.truncated ? "; the file goes on behind what was indexed" : "")
+    lines.replaceChildren(...answer.lines.map((text, index) => {
+      const item = document.createElement("li"), number = document.createElement("span"), content = document.createElement("span")
+      number.textContent = String(answer.first + index)
+      content.append(isolated(text))
+      item.append(number, content)
+      if (answer.first + index === now.line) item.setAttribute("aria-current", "true")
+      return item
+    }))
+    find("earlier").hidden = answer.first === 1
+    find("later").hidden = last >= answer.line_count
+    link(find("earlier"), { from: Math.max(1, now.from - fileLines) })
+    link(find("later"), { from: now.from + fileLines })
+    lines.querySelector("[aria-current]")?.scrollIntoView({ block: "center" })
+    if (moves) find("file").focus({ preventScroll: true })
+  } catch (error) {
+    lines.replaceChildren()
+    find("file-heading").textContent = "No text"
+    find("file-note").textContent = error.message
+  }
+}
+
+/// Shows what the address says; `moves` is whether the focus goes there.
+async function show(moves) {
+  const now = state()
+  if (find("query").value.trim() !== now.q.trim()) find("query").value = now.q
+  find("syntax").value = now.syntax
+  find("results").hidden = now.file !== null
+  find("file").hidden = now.file === null
+  document.title = now.q ? `${now.q} – Search` : "Search"
+  if (now.file !== null) return openFile(moves)
+  await search()
+  if (moves) {
+    find("results").focus({ preventScroll: true })
+    scrollTo(0, 0)
+  }
+}
+
+/// Takes the form's values over into the address. What is typed in one go is one step of the history.
+function take(isNewStep) {
+  const changes = { q: find("query").value.trim(), syntax: find("syntax").value, offset: 0, file: null }
+  const now = state()
+  if (now.q === changes.q && now.syntax === changes.syntax && now.file === null && now.offset === 0) {
+    if (isNewStep) fresh = true
+    return show(false)
+  }
+  if (fresh || now.file !== null || now.offset !== 0) history.pushState(null, "", address(changes))
+  else history.replaceState(null, "", address(changes))
+  fresh = isNewStep
+  return show(false)
+}
+
+function showProblems(now) {
+  const number = now.failed + now.truncated + now.unreadable
+  find("problems").hidden = number === 0
+  const parts = []
+  if (now.failed) parts.push(count(now.failed, "file could not be read", "files could not be read"))
+  if (now.truncated) parts.push(count(now.truncated, "file is indexed in part", "files are indexed in part"))
+  if (now.unreadable) parts.push(count(now.unreadable, "entry could not be looked at", "entries could not be looked at"))
+  const summary = parts.join(", ")
+  if (find("problems-summary").textContent === summary && find("problems-list").childElementCount > 0) return
+  find("problems-summary").textContent = summary
+  const lines = now.problems.map(problem => {
+    const item = document.createElement("li")
+    item.append(path(problem.path), ": ", isolated(problem.detail || problem.reason))
+    return item
+  })
+  for (const example of now.last_pass?.unreadable_examples ?? []) {
+    const item = document.createElement("li")
+    item.append(isolated(example))
+    lines.push(item)
+  }
+  find("problems-list").replaceChildren(...lines)
+}
+
+function showStatus(now) {
+  const names = {
+    idle: "Ready", scanning: "Scanning", sweeping: "Removing what is gone", indexing: "Indexing",
+    merging: "Tidying", paused: "Paused", stopped: "Stopped",
+  }
+  const parts = [names[now.state] ?? now.state]
+  parts.push(now.pending
+    ? `${now.indexed.toLocaleString("en")} of ${count(now.files, "file", "files")} indexed`
+    : `${count(now.indexed, "file", "files")} indexed`)
+  if (now.pending) parts.push(`${now.pending.toLocaleString("en")} to read`, `${Math.round(now.rate)} files/s`)
+  if (now.skipped) parts.push(`${now.skipped.toLocaleString("en")} skipped`)
+  parts.push(`${(now.database_bytes / 1e6).toFixed(1)} MB`)
+  find("status").textContent = parts.join(" · ")
+  find("folder").replaceChildren("in ", isolated(now.folder))
+  const bar = find("progress")
+  bar.hidden = now.pending === 0
+  bar.max = now.files || 1
+  bar.value = now.files - now.pending
+  const notice = [now.reason, now.notice].filter(Boolean).join(" ")
+  find("notice").hidden = notice === ""
+  find("notice").textContent = notice
+  showProblems(now)
+}
+
+async function poll() {
+  try {
+    const response = await fetch("status"), now = await response.json()
+    if (response.ok) showStatus(now)
+    else find("status").textContent = now.error.message
+  } catch {
+    find("status").textContent = "The service does not answer. Is it still running?"
+    find("progress").hidden = true
+  }
+  setTimeout(poll, document.hidden ? 5000 : 1000)
+}
+
+document.querySelector("form").addEventListener("submit", event => {
+  event.preventDefault()
+  clearTimeout(timer)
+  take(true)
+})
+find("query").addEventListener("input", () => {
+  clearTimeout(timer)
+  timer = setTimeout(() => take(false), 80)
+})
+find("query").addEventListener("blur", () => { fresh = true })
+find("syntax").addEventListener("change", () => take(true))
+addEventListener("popstate", () => {
+  fresh = true
+  show(false)
+})
+show(false)
+poll()

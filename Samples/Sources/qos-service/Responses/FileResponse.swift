@@ -1,0 +1,22 @@
+internal import Indexing
+internal import TreeScan
+
+/// The answer of `/file`; keys are written in snake case.
+struct FileResponse: Encodable {
+    let path: String
+    let display: String
+    /// The number of the first line, from 1.
+    let first: Int
+    let lines: [String]
+    let lineCount: Int
+    let truncated: Bool
+
+    init(_ excerpt: TextExcerpt) {
+        path = excerpt.path.description
+        display = excerpt.path.display
+        first = excerpt.first
+        lines = excerpt.lines
+        lineCount = excerpt.lineCount
+        truncated = excerpt.isTruncated
+    }
+}

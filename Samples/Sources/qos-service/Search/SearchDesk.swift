@@ -1,0 +1,140 @@
+internal import CoreMetrics
+internal import Indexing
+internal import QoSRuntime
+internal import Synchronization
+
+/// Takes in searches and sees to it that no client's searches keep the others from their answers.
+///
+/// A search begins in the quick lane, which has one place less than its class has workers: one is left for requests
+/// that need no search. What is not done after a short while, or is known to take long, goes to the slow lane, which
+/// has one place, at utility. Both have a bounded number of waiting places.
+struct SearchDesk: Sendable {
+    /// Where searches run.
+    private struct Lane: Sendable {
+        let places: AsyncSemaphore
+        let width: Int
+        let waiting: Int
+        /// Those that wait and those that run.
+        let waiters = Headcount()
+        let timeLimit: Duration
+        let isQuick: Bool
+        let running: Meter
+    }
+
+    let index: SearchIndex
+    private let quick: Lane
+    private let slow: Lane
+
+    /// A desk.
+    ///
+    /// - Parameters:
+    ///   - index: The index that is searched.
+    ///   - processors: How many processors the process has.
+    ///   - limits: The time limits and the numbers of waiting places.
+    init(index: SearchIndex, processors: Int, limits: SearchLimits) throws {
+        self.index = index
+        // The index has five connections for reading; the slow lane needs one.
+        let width = min(4, max(1, processors - 1))
+        quick = Lane(
+            places: try AsyncSemaphore(permits: width, name: "quick searches"),
+            width: width,
+            waiting: limits.quickWaiting,
+            timeLimit: limits.quickTime,
+            isQuick: true,
+            running: ServiceMetrics.running(lane: "quick")
+        )
+        slow = Lane(
+            places: try AsyncSemaphore(permits: 1, name: "slow searches"),
+            width: 1,
+            waiting: limits.slowWaiting,
+            timeLimit: limits.time,
+            isQuick: false,
+            running: ServiceMetrics.running(lane: "slow")
+        )
+    }
+
+    /// Answers a query.
+    ///
+    /// - Throws: `SearchError`, `BusyError` when no waiting place is free, `CancellationError`.
+    func search(_ query: SearchQuery) async throws -> SearchAnswer {
+        if !query.isExpensive {
+            do {
+                return try await run(in: quick) { try index.search(query, control: $0) }
+            } catch SearchError.timedOut {
+                ServiceMetrics.slowed.increment()
+            }
+        }
+        do {
+            return try await run(in: slow) { try index.search(query, control: $0) }
+        } catch SearchError.timedOut {
+            ServiceMetrics.timedOut.increment()
+            throw SearchError.timedOut
+        }
+    }
+
+    /// Returns lines of a file's text.
+    func excerpt(of id: Int64, lines: ClosedRange<Int>) async throws -> TextExcerpt? {
+        try await run(in: quick) { try index.excerpt(of: id, lines: lines, control: $0) }
+    }
+
+    private func run<Value: Sendable>(
+        in lane: Lane,
+        _ body: @escaping @Sendable (SearchControl) throws -> Value
+    ) async throws -> Value {
+        guard lane.waiters.enter(below: lane.waiting + lane.width) else {
+            ServiceMetrics.refused.increment()
+            throw BusyError()
+        }
+        defer { lane.waiters.leave() }
+        return try await lane.places.withPermit {
+            lane.running.increment()
+            defer { lane.running.decrement() }
+            let control = SearchControl(timeLimit: lane.timeLimit)
+            return try await withTaskCancellationHandler {
+                // The database blocks its thread, so it must be one that is meant for it.
+                lane.isQuick
+                    ? try await runAtUserInitiated { try body(control) }
+                    : try await runAtUtility { try body(control) }
+            } onCancel: {
+                control.cancel()
+                ServiceMetrics.cancelled.increment()
+            }
+        }
+    }
+}
+
+/// How long searches may take, and how many may wait.
+struct SearchLimits: Sendable, Equatable {
+    /// The time after which a search leaves the quick lane.
+    var quickTime = Duration.milliseconds(50)
+    /// The time after which a search is given up.
+    var time = Duration.seconds(2)
+    /// How many searches may wait for a place in the quick lane.
+    var quickWaiting = 64
+    /// How many searches may wait for the place in the slow lane.
+    var slowWaiting = 4
+}
+
+/// All places are taken, the waiting ones included.
+struct BusyError: Error, CustomStringConvertible {
+    var description: String { "Too many searches are under way. Try again in a second." }
+}
+
+/// How many there are of something that has a limit.
+private final class Headcount: Sendable {
+    private let count = Mutex(0)
+
+    /// Counts one in if there is room.
+    func enter(below limit: Int) -> Bool {
+        count.withLock { count in
+            guard count < limit else { return false }
+            count += 1
+            return true
+        }
+    }
+
+    /// Counts one out.
+    func leave() {
+        count.withLock { $0 -= 1 }
+    }
+}

@@ -1,0 +1,73 @@
+internal import HTTPTypes
+internal import Hummingbird
+
+/// Answers the clients that the policy allows, and only GET and HEAD.
+struct AccessMiddleware: RouterMiddleware {
+    typealias Context = ServiceContext
+
+    /// The path that needs no token: whether the service lives.
+    static let openPath = "/healthz"
+
+    let policy: AccessPolicy
+
+    @concurrent
+    func handle(
+        _ request: Request,
+        context: ServiceContext,
+        next: @concurrent (Request, ServiceContext) async throws -> Response
+    ) async throws -> Response {
+        guard request.method == .get || request.method == .head else {
+            throw Refusal(
+                status: .methodNotAllowed, message: "Only GET and HEAD are answered.", fields: [.allow: "GET, HEAD"])
+        }
+        let question = AccessPolicy.Question(request)
+        if let refusal = policy.refusal(question) {
+            let isHost = if case .foreignHost = refusal { true } else { false }
+            throw Refusal(status: isHost ? .misdirectedRequest : .forbidden, message: refusal.description)
+        }
+        if request.uri.path == Self.openPath || policy.hasToken(question) {
+            return try await next(request, context)
+        }
+        if request.uri.path == "/", let token = token(in: request, context), policy.isToken(token) {
+            return welcome(token)
+        }
+        throw Refusal(
+            status: .unauthorized,
+            message: AccessPolicy.Refusal.noToken.description,
+            fields: [.wwwAuthenticate: "Bearer"]
+        )
+    }
+
+    private func token(in request: Request, _ context: ServiceContext) -> String? {
+        struct Parameters: Decodable { var token: String? }
+        return try? request.uri.decodeQuery(as: Parameters.self, context: context).token
+    }
+
+    /// Leaves the token with the browser and goes on to the page, whose address does not show it.
+    private func welcome(_ token: String) -> Response {
+        let cookie = "\(policy.cookie)=\(token); Path=/; HttpOnly; SameSite=Lax; Max-Age=2592000"
+        return Response(status: .seeOther, headers: [.location: "/", .setCookie: cookie])
+    }
+}
+
+/// An answer that is an error.
+struct Refusal: Error {
+    var status: HTTPResponse.Status
+    var message: String
+    var fields: HTTPFields = [:]
+}
+
+extension AccessPolicy.Question {
+    /// What a request says of itself.
+    fileprivate init(_ request: Request) {
+        func field(_ name: String) -> String? { HTTPField.Name(name).flatMap { request.headers[$0] } }
+        self.init(
+            authority: request.head.authority,
+            origin: request.headers[.origin],
+            fetchSite: field("Sec-Fetch-Site"),
+            fetchMode: field("Sec-Fetch-Mode"),
+            authorization: request.headers[.authorization],
+            cookies: request.headers[values: .cookie]
+        )
+    }
+}

@@ -1,0 +1,71 @@
+internal import HTTPTypes
+internal import Hummingbird
+internal import Indexing
+internal import Logging
+
+/// Turns errors into answers and writes a line of the log for each request.
+struct AnswerMiddleware: RouterMiddleware {
+    typealias Context = ServiceContext
+
+    /// Whether messages may hold paths of this machine.
+    let showsPaths: Bool
+
+    @concurrent
+    func handle(
+        _ request: Request,
+        context: ServiceContext,
+        next: @concurrent (Request, ServiceContext) async throws -> Response
+    ) async throws -> Response {
+        let start = ContinuousClock.now
+        let response: Response
+        do {
+            response = try await next(request, context)
+        } catch {
+            response = try answer(to: error)
+        }
+        let milliseconds = (ContinuousClock.now - start) / .milliseconds(1)
+        context.logger.log(
+            level: response.status.kind == .serverError ? .error : .info,
+            "request",
+            metadata: [
+                "method": "\(request.method.rawValue.prefix(20))",
+                // Without the query, which is nobody else's business.
+                "path": "\(request.uri.path.prefix(200))",
+                "status": "\(response.status.code)",
+                "ms": "\((milliseconds * 1000).rounded() / 1000)",
+            ]
+        )
+        return response
+    }
+
+    private func answer(to error: any Error) throws -> Response {
+        switch error {
+        case let error as Refusal:
+            var response = try JSONResponse.make(ErrorResponse(error.message), status: error.status)
+            response.headers.append(contentsOf: error.fields)
+            return response
+        case let error as ParameterError:
+            return try JSONResponse.make(ErrorResponse(error.description), status: .badRequest)
+        case let error as SearchError where error.isUserError:
+            return try JSONResponse.make(ErrorResponse(error.description), status: .badRequest)
+        case let error as SearchError:
+            return try unavailable(error.description, isPublic: error == .timedOut || error == .cancelled)
+        case let error as BusyError:
+            return try unavailable(error.description, isPublic: true)
+        case is CancellationError:
+            return try unavailable("The service is stopping.", isPublic: true)
+        case let error as any HTTPResponseError:
+            let message = error.status == .notFound ? "There is no such page." : error.status.reasonPhrase
+            return try JSONResponse.make(ErrorResponse(message), status: error.status)
+        default:
+            return try unavailable("\(error)", isPublic: false)
+        }
+    }
+
+    private func unavailable(_ message: String, isPublic: Bool) throws -> Response {
+        let text = isPublic || showsPaths ? message : "The index cannot answer. The service's own terminal says why."
+        var response = try JSONResponse.make(ErrorResponse(text), status: .serviceUnavailable)
+        response.headers[.retryAfter] = "1"
+        return response
+    }
+}

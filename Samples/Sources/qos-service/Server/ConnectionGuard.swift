@@ -1,0 +1,113 @@
+internal import HTTPTypes
+internal import NIOCore
+internal import NIOHTTPTypes
+
+/// Watches one connection: bounds the time of a request, notices that the client has gone, adds the headers that every
+/// answer has.
+///
+/// The framework closes connections that wait for a request, or are within its head, for too long. This handler closes
+/// one
+/// - whose answer is not written some time after the request's head was read;
+/// - whose client closes it, or its sending half, while a request is under way;
+/// - whose request goes on after its answer.
+final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPRequestPart
+    typealias InboundOut = HTTPRequestPart
+    typealias OutboundIn = HTTPResponsePart
+    typealias OutboundOut = HTTPResponsePart
+
+    private let connections: Connections
+    private let timeLimit: TimeAmount
+    private var connection: Connection?
+    /// Requests whose head was read and whose answer has not ended.
+    private var requests = 0
+    private var isReading = false
+    private var timer: Scheduled<Void>?
+
+    init(connections: Connections, timeLimit: TimeAmount) {
+        self.connections = connections
+        self.timeLimit = timeLimit
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        let connection = Connection(context.channel)
+        self.connection = connection
+        connections.add(connection)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        end()
+        context.fireChannelInactive()
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        end()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head:
+            requests += 1
+            isReading = true
+            connection?.note(hasRequest: true)
+            if timer == nil { startTimer(context) }
+        case .body:
+            break
+        case .end:
+            isReading = false
+        }
+        context.fireChannelRead(data)
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if let event = event as? ChannelEvent, event == .inputClosed, requests > 0 {
+            end()
+            context.close(promise: nil)
+        }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        switch unwrapOutboundIn(data) {
+        case .head(var head):
+            SecurityHeaders.add(to: &head.headerFields)
+            context.write(wrapOutboundOut(.head(head)), promise: promise)
+        case .body:
+            context.write(data, promise: promise)
+        case .end:
+            context.write(data, promise: promise)
+            finishRequest(context)
+        }
+    }
+
+    private func finishRequest(_ context: ChannelHandlerContext) {
+        timer?.cancel()
+        timer = nil
+        // The answer to a request that could not be parsed has no head before it.
+        requests = max(0, requests - 1)
+        if isReading {
+            context.flush()
+            context.close(promise: nil)
+        } else if requests > 0 {
+            startTimer(context)
+        } else {
+            connection?.note(hasRequest: false)
+        }
+    }
+
+    private func startTimer(_ context: ChannelHandlerContext) {
+        let channel = context.channel
+        timer = context.eventLoop.scheduleTask(in: timeLimit) { channel.close(promise: nil) }
+    }
+
+    private func end() {
+        timer?.cancel()
+        timer = nil
+        guard let connection else { return }
+        self.connection = nil
+        connections.remove(connection)
+    }
+}
+
+@available(*, unavailable)
+extension ConnectionGuard: Sendable {}

@@ -1,0 +1,43 @@
+internal import Glibc
+internal import HummingbirdCore
+
+/// Stops accepting when there are as many connections as allowed; those that come then wait in the kernel's backlog.
+///
+/// `Connections` then closes the one that has been idle for longest, to make room.
+struct ConnectionLimit: AvailableConnectionsDelegate {
+    /// Descriptors that are left for the index, its scan and the process itself.
+    private static let reserve = 320
+
+    let limit: Int
+    private var count = 0
+
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    /// How many connections the process can have descriptors for, at most `wanted`; raises its soft limit if it can.
+    static func affordable(_ wanted: Int) -> Int {
+        var limits = rlimit()
+        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        guard unsafe getrlimit(resource, &limits) == 0 else { return wanted }
+        let needed = rlim_t(wanted + reserve)
+        if limits.rlim_cur < needed {
+            limits.rlim_cur = min(needed, limits.rlim_max)
+            unsafe setrlimit(resource, &limits)
+            unsafe getrlimit(resource, &limits)
+        }
+        return max(4, min(wanted, Int(clamping: limits.rlim_cur) - reserve))
+    }
+
+    mutating func connectionOpened() {
+        count += 1
+    }
+
+    mutating func connectionClosed() {
+        count -= 1
+    }
+
+    func isAcceptingNewConnections() -> Bool {
+        count < limit
+    }
+}

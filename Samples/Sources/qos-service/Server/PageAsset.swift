@@ -1,0 +1,26 @@
+internal import Hummingbird
+
+/// A file of the page; they are part of the program.
+enum PageAsset: CaseIterable {
+    case page
+    case style
+    case script
+
+    /// Where it is found.
+    var path: RouterPath {
+        switch self {
+        case .page: "/"
+        case .style: "/page.css"
+        case .script: "/page.js"
+        }
+    }
+
+    /// The answer.
+    var response: Response {
+        switch self {
+        case .page: JSONResponse.data(PackageResources.index_html, type: "text/html; charset=utf-8")
+        case .style: JSONResponse.data(PackageResources.page_css, type: "text/css; charset=utf-8")
+        case .script: JSONResponse.data(PackageResources.page_js, type: "text/javascript; charset=utf-8")
+        }
+    }
+}

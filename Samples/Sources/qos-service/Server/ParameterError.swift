@@ -1,0 +1,23 @@
+/// A parameter of a request that cannot be read.
+enum ParameterError: Error, CustomStringConvertible {
+    case missing(String, example: String)
+    case notANumber(String, String)
+    case outOfRange(String, Int, ClosedRange<Int>)
+    case unknownSyntax(String)
+    case malformed
+
+    var description: String {
+        switch self {
+        case .missing(let name, let example):
+            "The parameter \(name) is missing. Write \(example)."
+        case .notANumber(let name, let text):
+            "\(name) is \"\(text)\". Write a whole number."
+        case .outOfRange(let name, let value, let range):
+            "\(name) is \(value). Choose a value from \(range.lowerBound) to \(range.upperBound)."
+        case .unknownSyntax(let text):
+            "syntax is \"\(text)\". Write words (the default) or fts."
+        case .malformed:
+            "The parameters cannot be read. Write each once, and encode what is no letter or digit as %XX in UTF-8."
+        }
+    }
+}

@@ -1,0 +1,56 @@
+internal import Hummingbird
+internal import Indexing
+
+/// The parameters in a request's address, as HTML forms write them: `+` is a space.
+struct Parameters: Decodable {
+    var q: String?
+    var syntax: String?
+    var limit: String?
+    var offset: String?
+    var id: String?
+    var from: String?
+    var count: String?
+
+    /// Reads the parameters.
+    ///
+    /// - Throws: `ParameterError` when they are no form.
+    init(_ request: Request, _ context: ServiceContext) throws {
+        do {
+            self = try request.uri.decodeQuery(context: context)
+        } catch {
+            throw ParameterError.malformed
+        }
+    }
+
+    /// The query of a search.
+    ///
+    /// - Throws: `ParameterError` or `SearchError`.
+    func query() throws -> SearchQuery {
+        guard let q else { throw ParameterError.missing("q", example: "/search?q=WORDS") }
+        let name = syntax ?? SearchSyntax.words.rawValue
+        guard let syntax = SearchSyntax(rawValue: name) else { throw ParameterError.unknownSyntax(name) }
+        return try SearchQuery(
+            q,
+            syntax: syntax,
+            limit: Self.number("limit", limit) ?? 20,
+            offset: Self.number("offset", offset) ?? 0
+        )
+    }
+
+    /// The file and the lines of it that are asked for.
+    ///
+    /// - Throws: `ParameterError`.
+    func excerpt() throws -> (id: Int64, lines: ClosedRange<Int>) {
+        guard let id = try Self.number("id", id) else { throw ParameterError.missing("id", example: "/file?id=NUMBER") }
+        let from = try Self.number("from", from, in: 1...1_000_000_000) ?? 1
+        let count = try Self.number("count", count, in: 1...1000) ?? 200
+        return (Int64(id), from...(from + count - 1))
+    }
+
+    private static func number(_ name: String, _ text: String?, in range: ClosedRange<Int>? = nil) throws -> Int? {
+        guard let text else { return nil }
+        guard let number = Int(text) else { throw ParameterError.notANumber(name, text) }
+        if let range, !range.contains(number) { throw ParameterError.outOfRange(name, number, range) }
+        return number
+    }
+}

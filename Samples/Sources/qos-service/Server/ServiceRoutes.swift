@@ -1,0 +1,56 @@
+internal import HTTPTypes
+internal import Hummingbird
+internal import Indexing
+
+/// What the service answers to.
+struct ServiceRoutes: Sendable {
+    let desk: SearchDesk
+    let connections: Connections
+    let meter: ThroughputMeter
+    let policy: AccessPolicy
+    let metrics: PrometheusMetrics?
+
+    /// Whether every client may know where things lie on this machine.
+    private var showsPaths: Bool { policy.token != nil || !policy.isReachableByNetwork }
+
+    /// The routes with what every request goes through.
+    func router() -> Router<ServiceContext> {
+        let router = Router(context: ServiceContext.self, options: [.autoGenerateHeadEndpoints])
+        // In this order: what is refused is no metric's label, of which there may be as many as there are methods.
+        router.add(middleware: AnswerMiddleware(showsPaths: showsPaths))
+        router.add(middleware: AccessMiddleware(policy: policy))
+        router.add(middleware: MetricsMiddleware())
+        for asset in PageAsset.allCases {
+            router.get(asset.path) { _, _ in asset.response }
+        }
+        router.get("/favicon.ico") { _, _ in Response(status: .noContent) }
+        router.get("/healthz") { _, _ in JSONResponse.data("ok\n".utf8, type: "text/plain; charset=utf-8") }
+        router.get("/search") { try await search($0, $1) }
+        router.get("/file") { try await file($0, $1) }
+        router.get("/status") { _, _ in
+            try JSONResponse.make(StatusResponse(desk.index.status, rate: meter.rate, showsPaths: showsPaths))
+        }
+        router.get("/metrics") { _, _ in
+            let text = (metrics?.text ?? "") + IndexMetrics.text(desk.index.status, rate: meter.rate)
+            return JSONResponse.data(text.utf8, type: "text/plain; version=0.0.4; charset=utf-8")
+        }
+        return router
+    }
+
+    private func search(_ request: Request, _ context: ServiceContext) async throws -> Response {
+        let start = ContinuousClock.now
+        let query = try Parameters(request, context).query()
+        let answer = try await connections.whileOpen(context.channel) { try await desk.search(query) }
+        let milliseconds = (ContinuousClock.now - start) / .milliseconds(1)
+        return try JSONResponse.make(SearchResponse(query, answer, milliseconds: milliseconds))
+    }
+
+    private func file(_ request: Request, _ context: ServiceContext) async throws -> Response {
+        let (id, lines) = try Parameters(request, context).excerpt()
+        let excerpt = try await connections.whileOpen(context.channel) { try await desk.excerpt(of: id, lines: lines) }
+        guard let excerpt else {
+            throw Refusal(status: .notFound, message: "The index has no text of this file any more. Search again.")
+        }
+        return try JSONResponse.make(FileResponse(excerpt))
+    }
+}

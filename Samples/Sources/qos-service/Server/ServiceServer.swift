@@ -1,0 +1,87 @@
+internal import Hummingbird
+internal import HummingbirdCore
+internal import Logging
+internal import NIOCore
+internal import ServiceLifecycle
+
+/// The HTTP server with its limits.
+struct ServiceServer: Sendable {
+    /// How long requests that are under way may take to end after a stop.
+    private static let grace = Duration.milliseconds(400)
+    /// How long searches may go on after a stop.
+    private static let searchGrace = Duration.milliseconds(150)
+
+    private let group: ServiceGroup
+    private let connections: Connections
+
+    /// A server; it listens once it runs, and calls `onListening` with the port.
+    init(
+        _ routes: ServiceRoutes,
+        settings: ServiceSettings,
+        onListening: @escaping @Sendable (Int?) -> Void
+    ) {
+        // The service speaks through its own terminal; the log is for requests, and for trouble.
+        let level = settings.logLevel
+        let logger = Logger(label: "qos-service") { label in
+            var handler = StreamLogHandler.standardError(label: label)
+            handler.logLevel = level
+            return handler
+        }
+        let connections = routes.connections
+        self.connections = connections
+        let time = TimeAmount(settings.requestTime)
+        let address: BindAddress =
+            switch settings.address {
+            case .network(let host, let port): .hostname(host, port: port)
+            case .socket(let path): .unixDomainSocket(path: path)
+            }
+        let application = Application(
+            router: routes.router(),
+            server: .http1(
+                configuration: HTTP1Channel.Configuration(
+                    additionalChannelHandlers: [ConnectionGuard(connections: connections, timeLimit: time)],
+                    idleTimeout: TimeAmount(settings.idleTime),
+                    httpDecoderConfiguration: .init(
+                        maxHeaderFieldSize: 16 * 1024,
+                        maxHeaderListSize: 32 * 1024,
+                        maxHeaderFieldCount: 100
+                    )
+                )
+            ),
+            configuration: ApplicationConfiguration(
+                address: address,
+                serverName: "qos-service",
+                availableConnectionsDelegate: ConnectionLimit(limit: connections.limit)
+            ),
+            onServerRunning: { channel in
+                try? await channel.eventLoop.submit {
+                    try channel.pipeline.syncOperations.addHandler(AcceptBackoff(), position: .first)
+                }.get()
+                onListening(channel.localAddress?.port)
+            },
+            logger: logger
+        )
+        // The framework's own lines are for trouble only.
+        var quiet = logger
+        quiet.logLevel = max(level, .critical)
+        var configuration = ServiceGroupConfiguration(services: [.init(service: application)], logger: quiet)
+        configuration.maximumGracefulShutdownDuration = Self.grace
+        group = ServiceGroup(configuration: configuration)
+    }
+
+    /// Runs the server; cancellation lets the requests under way end first, and interrupts searches that take long.
+    func run() async throws {
+        // Not a child, because a child would be cancelled at once, and the connections cut.
+        let group = group
+        let running = Task { try await group.run() }
+        try await withTaskCancellationHandler {
+            try await running.value
+        } onCancel: {
+            Task {
+                await group.triggerGracefulShutdown()
+                try await Task.sleep(for: Self.searchGrace)
+                connections.cancelAll()
+            }
+        }
+    }
+}

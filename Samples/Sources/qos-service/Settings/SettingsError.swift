@@ -1,0 +1,5 @@
+/// Settings that cannot be used.
+struct SettingsError: Error, CustomStringConvertible {
+    let description: String
+    var status = ExitStatus.usage
+}

@@ -1,0 +1,57 @@
+import Foundation
+import Glibc
+import Synchronization
+
+/// Searches that come at their times whether the earlier ones are answered or not.
+struct Load {
+    let port: Int
+    /// Searches a second.
+    let rate: Double
+    private static let clients = 24
+
+    /// Sends searches until the time is over or `isOver` says so.
+    ///
+    /// Each of many clients has every so-manieth search. One that is late is counted from the time at which it was due.
+    ///
+    /// - Returns: The latencies in milliseconds, sorted.
+    func run(_ queries: [String], seconds: Double, until isOver: @escaping @Sendable () -> Bool = { false }) throws
+        -> [Double]
+    {
+        let all = Mutex<[Double]>([])
+        let failure = Mutex<(any Error)?>(nil)
+        let count = min(queries.count, Int(seconds * rate))
+        // Times at random, as from many people who know nothing of each other.
+        var random = Generator(state: 7)
+        var time = 0.05
+        let times = (0..<count).map { _ in
+            time -= log(Double.random(in: 0.0001..<1, using: &random)) / rate
+            return time
+        }
+        let start = ContinuousClock.now
+        let port = port
+        let ended = DispatchSemaphore(value: 0)
+        for number in 0..<Self.clients {
+            // A thread each: they block.
+            Thread.detachNewThread {
+                defer { ended.signal() }
+                do {
+                    let client = try Client(port: port)
+                    var own: [Double] = []
+                    for index in stride(from: number, to: count, by: Self.clients) where !isOver() {
+                        let due = start + .seconds(times[index])
+                        let wait = due - .now
+                        if wait > .zero { usleep(UInt32(wait / .microseconds(1))) }
+                        _ = try client.get("/search?q=\(queries[index])")
+                        own.append((ContinuousClock.now - due) / .milliseconds(1))
+                    }
+                    all.withLock { $0 += own }
+                } catch {
+                    failure.withLock { $0 = error }
+                }
+            }
+        }
+        for _ in 0..<Self.clients { ended.wait() }
+        if let error = failure.withLock({ $0 }) { throw error }
+        return all.withLock { $0.sorted() }
+    }
+}
