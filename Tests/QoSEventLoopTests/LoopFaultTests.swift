@@ -21,10 +21,11 @@ struct LoopFaultTests {
                 let signal = try loop.watchSignal(SIGURG) {}
                 let file = try loop.watchFile(folder.path) { _ in }
                 let descriptor = try loop.watchDescriptor(pipe.reader, for: .readable) { _ in }
+                let copy = try loop.watchCopy(of: pipe.reader, for: .readable) { _ in }
                 let child = try loop.spawn(ChildCommand("cat", standardInput: .descriptor(input.reader))) { _ in
                     exited.report()
                 }
-                withExtendedLifetime((signal, file, descriptor)) {}
+                withExtendedLifetime((signal, file, descriptor, copy)) {}
                 return child
             }
             // Waited for, so that no zombie is left to the test process.

@@ -47,7 +47,7 @@ extension TimerQueue {
         let last = nodes.removeLast()
         if nodes.isEmpty { return }
         // The place that went away is a leaf; its ancestors forget it before anything moves.
-        refresh(upFrom: (nodes.count - 1) / 2)
+        refresh(upFrom: (nodes.count - 1) / 2, atLeastTo: (nodes.count - 1) / 2)
         guard index < nodes.count else { return }
         if index > 0, precedes(last, nodes[(index - 1) / 2]) {
             moveUp(last, from: index)
@@ -67,7 +67,7 @@ extension TimerQueue {
         }
         place(node, at: index)
         // The displaced ancestors lie on the path from where the way began.
-        refresh(upFrom: start)
+        refresh(upFrom: start, atLeastTo: index)
     }
 
     /// Places a node at an index or below it, and moves descendants that precede it up.
@@ -84,7 +84,7 @@ extension TimerQueue {
             index = child
         }
         place(node, at: index)
-        refresh(upFrom: index)
+        refresh(upFrom: index, atLeastTo: start)
     }
 
     private mutating func place(_ node: Node, at index: Int) {
@@ -92,8 +92,10 @@ extension TimerQueue {
         slots[Int(node.slot)].position = UInt32(index)
     }
 
-    /// Computes the minima again from an index up to the root. O(log n).
-    private mutating func refresh(upFrom start: Int) {
+    /// Computes the minima again from an index up: of every node up to another index, above it as far as they change. O(log n).
+    ///
+    /// A timer that is added with the latest deadline and window, as nearly all are, changes one or two.
+    private mutating func refresh(upFrom start: Int, atLeastTo last: Int) {
         var index = start
         while true {
             let left = 2 * index + 1
@@ -104,8 +106,9 @@ extension TimerQueue {
             if left + 1 < nodes.count {
                 earliest = min(earliest, nodes[left + 1].earliestEnd)
             }
+            let isUnchanged = nodes[index].earliestEnd == earliest
             nodes[index].earliestEnd = earliest
-            if index == 0 { return }
+            if index == 0 || index < last && isUnchanged { return }
             index = (index - 1) / 2
         }
     }

@@ -4,6 +4,7 @@ package enum LoopCall: String, Sendable, Hashable, CaseIterable {
     case loopClose = "uv_loop_close"
     case eventCreate = "eventfd"
     case timerCreate = "timerfd_create"
+    case duplicate = "fcntl"
     case pollInit = "uv_poll_init"
     case pollStart = "uv_poll_start"
     case signalInit = "uv_signal_init"

@@ -1,4 +1,5 @@
 internal import CLibUV
+internal import Glibc
 
 /// A handle of libuv: its memory, opening and closing.
 ///
@@ -11,8 +12,12 @@ internal import CLibUV
 class AnyLoopHandle: @unchecked Sendable {
     private let memory: UnsafeMutableRawPointer
 
+    /// A descriptor that is closed with this object, so not before libuv has done with it; `nil` for none.
+    private let owned: Int32?
+
     /// Allocates zeroed memory; a type of 0 (`UV_UNKNOWN_HANDLE`) tells that libuv does not know the handle yet.
-    init<Raw>(for type: Raw.Type) {
+    init<Raw>(for type: Raw.Type, owning descriptor: Int32? = nil) {
+        owned = descriptor
         let size = MemoryLayout<Raw>.stride
         unsafe memory = .allocate(byteCount: size, alignment: MemoryLayout<Raw>.alignment)
         unsafe memory.initializeMemory(as: UInt8.self, repeating: 0, count: size)
@@ -20,6 +25,7 @@ class AnyLoopHandle: @unchecked Sendable {
 
     deinit {
         unsafe memory.deallocate()
+        if let owned { close(owned) }
     }
 
     /// The handle as what it was allocated for. The loop's thread.

@@ -9,9 +9,9 @@ final class LoopHandle<Event>: AnyLoopHandle, @unchecked Sendable {
     private let handler: LoopLock<Handler?>
 
     /// Allocates a handle that libuv does not know yet.
-    init<Raw>(for type: Raw.Type, handler: @escaping Handler) {
+    init<Raw>(for type: Raw.Type, owning descriptor: Int32? = nil, handler: @escaping Handler) {
         self.handler = LoopLock(handler)
-        super.init(for: type)
+        super.init(for: type, owning: descriptor)
     }
 
     /// Calls the handler, unless it was taken away. The loop's thread.

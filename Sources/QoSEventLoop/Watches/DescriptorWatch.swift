@@ -1,4 +1,5 @@
 internal import CLibUV
+internal import Glibc
 
 /// Tells when a descriptor is ready, while it exists.
 ///
@@ -59,6 +60,32 @@ extension EventLoop {
     ) throws(EventLoopError) -> DescriptorWatch {
         try checkHandlesMayBeUsed("watchDescriptor")
         let handle = unsafe LoopHandle<DescriptorWatch.Outcome>(for: uv_poll_t.self, handler: handler)
+        return try watch(descriptor, for: events, handle)
+    }
+
+    /// Watches a copy of a descriptor, which is closed after the watch. The loop's thread.
+    ///
+    /// The original may be closed at any time, and be watched more than once. libuv ends the process where a descriptor is closed
+    /// that it is about to watch (`uv__io_poll`), and so where another thread closes one that is watched.
+    ///
+    /// - Parameters: As for ``watchDescriptor(_:for:handler:)``.
+    /// - Throws: As there; ``EventLoopError`` with `limitReached` when the process has no descriptor left.
+    package func watchCopy(
+        of descriptor: Int32, for events: DescriptorEvents,
+        handler: @escaping @Sendable (DescriptorWatch.Outcome) -> Void
+    ) throws(EventLoopError) -> DescriptorWatch {
+        try checkHandlesMayBeUsed("watchCopy")
+        let copy = try core.attempt(.duplicate) {
+            let result = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+            return result < 0 ? -errno : result
+        }
+        let handle = unsafe LoopHandle<DescriptorWatch.Outcome>(for: uv_poll_t.self, owning: copy, handler: handler)
+        return try watch(copy, for: events, handle)
+    }
+
+    private func watch(
+        _ descriptor: Int32, for events: DescriptorEvents, _ handle: LoopHandle<DescriptorWatch.Outcome>
+    ) throws(EventLoopError) -> DescriptorWatch {
         try handle.open { () throws(EventLoopError) in
             try core.attempt(.pollInit) { unsafe uv_poll_init(core.loop, handle.raw(), descriptor) }
             try start(handle, events)

@@ -15,7 +15,7 @@ struct PoolTimers<Payload> {
     /// For when the loop's alarm is set; `UInt64.max` for not at all.
     private(set) var armed = UInt64.max
 
-    /// When somebody has to wake up; `UInt64.max` without timers. All are prompt.
+    /// The next moment for which a worker or the loop has to wake up; `UInt64.max` without timers. All are prompt.
     var next: UInt64 { queue.nextPromptWake ?? .max }
 
     /// Adds a timer for a task of the pool that is about to be suspended: its worker looks at the timers before it does anything else.

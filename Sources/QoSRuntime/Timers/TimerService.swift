@@ -80,9 +80,9 @@ final class TimerService: @unchecked Sendable {
 
     /// Fires what is due, if it is time for that, and says for when to arm the kernel timer. The loop's thread.
     ///
-    /// Where the loop has woken for something else, nothing fires: each of those looks would wake a worker for the few timers that
-    /// have become due since the last one (rule S6). What a firing adds waits for the next turn, and a turn has a limit: timers
-    /// that are due again and again leave the loop its other events.
+    /// Where the loop has woken for something else, nothing fires: each of those looks would wake a worker for few timers (rule S6).
+    /// A timer that a firing adds waits for the next turn, and a turn has a limit. So timers that are due again and again leave
+    /// the loop its other events.
     ///
     /// - Parameter fire: called once for each timer that is due, in the order of the deadlines.
     /// - Returns: monotonic nanoseconds, in the past where more is to be done; `nil` when there is no timer.

@@ -180,6 +180,46 @@ struct SourceControlTests {
         }
     }
 
+    @Test("a handler that closes its descriptor before it cancels the source does no harm")
+    func closesFirst() async throws {
+        try await withScheduler { scheduler in
+            let queue = scheduler.makeQueue("queue")
+            let ends = try Pipe()
+            let (called, goOn) = (Gate(), Gate())
+            let source = try await queue.makeDescriptorSource(ends.reading, for: .readable) { _ in
+                if called.isOpen { return }
+                ends.closeReading()
+                called.open()
+                goOn.blockThread()
+            }
+            ends.write()
+            await called.passed()
+            goOn.open()
+            // The loop is asked to watch the descriptor again in between.
+            for _ in 0..<5 {
+                try await queue.run {}
+                try await scheduler.core.loop.perform {}
+            }
+            source.cancel()
+        }
+    }
+
+    @Test("two sources watch one descriptor")
+    func twoOfOne() async throws {
+        try await withScheduler { scheduler in
+            let queue = scheduler.makeQueue("queue")
+            let ends = try Pipe()
+            let called = [Gate(), Gate()]
+            var sources: [WorkSource] = []
+            for gate in called {
+                sources.append(try await queue.makeDescriptorSource(ends.reading, for: .readable) { _ in gate.open() })
+            }
+            ends.write()
+            for gate in called { await gate.passed() }
+            for source in sources { source.cancel() }
+        }
+    }
+
     @Test("a delayed item that is cancelled ends at once, and what it holds goes with it")
     func cancelsDelayed() async throws {
         try await withScheduler { scheduler in

@@ -5,11 +5,11 @@ import QoSKernel
 ///
 /// Handlers are detached (rule B10). Threading: any thread.
 final class SourceCore<Event: Sendable>: CancellableSource {
-    /// Who gets the events.
+    /// The receiver of a source's events.
     enum Receiver: Sendable {
         /// A closure, called on the queue.
         case handler(@Sendable (Event) -> Void)
-        /// A task that awaits them: an event is handled when the task takes it.
+        /// A task. An event counts as handled when the task takes it.
         case stream(EventBuffer<Event>)
     }
 
@@ -37,7 +37,7 @@ final class SourceCore<Event: Sendable>: CancellableSource {
     private let receiver: Receiver
     private let state = Lock(State())
 
-    /// What sets the timer of a timer's source.
+    /// The timer of a timer's source; `nil` for other sources.
     let timer: TimerSource?
 
     /// Asked before each call of the handler for what has not been said by ``happened(_:)``.

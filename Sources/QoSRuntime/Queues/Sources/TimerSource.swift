@@ -4,17 +4,17 @@ import QoSKernel
 /// Brings the firings of a timer to a source.
 ///
 /// A timer has at most one deadline in the scheduler's timers. The next one follows when the handler has returned, so a
-/// handler that is slow or suspended costs nothing; the deadlines that pass meanwhile are counted when it is called.
+/// slow or suspended handler costs nothing. The source counts the deadlines that pass meanwhile when it calls the handler.
 ///
 /// Threading: any thread.
 final class TimerSource: Sendable {
     private struct State {
         var course: TimerCourse?
 
-        /// What stands in the scheduler's timers; `nil` from the firing until the handler has returned.
+        /// The timer among those of the scheduler; `nil` from the firing until the handler has returned.
         var ticket: TimerTicket?
 
-        /// How often the timer has been set. A firing for an earlier setting is none.
+        /// The number of settings so far. A firing for an earlier setting is none.
         var setting = 0
         var isCancelled = false
     }

@@ -31,8 +31,9 @@ extension WorkQueue {
 
     /// Watches a descriptor; the handler runs on the queue, detached (rule B10).
     ///
-    /// The descriptor is set to non-blocking mode and is not owned: ``WorkSource/cancel()`` before closing it. Readiness is a level:
-    /// the handler is called again as long as it has not made use of it, but not before it has returned.
+    /// The descriptor is set to non-blocking mode and is not owned. The source keeps a copy of it until its end, so call
+    /// ``WorkSource/cancel()`` when you close it: a peer learns of the end when both are closed. Readiness is a level: the
+    /// handler is called again as long as it has not made use of it, but not before it has returned.
     ///
     /// - Parameters:
     ///   - descriptor: pipe, socket, terminal or event descriptor, open.
@@ -119,7 +120,7 @@ extension WorkQueue {
                 try? loop.submit { try? watched.watch?.update(events.watched) }
             })
         return PendingSource(core: source) { () throws(EventLoopError) in
-            let watch = try loop.watchDescriptor(descriptor, for: events.watched) { outcome in
+            let watch = try loop.watchCopy(of: descriptor, for: events.watched) { outcome in
                 // Paused until the handler has run, which would else be told of the same readiness over and over.
                 try? watched.watch?.update([])
                 source.happened(DescriptorReadiness(outcome))
