@@ -72,7 +72,8 @@ public final class Once: Sendable {
                 try waiter.sleep(wait, awaiting: self, refusal: WorkQueueError.deadlock(waits:))
             } catch {
                 state.withLock { state in state.waits.removeAll { $0 === wait } }
-                throw error
+                // It may have run just when the wait was refused.
+                if !hasRun { throw error }
             }
             return false
         }

@@ -1,10 +1,10 @@
 import QoSCore
 import QoSKernel
 
-/// The parallel loops of a queue that take help, and the entries that stand in the queue to give it.
+/// The open parallel loops of a queue, and the entries in the queue that help with them.
 ///
-/// An entry belongs to no loop: it helps with those that are open when its turn comes. So no more of them stand in a queue than can
-/// run at once, however many loops begin and end before a worker is free, or while the pool is paused.
+/// An entry belongs to no single loop. When its turn comes it helps with each open one. So a queue never holds more entries than can
+/// run at once, even if a thousand loops begin and end before a worker is free.
 ///
 /// Threading: any thread.
 final class ParallelHelp: Sendable {

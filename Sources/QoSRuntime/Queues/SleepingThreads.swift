@@ -8,7 +8,7 @@ import QoSKernel
 final class SleepingThreads: Sendable {
     private let waits = Lock<[ObjectIdentifier: ThreadWait]>([:])
 
-    /// How many there are.
+    /// The number of sleeping threads.
     var count: Int { waits.withLock(\.count) }
 
     /// Adds a thread, before it looks whether the scheduler has ended.

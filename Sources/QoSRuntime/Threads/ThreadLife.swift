@@ -1,13 +1,13 @@
 import QoSKernel
 
-/// Where a thread is between its making and its end, and what waits for the end, as a value.
+/// The state of a thread, from ready to ended, with its waiters. A value.
 ///
-/// An event answers with what is to be resumed outside of the lock.
+/// An event returns the waiters that the caller resumes outside of the lock.
 struct ThreadLife<Success: Sendable> {
     typealias Body = @Sendable () throws -> Success
     typealias Continuation = CheckedContinuation<Result<Success, any Error>, Never>
 
-    /// What waits for the end.
+    /// The threads and tasks that wait for the end.
     struct Waiters {
         var threads: [ThreadWait] = []
         var tasks: [Continuation] = []
@@ -32,7 +32,7 @@ struct ThreadLife<Success: Sendable> {
         phase = .ready(body)
     }
 
-    /// What the body returned or threw; `nil` before its end.
+    /// The result of the body; `nil` before its end.
     var result: Result<Success, any Error>? { if case .ended(let result) = phase { result } else { nil } }
 
     var isReady: Bool { if case .ready = phase { true } else { false } }

@@ -1,8 +1,8 @@
-/// Which wait of a circle is refused, once it is known that none of them could end.
+/// The wait to refuse in a circle of waits of which none could end.
 ///
-/// Usually that is the wait that closes the circle, which has not begun. A synchronous submission whose closure runs already, on
-/// another thread, cannot be taken back; then another thread of the circle gives up, which is woken for that. Of synchronous
-/// submissions alone at least one on each circle has not begun: each is made by a closure that began before it.
+/// Usually that is the wait that closes the circle: it has not begun. But a synchronous submission cannot be taken back once its
+/// closure runs on another thread. Then another thread of the circle is woken, and gives up. In a circle of synchronous submissions
+/// alone at least one closure has not begun, since each submission is made by a closure that began before it.
 package enum CircleRefusal<Party: Hashable & Sendable>: Equatable {
     /// The wait that would close the circle.
     case closing

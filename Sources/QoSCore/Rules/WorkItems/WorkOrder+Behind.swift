@@ -1,6 +1,6 @@
 extension WorkOrder {
-    /// A search for the highest level that stands behind a held item and needs its end: from the next barrier on, or from the item if it
-    /// is one. In parts, so that the queue's lock is held for a short time only.
+    /// A search for the highest level behind a held item that needs the item's end: from the next barrier on, or from the item if
+    /// it is one. It goes in parts, so that the queue's lock is held for a short time only.
     package struct Behind: Sendable {
         let sequence: Int
         var next: Int
