@@ -209,6 +209,30 @@ struct LevelTests {
         }
     }
 
+    @Test("O7 O8 an operation that is lowered while it runs submits at the lower level", arguments: [false, true])
+    func loweredWhileRunning(wasRaised: Bool) async throws {
+        try await withScheduler { scheduler in
+            let (begun, goOn) = (Gate(), Gate())
+            let queue = QoSOperationQueue(scheduler: scheduler)
+            let operation = queue.addOperation(level: wasRaised ? .background : .userInitiated) {
+                begun.open()
+                await goOn.passed()
+                async let ofChild = QoS.currentLevel
+                return await [QoS.currentLevel, QoSOperation {}.effectiveLevel, ofChild]
+            }
+            await begun.passed()
+            if wasRaised { operation.level = .userInitiated }
+            operation.level = .utility
+            let done = Gate()
+            operation.whenFinished { _ in done.open() }
+            goOn.open()
+            // Without a wait that raises it.
+            await done.passed()
+            let seen = try operation.result?.get()
+            #expect(seen == [.utility, .utility, .utility])
+        }
+    }
+
     @Test("O1 O7 O12 an operation whose level is set to nil infers one, in no queue, in one, and by its kind")
     func unset() async throws {
         try await withScheduler { scheduler in

@@ -89,9 +89,13 @@ struct RunningTests {
                 #expect(value5 == number)
             }
             queue.suspend()
+            queue.suspend()
             let last = queue.addOperation { 1 }
             #expect(queue.operations.map(\.name) == [last.name])
             try queue.resume()
+            #expect(queue.isSuspended && !last.isRunning)
+            try queue.resume()
+            #expect(!queue.isSuspended)
             try await queue.waitUntilAllFinished()
             #expect(last.isFinished)
         }

@@ -9,17 +9,20 @@ extension OperationDomain {
     {
         guard operations.count > Self.operationsAtOnce else {
             return try change { (state, actions) throws(OperationError) in
-                let hasBarriers = try Self.claim(operations)
-                try state.addAtOnce(operations, to: queue, hasBarriers: hasBarriers, &actions)
+                var claim = Claim()
+                try Self.claim(operations, state, &claim)
+                try state.addAtOnce(operations, to: queue, hasBarriers: claim.hasBarriers, &actions)
             }
         }
-        guard try !claimInPieces(operations) else {
+        let claim = try claimInPieces(operations)
+        guard !claim.hasBarriers else {
             return try change { (state, actions) throws(OperationError) in
                 try state.addAtOnce(operations, to: queue, hasBarriers: true, &actions)
             }
         }
         let list = try change { (state, _) throws(OperationError) in
             try state.checkDeadlock(adding: operations, to: queue, hasBarriers: false)
+            if claim.isMixed { state.graph.listComes(to: queue) }
             return state.graph.listBegan(operations.count, in: queue)
         }
         for piece in Self.pieces(of: operations) {
@@ -29,6 +32,15 @@ extension OperationDomain {
                 state.reportAdded(to: queue, &actions)
             }
         }
+        if claim.isMixed { change { state, _ in state.graph.listHasCome(to: queue, &state.effects) } }
+    }
+
+    /// What is known of a list that nobody else adds.
+    private struct Claim {
+        var hasBarriers = false
+        /// Whether the levels differ, so that not the first one may have to start first.
+        var isMixed = false
+        var level: QoSLevel??
     }
 
     /// The parts of a list that are handled while the lock is held, in order.
@@ -43,28 +55,31 @@ extension OperationDomain {
     }
 
     /// Sees to it that nobody else adds these operations, all or none of them.
-    ///
-    /// - Returns: whether one of them is a barrier.
-    private func claimInPieces(_ operations: some RandomAccessCollection<AnyOperation>) throws(OperationError) -> Bool {
-        var (claimed, hasBarriers) = (0, false)
+    private func claimInPieces(_ operations: some RandomAccessCollection<AnyOperation>) throws(OperationError) -> Claim
+    {
+        var (claimed, claim) = (0, Claim())
         for piece in Self.pieces(of: operations) {
             do throws(OperationError) {
                 giveWay()
-                if try look({ _ throws(OperationError) in try Self.claim(piece) }) { hasBarriers = true }
+                claim = try look { (state) throws(OperationError) in
+                    var claim = claim
+                    try Self.claim(piece, state, &claim)
+                    return claim
+                }
                 claimed += piece.count
             } catch {
                 for piece in Self.pieces(of: operations.prefix(claimed)) { look { _ in Self.release(piece) } }
                 throw error
             }
         }
-        return hasBarriers
+        return claim
     }
 
     /// Sees to it that nobody else adds these operations; under the lock.
-    ///
-    /// - Returns: whether one of them is a barrier.
-    private static func claim(_ operations: some Collection<AnyOperation>) throws(OperationError) -> Bool {
-        var (claimed, hasBarriers) = (0, false)
+    private static func claim(
+        _ operations: some Collection<AnyOperation>, _ state: borrowing DomainState, _ claim: inout Claim
+    ) throws(OperationError) {
+        var claimed = 0
         for operation in operations {
             guard !operation.record.wasAdded else {
                 release(operations.prefix(claimed))
@@ -72,9 +87,11 @@ extension OperationDomain {
             }
             operation.record.wasAdded = true
             claimed += 1
-            if operation.isBarrier { hasBarriers = true }
+            if operation.isBarrier { claim.hasBarriers = true }
+            let level = state.level(of: operation)
+            if let other = claim.level, other != level { claim.isMixed = true }
+            claim.level = .some(level)
         }
-        return hasBarriers
     }
 
     /// The operations are not added after all; under the lock.
@@ -90,7 +107,10 @@ extension DomainState {
         _ actions: inout DomainActions
     ) throws(OperationError) {
         try checkDeadlock(adding: operations, to: queue, hasBarriers: hasBarriers)
+        // What is started first is decided when all are there.
+        graph.listComes(to: queue)
         for operation in operations { add(operation, to: queue, &actions) }
+        graph.listHasCome(to: queue, &effects)
         reportAdded(to: queue, &actions)
     }
 
@@ -130,7 +150,7 @@ extension DomainState {
         } catch {
             assertionFailure("\(error), though the record said that it was in no queue")
         }
-        if let waitedAt { graph.operationWaitedFor(id, at: waitedAt, &effects) }
+        if let waitedAt { graph.operationWaitedFor(id, at: waitedAt, inOrder: true, &effects) }
     }
 
     fileprivate func reportAdded(to queue: OperationQueueID, _ actions: inout DomainActions) {

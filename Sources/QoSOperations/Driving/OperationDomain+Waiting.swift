@@ -10,70 +10,85 @@ extension OperationDomain {
     }
 
     /// Suspends the calling task until that is over; it is raised to the task's level, now and whenever that rises.
-    func finished(_ awaited: Awaited) async throws(OperationError) {
+    ///
+    /// - Parameter promotes: `false` for a wait that raises nothing.
+    func finished(_ awaited: Awaited, promotes: Bool) async throws(OperationError) {
         if isOver(awaited) { return }
-        let begun = try waitBegins(for: awaited)
-        await withRaiseHandler(for: self) {
+        let outcome = await withRaiseHandler(for: self) {
+            var outcome = Result<OperationGraph.BegunWait?, OperationError>.success(nil)
             await withCheckedContinuation { continuation in
                 // The level is looked at with the handler in place, and again once the waiter is known: a raise between would come to
                 // nobody.
-                let level = QoS.currentLevel
-                guard self.wait(.task(continuation), for: awaited, at: level) else { return continuation.resume() }
-                if let latest = QoS.currentLevel, latest != level { self.raise(awaited, to: latest) }
+                let level = promotes ? QoS.currentLevel : nil
+                do throws(OperationError) {
+                    guard let wait = try self.begin(.task(continuation), for: awaited, at: level) else {
+                        return continuation.resume()
+                    }
+                    outcome = .success(wait.begun)
+                } catch {
+                    outcome = .failure(error)
+                    return continuation.resume()
+                }
+                if promotes, let latest = QoS.currentLevel, latest != level { self.raise(awaited, to: latest) }
             }
+            return outcome
         } raised: { domain, level in
-            domain.raise(awaited, to: level)
+            if promotes { domain.raise(awaited, to: level) }
         }
-        if let begun { waitEnded(begun) }
+        if let begun = try outcome.get() { waitEnded(begun) }
     }
 
     /// Blocks the calling thread until that is over, raised to the thread's level.
     func blockUntilFinished(_ awaited: Awaited) throws(OperationError) {
         if isOver(awaited) { return }
-        let begun = try waitBegins(for: awaited)
-        if InversionDetection.isOn { reportSleep(for: awaited) }
         let thread = BlockedThread()
-        if wait(.thread(thread), for: awaited, at: QoS.currentLevel) { thread.parker.park() }
-        if let begun { waitEnded(begun) }
+        // With the level that it has before it is raised for this.
+        let report = InversionDetection.isOn ? reportOfSleep(for: awaited) : nil
+        guard let wait = try begin(.thread(thread), for: awaited, at: QoS.currentLevel) else { return }
+        report?()
+        thread.parker.park()
+        if let begun = wait.begun { waitEnded(begun) }
     }
 
     /// A worker that sleeps is missing in its pool (rule I5).
-    private func reportSleep(for awaited: Awaited) {
+    private func reportOfSleep(for awaited: Awaited) -> () -> Void {
         let remedy = "a thread of a pool sleeps for an operation: await value or finished() instead"
         switch awaited {
         case .operation(let operation):
-            InversionDetection.reportSleep(
-                for: "the end of operation '\(operation.name)'", holder: "operation '\(operation.name)'",
-                at: operation.effectiveLevel, remedy: remedy)
+            let level = operation.effectiveLevel
+            return {
+                InversionDetection.reportSleep(
+                    for: "the end of operation '\(operation.name)'", holder: "operation '\(operation.name)'", at: level,
+                    remedy: remedy)
+            }
         case .queue(let queue):
-            InversionDetection.reportSleep(
-                for: "the end of all operations of \(queue)", holder: "its operations", at: nil, remedy: remedy)
+            return {
+                InversionDetection.reportSleep(
+                    for: "the end of all operations of \(queue)", holder: "its operations", at: nil, remedy: remedy)
+            }
         }
     }
 
     private func isOver(_ awaited: Awaited) -> Bool {
-        look { state in
-            switch awaited {
-            case .operation(let operation):
-                if case .finished = operation.record.phase { true } else { false }
-            case .queue(let queue): state.graph.unfinishedCount(of: queue) == 0
-            }
-        }
+        look { $0.isOver(awaited) }
     }
 
-    private func wait(_ waiter: Waiter, for awaited: Awaited, at level: QoSLevel?) -> Bool {
-        change { state, _ in
-            switch awaited {
-            case .operation(let operation):
-                if case .finished = operation.record.phase { return false }
-                operation.record.waiters.append(waiter)
-                if let level { state.raise(operation, to: level) }
-            case .queue(let queue):
-                guard state.graph.unfinishedCount(of: queue) > 0 else { return false }
-                state[queue]?.waiters.append(waiter)
-                if let level { state.raise(queue, to: level) }
-            }
-            return true
+    /// A wait that has begun: the operation's, where an operation waits.
+    private struct Wait {
+        let begun: OperationGraph.BegunWait?
+    }
+
+    /// Begins a wait, in the graph and for whom it is, in one step. Between two the queue could become idle, and be given more to do: the
+    /// graph would take the first wait for over, and know nothing of the second.
+    ///
+    /// - Returns: `nil` when there is nothing to wait for.
+    private func begin(_ waiter: Waiter, for awaited: Awaited, at level: QoSLevel?) throws(OperationError) -> Wait? {
+        let caller = WorkScope.task as? AnyOperation
+        return try change { (state, _) throws(OperationError) in
+            guard !state.isOver(awaited) else { return nil }
+            let wait = Wait(begun: try state.waitBegins(by: caller, for: awaited))
+            state.keep(waiter, for: awaited, at: level)
+            return wait
         }
     }
 
@@ -87,41 +102,57 @@ extension OperationDomain {
         }
     }
 
-    // MARK: Waits in operations
-
-    /// The calling code begins to wait; if an operation cannot end before it goes on, the graph learns of it.
-    ///
-    /// That is the operation's own task, and the children of that, which end before it does. Other tasks that an operation has started
-    /// are no part of it: it may end before they do.
-    ///
-    /// - Returns: the operation's wait; `nil` for other code.
-    /// - Throws: ``OperationError/waitsForItself(_:)``; ``OperationError/deadlock(_:)``.
-    private func waitBegins(for awaited: Awaited) throws(OperationError) -> OperationGraph.BegunWait? {
-        guard let waiter = WorkScope.task as? AnyOperation else { return nil }
-        return try look { (state) throws(OperationError) in
-            guard let id = waiter.record.id, waiter.record.runner?.isEnteredByCaller == true else { return nil }
-            do throws(OperationGraphError) {
-                switch awaited {
-                case .operation(let operation):
-                    if operation === waiter { throw .deadlock([]) }
-                    if case .finished = operation.record.phase { return nil }
-                    return try state.graph.waitBegan(by: id, for: state.id(of: operation))
-                case .queue(let queue):
-                    if waiter.record.queue == queue { throw .deadlock([]) }
-                    return try state.graph.waitBegan(by: id, for: queue)
-                }
-            } catch {
-                throw state.operationError(error, of: waiter)
-            }
-        }
-    }
-
     private func waitEnded(_ wait: OperationGraph.BegunWait) {
         look { $0.graph.waitEnded(wait) }
     }
 }
 
 extension DomainState {
+    fileprivate func isOver(_ awaited: OperationDomain.Awaited) -> Bool {
+        switch awaited {
+        case .operation(let operation):
+            if case .finished = operation.record.phase { true } else { false }
+        case .queue(let queue): graph.unfinishedCount(of: queue) == 0
+        }
+    }
+
+    /// The calling code begins to wait; if an operation cannot end before it goes on, the graph learns of it.
+    ///
+    /// That is the operation's own task, and the children of that, which end before it does. Other tasks that an operation has started
+    /// are no part of it: it may end before they do.
+    ///
+    /// - Parameter caller: the operation in whose execution the code stands.
+    /// - Returns: the operation's wait; `nil` for other code.
+    /// - Throws: ``OperationError/waitsForItself(_:)``; ``OperationError/deadlock(_:)``.
+    fileprivate mutating func waitBegins(
+        by caller: AnyOperation?, for awaited: OperationDomain.Awaited
+    ) throws(OperationError) -> OperationGraph.BegunWait? {
+        guard let caller, let id = caller.record.id, caller.record.runner?.isEnteredByCaller == true else { return nil }
+        do throws(OperationGraphError) {
+            switch awaited {
+            case .operation(let operation):
+                if operation === caller { throw .deadlock([]) }
+                return try graph.waitBegan(by: id, for: self.id(of: operation))
+            case .queue(let queue):
+                if caller.record.queue == queue { throw .deadlock([]) }
+                return try graph.waitBegan(by: id, for: queue)
+            }
+        } catch {
+            throw operationError(error, of: caller)
+        }
+    }
+
+    fileprivate mutating func keep(_ waiter: Waiter, for awaited: OperationDomain.Awaited, at level: QoSLevel?) {
+        switch awaited {
+        case .operation(let operation):
+            operation.record.waiters.append(waiter)
+            if let level { raise(operation, to: level) }
+        case .queue(let queue):
+            self[queue]?.waiters.append(waiter)
+            if let level { raise(queue, to: level) }
+        }
+    }
+
     fileprivate mutating func raise(_ operation: AnyOperation, to level: QoSLevel) {
         if case .finished = operation.record.phase { return }
         graph.operationWaitedFor(id(of: operation), at: level, &effects)

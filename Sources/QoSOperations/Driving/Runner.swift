@@ -23,6 +23,9 @@ final class Runner: @unchecked Sendable {
         self.level = level
     }
 
+    /// The class of its task, as far as that follows from its operation.
+    var taskClass: QoSClass { raisedTo ?? level.qosClass }
+
     /// Whether it may go on with an operation of that level in a queue of that scheduler.
     func mayRun(_ next: QoSLevel, on other: QoSScheduler) -> Bool {
         next == level && other === scheduler && !isCancelled && raisedTo == nil

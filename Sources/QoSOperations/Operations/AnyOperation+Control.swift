@@ -66,12 +66,13 @@ extension AnyOperation {
     ///
     /// Cancelling the waiting task does not end the wait: cancel the operation.
     ///
+    /// - Parameter promotes: `false` for a wait that only watches, and raises nothing.
     /// - Throws: ``OperationError/waitsForItself(_:)``, ``OperationError/deadlock(_:)`` where the caller is an operation that
     ///   this one waits for, directly or through others: by dependencies, their own waits, barriers, or a place in a queue
     ///   all of whose places are taken by operations that wait. A child task of an operation (`async let`, a group) counts as the
     ///   operation; other tasks that it has started do not.
-    public func finished() async throws(OperationError) {
-        try await OperationDomain.shared.finished(.operation(self))
+    public func finished(promotes: Bool = true) async throws(OperationError) {
+        try await OperationDomain.shared.finished(.operation(self), promotes: promotes)
     }
 
     /// Blocks the calling thread until the operation has ended, in whatever way, and raises it to the thread's level

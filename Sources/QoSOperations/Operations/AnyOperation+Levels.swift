@@ -18,4 +18,8 @@ extension AnyOperation {
 
     /// The level at which the operation waits, runs or ran, promotions included; `nil` before anything gave it one.
     public var effectiveLevel: QoSLevel? { OperationDomain.shared.level(of: self) }
+
+    package var standing: (level: QoSLevel?, begunAt: QoSClass?) {
+        OperationDomain.shared.look { ($0.level(of: self), record.runner?.taskClass) }
+    }
 }

@@ -26,12 +26,12 @@ extension QoSOperationQueue {
         }
     }
 
-    /// Starts nothing from now on; what runs goes on. Once is enough, however often it is called.
+    /// Starts nothing until ``resume()`` has been called as often as this, as a `WorkQueue` does. Operations that run go on.
     public func suspend() {
         OperationDomain.shared.look { $0.graph.queueSuspended(id) }
     }
 
-    /// Starts operations again.
+    /// Takes one ``suspend()`` back.
     ///
     /// - Throws: ``OperationError/notSuspended(_:)`` when the queue is not suspended.
     public func resume() throws(OperationError) {
@@ -65,12 +65,13 @@ extension QoSOperationQueue {
     // MARK: Waiting
 
     /// Waits until the queue has no operation that has not ended, and raises those that it has to the caller's level
-    /// (rule O9).
+    /// (rule O9). They keep their order among themselves.
     ///
+    /// - Parameter promotes: `false` for a wait that only watches, and raises nothing.
     /// - Throws: ``OperationError/waitsForItself(_:)`` in an operation of this queue; ``OperationError/deadlock(_:)`` in one
     ///   that an operation of this queue waits for: see ``AnyOperation/finished()``.
-    public func waitUntilAllFinished() async throws(OperationError) {
-        try await OperationDomain.shared.finished(.queue(id))
+    public func waitUntilAllFinished(promotes: Bool = true) async throws(OperationError) {
+        try await OperationDomain.shared.finished(.queue(id), promotes: promotes)
     }
 
     /// Blocks the calling thread until the queue has no operation that has not ended, and raises those that it has to the

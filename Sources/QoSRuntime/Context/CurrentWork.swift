@@ -10,6 +10,13 @@ package import QoSCore
 package protocol CurrentWork: AnyObject, Sendable {
     /// What the work runs at, promotions included; `nil` for work that has no level.
     var effectiveLevel: QoSLevel? { get }
+
+    /// The level, and the class with which a task was made to run the work; `nil` for work that no task was made for.
+    var standing: (level: QoSLevel?, begunAt: QoSClass?) { get }
+}
+
+extension CurrentWork {
+    package var standing: (level: QoSLevel?, begunAt: QoSClass?) { (effectiveLevel, nil) }
 }
 
 /// The work in whose execution the calling code stands.

@@ -15,7 +15,7 @@ public enum QoS {
     public static var currentLevel: QoSLevel? {
         var facts = SubmitterFacts()
         facts.task = LevelScope.callingClass
-        facts.work = WorkScope.current?.effectiveLevel
+        if let standing = WorkScope.current?.standing { (facts.work, facts.workBegunAt) = standing }
         if facts.work == nil {
             facts.activity = LevelScope.current?.given
             if facts.task == nil {

@@ -58,14 +58,17 @@ extension LockWaiter {
     /// Lets the calling thread, which is the one that waits, sleep until something has ended that is no lock.
     ///
     /// - Parameters:
+    ///   - wait: is unparked at the end; this may return before that.
     ///   - refusal: makes the error for a wait that would never end, of the waits of the circle in words.
-    ///   - park: sleeps; may return before the end.
-    /// - Throws: the refusal, which is reported too; the thread has not slept then.
+    /// - Throws: the refusal, which is reported too. The end may have come meanwhile: the caller looks.
     func sleep<Refusal: Error>(
-        awaiting awaited: any ThreadAwaited, refusal: ([String]) -> Refusal, _ park: () -> Void
+        _ wait: ThreadWait, awaiting awaited: any ThreadAwaited, refusal: ([String]) -> Refusal
     ) throws(Refusal) {
         do throws(LockRegistry.Cycle) {
-            try LockRegistry.shared.sleep(awaiting: awaited, at: level, park)
+            try LockRegistry.shared.sleep(wait, awaiting: awaited, at: level) { cycle in
+                reportDeadlock(
+                    cycle, "nobody on the circle can give up: \(descriptions(of: cycle).joined(separator: "; "))")
+            }
         } catch {
             let refusal = refusal(descriptions(of: error))
             reportDeadlock(error, "\(refusal)")

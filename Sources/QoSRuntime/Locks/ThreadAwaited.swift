@@ -9,6 +9,9 @@ protocol ThreadAwaited: AnyObject, Sendable {
     /// thread named here counts only if it sleeps in a wait itself, so it has to be named for what stands on its stack only.
     var blockers: [UInt32] { get }
 
+    /// Whether a thread that waits for it can give up: it gets an error then. Asked under the registry's lock.
+    var mayBeGivenUp: Bool { get }
+
     /// What it is called in reports and errors.
     var awaitedName: String { get }
 
@@ -19,16 +22,27 @@ protocol ThreadAwaited: AnyObject, Sendable {
     func lowered(from level: LevelCode)
 }
 
+extension ThreadAwaited {
+    var mayBeGivenUp: Bool { true }
+}
+
 /// A thread's wait for something that is no lock.
-// SAFETY: `raises` is touched under the registry's lock only.
+// SAFETY: `raises` and `refusal` are touched under the registry's lock only.
 final class ThreadAwaiting: @unchecked Sendable {
     let awaited: any ThreadAwaited
+
+    /// Wakes the thread.
+    let wait: ThreadWait
+
+    /// The circle for whose sake the wait is given up.
+    var refusal: LockRegistry.Cycle?
 
     /// What the waiting thread inherited meanwhile and handed on.
     private var raises: [LevelCode] = []
 
-    init(_ awaited: any ThreadAwaited) {
+    init(_ awaited: any ThreadAwaited, _ wait: ThreadWait) {
         self.awaited = awaited
+        self.wait = wait
     }
 
     /// Notes a raise, to be handed on outside of the lock.

@@ -20,6 +20,6 @@ final class ItemEntry: WorkEntry, @unchecked Sendable {
 
     override func perform() {
         guard let item = item.take() else { return }
-        CarriedContext.run(context, item.runOnce)
+        CarriedContext.run(context) { item.runOnce() }
     }
 }

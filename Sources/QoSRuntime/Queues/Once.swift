@@ -69,10 +69,11 @@ public final class Once: Sendable {
             let waiter = LockWaiter(
                 party: .callingThread, name: nil, level: level.level, lockName: awaitedName)
             do throws(WorkQueueError) {
-                try waiter.sleep(awaiting: self, refusal: WorkQueueError.deadlock(waits:)) { wait.parker.park() }
+                try waiter.sleep(wait, awaiting: self, refusal: WorkQueueError.deadlock(waits:))
             } catch {
                 state.withLock { state in state.waits.removeAll { $0 === wait } }
-                throw error
+                // It may have run just when the wait was refused.
+                if !hasRun { throw error }
             }
             return false
         }

@@ -7,6 +7,9 @@ import Synchronization
 // SAFETY: `body` is set before the work is shared, and cleared when nobody takes part any more and nobody can join.
 final class ParallelWork: @unchecked Sendable {
     private let count: Int
+
+    /// What the helping threads run it with.
+    let context: CarriedContext?
     private var body: ((Int) -> Void)?
     private let next = Atomic(0)
     private let participants = Lock(Participants())
@@ -17,8 +20,9 @@ final class ParallelWork: @unchecked Sendable {
         var wait: ThreadWait?
     }
 
-    init(count: Int, body: @escaping (Int) -> Void) {
+    init(count: Int, context: CarriedContext? = nil, body: @escaping (Int) -> Void) {
         self.count = count
+        self.context = context
         self.body = body
     }
 

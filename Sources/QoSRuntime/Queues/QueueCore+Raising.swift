@@ -69,6 +69,31 @@ extension QueueCore {
         settle(&state, &effects)
     }
 
+    /// How many entries of a queue are looked at while its lock is held.
+    private static let lookedAtOnce = 1024
+
+    /// What an entry runs at, or would run at if its turn came now, with all that stands behind it here and in what the queue targets.
+    func expectedLevel(of entry: WorkEntry) -> LevelCode {
+        var search: WorkOrder.Behind?
+        while true {
+            let (level, carrier, target, isOver) = state.withLock {
+                state -> (LevelCode, WorkEntry?, QueueCore?, Bool) in
+                switch entry.place {
+                case .outside: return (entry.demand, nil, nil, true)
+                case .active: return (entry.effective, entry.carrier, state.target, true)
+                case .held(let number):
+                    var behind = search ?? WorkOrder.Behind(number)
+                    let isOver = state.order.look(&behind, limit: Self.lookedAtOnce)
+                    search = behind
+                    return (max(entry.demand, behind.level), state.drain, state.target, isOver)
+                }
+            }
+            guard isOver else { continue }
+            guard let carrier, let target else { return level }
+            return max(level, target.expectedLevel(of: carrier))
+        }
+    }
+
     /// A synchronous submission was given up: it demands nothing any more, and nobody waits for it.
     func withdrawn(_ entry: WorkEntry) {
         var effects = QueueEffects()

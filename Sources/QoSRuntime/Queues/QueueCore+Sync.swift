@@ -139,19 +139,14 @@ extension QueueCore {
 
     /// Waits until an entry has run, or gives it up where that would never be.
     private func waitHelping(_ entry: SyncEntry, _ wait: ThreadWait) throws(WorkQueueError) {
-        do throws(WorkQueueError) {
-            try helping(towards: entry, wait: wait) {
-                entry.isDone
-            } park: {
-                wait.parker.park()
-            }
-        } catch {
-            if entry.withdraw() {
+        while !entry.isDone {
+            do throws(WorkQueueError) {
+                try helping(towards: entry, wait: wait) { entry.isDone }
+            } catch {
+                guard entry.withdraw() else { continue }
                 withdrawn(entry)
                 throw error
             }
-            // It has begun after all, on another thread, with a closure that is this one's.
-            while !entry.isDone { wait.parker.park() }
         }
     }
 }

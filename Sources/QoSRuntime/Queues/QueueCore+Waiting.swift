@@ -4,22 +4,30 @@ import QoSKernel
 // Threads that wait for something of a queue (rules I1, B13), what they do meanwhile, and waits that could never end (rule I5).
 
 extension QueueCore {
-    /// Waits until an entry of this queue has ended. A worker runs what stands before it itself, where nobody else does: it might be
-    /// the last of its pool that could.
+    /// Waits until an entry of this queue has ended. A worker runs what stands before it itself, where nothing else does: it might be
+    /// the last of its pool that could. After the scheduler's end every thread does that: the default executor may have none left.
     ///
     /// - Parameters:
-    ///   - entry: what is waited for; it has been added.
+    ///   - entry: what is waited for.
     ///   - wait: is unparked when it has ended.
-    ///   - park: sleeps until `wait` is unparked.
+    ///   - isDone: whether it has ended.
     /// - Throws: ``WorkQueueError/deadlock(waits:)`` when that would never be.
-    func helping(
-        towards entry: WorkEntry, wait: ThreadWait, until isDone: () -> Bool, park: () -> Void
-    ) throws(WorkQueueError) {
-        var sleep = Sleep(entry)
-        guard unsafe Worker.current != nil else {
-            while !isDone() { try sleep.sleep(park) }
+    func helping(towards entry: WorkEntry, wait: ThreadWait, until isDone: () -> Bool) throws(WorkQueueError) {
+        if unsafe Worker.current != nil || core.isClosedForAll {
+            try help(towards: entry, wait: wait, until: isDone)
             return
         }
+        core.sleepers.add(wait)
+        defer { core.sleepers.remove(wait) }
+        var sleep = Sleep(entry, wait)
+        while !isDone() {
+            if core.isClosedForAll { return try help(towards: entry, wait: wait, until: isDone) }
+            try sleep.sleep()
+        }
+    }
+
+    private func help(towards entry: WorkEntry, wait: ThreadWait, until isDone: () -> Bool) throws(WorkQueueError) {
+        var sleep = Sleep(entry, wait)
         let lowest = self.lowest
         lowest.state.withLock { $0.helpers.append(wait) }
         defer { lowest.state.withLock { state in state.helpers.removeAll { $0 === wait } } }
@@ -27,9 +35,14 @@ extension QueueCore {
             if let next = standing(before: entry), next.claim() {
                 next.help(until: isDone)
             } else {
-                try sleep.sleep(park)
+                try sleep.sleep()
             }
         }
+    }
+
+    /// Lets the helpers of a queue's chain look again: an entry that one of them looked for in vain has been added.
+    func wakeHelpers() {
+        for helper in lowest.state.withLock({ $0.helpers }) { helper.parker.unpark() }
     }
 
     /// The end of the chain of targets.
@@ -43,11 +56,16 @@ extension QueueCore {
     /// want what the waiting thread holds.
     private func standing(before entry: WorkEntry) -> WorkEntry? {
         let (found, target) = state.withLock { state -> (WorkEntry?, QueueCore?) in
+            guard entry.place != .outside else {
+                // Not due, or gone: nothing that stands here has to run for it.
+                entry.isLookedFor = true
+                return (nil, nil)
+            }
             if kind == .serial { return (state.isDraining ? nil : state.drain, state.target) }
             guard !state.order.isSuspended else { return (nil, nil) }
-            let first =
+            let first: WorkEntry? =
                 switch entry.place {
-                case .outside: nil as WorkEntry?
+                case .outside: nil
                 // All that have their turn came before it, or are the barrier that it stands behind.
                 case .held: state.active.first { !$0.isStarted }
                 case .active: entry.isStarted ? nil : entry
@@ -91,16 +109,18 @@ extension QueueCore {
     /// One thread's wait for an entry.
     private struct Sleep {
         let entry: WorkEntry
+        let wait: ThreadWait
         let waiter: LockWaiter
         var isReported = false
 
-        init(_ entry: WorkEntry) {
+        init(_ entry: WorkEntry, _ wait: ThreadWait) {
             self.entry = entry
+            self.wait = wait
             waiter = LockWaiter(
                 party: .callingThread, name: nil, level: QoS.currentLevel, lockName: entry.awaitedName)
         }
 
-        mutating func sleep(_ park: () -> Void) throws(WorkQueueError) {
+        mutating func sleep() throws(WorkQueueError) {
             if !isReported, InversionDetection.isOn, unsafe Worker.current != nil {
                 isReported = true
                 let holder = entry.blockers.first.map { LockParty.thread($0) }
@@ -108,7 +128,7 @@ extension QueueCore {
                     .blockedPoolThread, holder: holder,
                     "a thread of a pool sleeps for a work queue: await run(_:) or finished() instead")
             }
-            try waiter.sleep(awaiting: entry, refusal: WorkQueueError.deadlock(waits:), park)
+            try waiter.sleep(wait, awaiting: entry, refusal: WorkQueueError.deadlock(waits:))
         }
     }
 }

@@ -28,6 +28,9 @@ final class QueueCore: Sendable {
 
     let state: Lock<State>
 
+    /// The queue's parallel loops.
+    let parallelHelp = ParallelHelp()
+
     /// 1 + the rank of the global queue that it targets; 0 for none.
     private let globalTarget = Atomic<UInt8>(0)
 
@@ -142,11 +145,14 @@ final class QueueCore: Sendable {
     func add(_ entry: WorkEntry) {
         if entry.onShutdown == .block { entry.hold = core.beginHold(.entry(entry)) }
         var effects = QueueEffects()
-        add(entry, &effects)
+        let isLookedFor = add(entry, &effects)
         effects.perform(on: core)
+        if isLookedFor { wakeHelpers() }
     }
 
-    private func add(_ entry: WorkEntry, _ effects: inout QueueEffects) {
+    /// - Returns: whether a helper has looked for it in vain.
+    @discardableResult
+    private func add(_ entry: WorkEntry, _ effects: inout QueueEffects) -> Bool {
         state.withLock { state in
             let level = entry.demand
             entry.publish(level)
@@ -159,6 +165,7 @@ final class QueueCore: Sendable {
                 entry.place = .held(number)
                 advance(&state, &effects)
             }
+            return entry.isLookedFor
         }
     }
 

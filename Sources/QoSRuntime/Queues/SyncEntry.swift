@@ -38,6 +38,9 @@ final class SyncEntry: WorkEntry, @unchecked Sendable {
     /// Whether it has run, and does not hold its submitter's closure any more.
     var isDone: Bool { done.load(ordering: .acquiring) }
 
+    /// Not once the closure runs, which is its submitter's.
+    override var mayBeGivenUp: Bool { !isTaken.load(ordering: .acquiring) }
+
     override func perform() {
         if let carried {
             carried.run()

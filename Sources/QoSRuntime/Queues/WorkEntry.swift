@@ -21,6 +21,9 @@ class WorkEntry: CurrentWork, @unchecked Sendable {
     /// Whether it runs alone on a concurrent queue (rule B11).
     let isBarrier: Bool
 
+    /// Whether a thread that waits for it can give up.
+    var mayBeGivenUp: Bool { true }
+
     /// What it declares for a shutdown.
     let onShutdown: ShutdownBehavior?
 
@@ -37,6 +40,9 @@ class WorkEntry: CurrentWork, @unchecked Sendable {
 
     /// Where it is in its queue. The queue's lock.
     var place = Place.outside
+
+    /// Whether a helper has looked for it before it was added. The queue's lock.
+    var isLookedFor = false
 
     /// The level that it was submitted with. The queue's lock.
     var base: LevelCode
@@ -112,6 +118,9 @@ class WorkEntry: CurrentWork, @unchecked Sendable {
 
     /// What it runs at, with what the queues that its own targets demand of it.
     final var effectiveLevel: QoSLevel? { effectiveThroughTargets.level }
+
+    /// What it runs at, or would run at if its turn came now. O(what stands behind it).
+    final var expectedLevel: QoSLevel? { queue.expectedLevel(of: self).level }
 
     private final var effectiveThroughTargets: LevelCode {
         guard queue.hasTarget, let carrier = queue.carrier(of: self) else { return effective }

@@ -128,10 +128,10 @@ public final class WorkGroup: Sendable {
         let waiter = LockWaiter(
             party: .callingThread, name: nil, level: QoS.currentLevel, lockName: awaitedName)
         do throws(WorkQueueError) {
-            try waiter.sleep(awaiting: self, refusal: WorkQueueError.deadlock(waits:)) { thread.parker.park() }
+            try waiter.sleep(thread, awaiting: self, refusal: WorkQueueError.deadlock(waits:))
         } catch {
-            _ = gaveUp(thread)
-            throw error
+            // It may have ended just when the wait was refused.
+            if gaveUp(thread) { throw error }
         }
     }
 

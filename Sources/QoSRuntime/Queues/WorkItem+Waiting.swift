@@ -54,7 +54,8 @@ extension WorkItem {
                 try waitHelping(raised, thread)
             } catch {
                 state.withLock { $0.gaveUp(thread) }
-                throw error
+                // It may have ended just when the wait was refused.
+                if !isFinished { throw error }
             }
             return true
         }
@@ -68,27 +69,32 @@ extension WorkItem {
             thread.parker.park()
             return
         }
-        if entry.queue.isGlobal, unsafe Worker.current != nil, entry.claim() { entry.run() }
-        try entry.queue.helping(towards: entry, wait: thread) {
-            isFinished
-        } park: {
-            thread.parker.park()
-        }
+        try entry.queue.helping(towards: entry, wait: thread) { isFinished }
     }
 
     /// Waits until the item has finished, without blocking a thread. When the waiting task is raised meanwhile, the item
     /// follows.
     ///
     /// Pays no attention to the task's cancellation: ``cancel()`` the item.
-    public func finished() async {
+    ///
+    /// - Parameter promotes: `false` for a wait that only watches, and raises nothing.
+    public func finished(promotes: Bool = true) async {
+        guard promotes else {
+            await suspendUntilFinished()
+            return
+        }
         await withRaiseHandler(for: self) {
             // Not before: a raise between this look and the handler would come to nobody.
             raise(to: LevelCode(QoS.currentLevel))
-            await withCheckedContinuation { continuation in
-                if !state.withLock({ $0.suspends(continuation) }) { continuation.resume() }
-            }
+            await suspendUntilFinished()
         } raised: { item, level in
             item.raise(to: LevelCode(level))
+        }
+    }
+
+    private func suspendUntilFinished() async {
+        await withCheckedContinuation { continuation in
+            if !state.withLock({ $0.suspends(continuation) }) { continuation.resume() }
         }
     }
 

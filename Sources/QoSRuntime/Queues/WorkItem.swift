@@ -20,31 +20,30 @@ public final class WorkItem: Sendable {
     /// The item's flags.
     public let flags: WorkItemFlags
 
-    private let body: @Sendable () -> Void
-
     /// With ``WorkItemFlags/assignCurrent``: the context of the code that made the item (rules B9, X2).
     let contextAtCreation: CarriedContext?
-    let state = Lock(WorkItemState())
+    let state: Lock<WorkItemState>
 
     /// Makes an item.
     public init(level: QoSLevel? = nil, flags: WorkItemFlags = [], _ body: @escaping @Sendable () -> Void) {
         self.level = WorkSubmission.captured(assigned: level, flags: flags, creator: QoS.currentLevel)
         self.flags = flags
-        self.body = body
+        state = Lock(WorkItemState(body))
         contextAtCreation = flags.contains(.assignCurrent) ? .captured(flags) : nil
     }
 
     /// Lets the item not begin any more; one that runs goes on, and may look at ``isCancelled`` (rule B12).
     ///
-    /// An item that was cancelled before it began does not run its closure when its turn comes; those who wait for it go on then.
-    /// A delay ends: the item's turn comes now.
+    /// An item that was cancelled before it began does not run its closure when its turn comes; those who wait for it go on then. The
+    /// closure, and what it captures, is released at once. A delay ends: the item's turn comes now.
     public func cancel() {
-        if let (ticket, entry) = state.withLock({ $0.cancelled() }) { entry.queue.endDelay(ticket) }
+        let cancelled = state.withLock { $0.cancelled() }
+        if let delay = cancelled.delay { delay.entry.queue.endDelay(delay.ticket) }
     }
 
     /// The item has been submitted after a delay.
     func isDelayed(by ticket: TimerTicket) {
-        if let (ticket, entry) = state.withLock({ $0.isDelayed(by: ticket) }) { entry.queue.endDelay(ticket) }
+        if let delay = state.withLock({ $0.isDelayed(by: ticket) }) { delay.entry.queue.endDelay(delay.ticket) }
     }
 
     /// Whether ``cancel()`` was called.
@@ -54,8 +53,13 @@ public final class WorkItem: Sendable {
     public var isFinished: Bool { state.withLock { $0.phase == .finished } }
 
     /// The level that the item runs or waits at, promotions included; `nil` before its submission and after its end.
+    ///
+    /// For an item that waits for its turn that is also what stands behind it and needs its end (rule I1).
+    ///
+    /// - Complexity: O(1) for an item that runs; O(items behind it) for one that waits for its turn.
     public var effectiveLevel: QoSLevel? {
-        state.withLock { $0.phase == .finished ? nil : $0.entry }?.effectiveLevel
+        let (entry, performance) = state.withLock { $0.phase == .finished ? (nil, nil) : ($0.entry, $0.performance) }
+        return QoSLevel.higher(entry?.expectedLevel, performance?.effectiveLevel)
     }
 
     /// Runs the item on the calling thread, in no queue; returns at once when it has begun already.
@@ -63,11 +67,12 @@ public final class WorkItem: Sendable {
     /// Code in it runs with the item's level or the thread's, whichever is higher (rule B7).
     public func perform() {
         let submission = WorkSubmission(itemLevel: level, flags: flags, submitter: QoS.currentLevel)
-        WorkScope.with(PerformedWork(effectiveLevel: submission.synchronousLevel)) {
+        let performance = Performance(level: submission.synchronousLevel, within: WorkEntry.current)
+        WorkScope.with(performance) {
             if flags.isDisjoint(with: [.assignCurrent, .detached]) {
-                runOnce()
+                runOnce(performance)
             } else {
-                CarriedContext.run(contextAtCreation, runOnce)
+                CarriedContext.run(contextAtCreation) { runOnce(performance) }
             }
         }
     }
@@ -78,10 +83,12 @@ public final class WorkItem: Sendable {
     }
 
     /// Runs the closure unless it has begun or was cancelled, and tells those who wait.
-    func runOnce() {
-        switch state.withLock({ $0.begun() }) {
+    ///
+    /// - Parameter performance: what it runs as, where that is no entry of its own.
+    func runOnce(_ performance: Performance? = nil) {
+        switch state.withLock({ $0.begun(performance) }) {
         case .nothing: return
-        case .run: body()
+        case .run(let body): body()
         case .skip: break
         }
         state.withLock { $0.ended() }.perform()
@@ -109,11 +116,17 @@ public final class WorkItem: Sendable {
         if isFinished { queue.core.add(entry) }
     }
 
-    private final class PerformedWork: CurrentWork {
-        let effectiveLevel: QoSLevel?
+    /// The execution of an item by the thread that calls ``perform()``, or that submits it synchronously.
+    final class Performance: CurrentWork {
+        private let level: QoSLevel?
+        /// What the thread ran already: what raises that, raises the item.
+        private let entry: WorkEntry?
 
-        init(effectiveLevel: QoSLevel?) {
-            self.effectiveLevel = effectiveLevel
+        init(level: QoSLevel?, within entry: WorkEntry?) {
+            self.level = level
+            self.entry = entry
         }
+
+        var effectiveLevel: QoSLevel? { QoSLevel.higher(level, entry?.effectiveLevel) }
     }
 }

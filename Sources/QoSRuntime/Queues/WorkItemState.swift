@@ -4,6 +4,8 @@ import QoSKernel
 /// Where an item is in its life, and who waits for its end, as a value: an event answers with what is to be done outside of the
 /// lock.
 struct WorkItemState {
+    typealias Body = @Sendable () -> Void
+
     enum Phase: Equatable {
         case pending
         case running
@@ -11,8 +13,8 @@ struct WorkItemState {
     }
 
     /// What to do with an item whose turn has come.
-    enum Start: Equatable {
-        case run
+    enum Start {
+        case run(Body)
         /// It was cancelled: it ends without having run.
         case skip
         /// It has begun already.
@@ -24,6 +26,12 @@ struct WorkItemState {
 
     /// The timer that adds the entry; `nil` for an item that is not delayed.
     private var delay: TimerTicket?
+
+    /// Until it begins, or is cancelled before that.
+    private var body: Body?
+
+    /// What it runs as, where its submitter runs it.
+    private(set) var performance: WorkItem.Performance?
     private var isSubmitted = false
 
     /// What stands for the item in its queue, once it has been submitted.
@@ -36,6 +44,10 @@ struct WorkItemState {
     private var tasks: [CheckedContinuation<Void, Never>] = []
     private var notifications: [ClosureEntry] = []
 
+    init(_ body: @escaping Body) {
+        self.body = body
+    }
+
     /// - Returns: whether it is the first submission, and the item has not begun.
     mutating func submitted(as entry: ItemEntry?) -> Bool {
         guard !isSubmitted, phase == .pending else { return false }
@@ -46,29 +58,42 @@ struct WorkItemState {
         return true
     }
 
-    /// - Returns: the timer to be ended, and the entry that it would add.
-    mutating func cancelled() -> (ticket: TimerTicket, entry: ItemEntry)? {
+    /// What is to be done outside of the lock when the item has been cancelled.
+    struct Cancelled {
+        /// The closure, to be released there; `nil` when the item has begun.
+        let body: Body?
+        /// The timer to be ended, and the entry that it would add.
+        let delay: (ticket: TimerTicket, entry: ItemEntry)?
+    }
+
+    mutating func cancelled() -> Cancelled {
         isCancelled = true
-        guard let entry, let ticket = delay.take() else { return nil }
-        return (ticket, entry)
+        return Cancelled(body: body.take(), delay: takeDelay())
     }
 
     /// The item waits for a timer.
     ///
-    /// - Returns: as ``cancelled()``, where the item was cancelled meanwhile.
+    /// - Returns: the delay to be ended, where the item was cancelled meanwhile.
     mutating func isDelayed(by ticket: TimerTicket) -> (ticket: TimerTicket, entry: ItemEntry)? {
         delay = ticket
-        return isCancelled ? cancelled() : nil
+        return isCancelled ? takeDelay() : nil
     }
 
-    mutating func begun() -> Start {
+    private mutating func takeDelay() -> (ticket: TimerTicket, entry: ItemEntry)? {
+        guard let entry, let ticket = delay.take() else { return nil }
+        return (ticket, entry)
+    }
+
+    mutating func begun(_ performance: WorkItem.Performance?) -> Start {
         guard phase == .pending else { return .nothing }
         phase = .running
-        return isCancelled ? .skip : .run
+        self.performance = performance
+        return body.take().map(Start.run) ?? .skip
     }
 
     mutating func ended() -> Ending {
         phase = .finished
+        performance = nil
         defer { (threads, tasks, notifications) = ([], [], []) }
         return Ending(threads: threads, tasks: tasks, notifications: notifications)
     }

@@ -16,16 +16,14 @@ extension WorkQueue {
         try core.checkMayWait(isBarrier: false)
         guard count > 0 else { return }
         try withoutActuallyEscaping(body) { (body) throws(WorkQueueError) in
-            let work = ParallelWork(count: count, body: body)
+            let work = ParallelWork(count: count, context: .captured([]), body: body)
             let width = unsafe core.core.pools[level.rank].width
-            // Those that come when the loop has ended find nothing to do.
-            for _ in 0..<(core.isSerialThroughout ? 0 : min(count, width) - 1) {
-                core.add(
-                    ClosureEntry(queue: core, level: level, isBarrier: false, context: .captured([])) {
-                        work.takePart()
-                    })
+            let helpers = core.isSerialThroughout ? 0 : min(count, width) - 1
+            if helpers > 0 { core.callHelp(for: work, at: level, helpers: helpers) }
+            defer {
+                if helpers > 0 { core.parallelHelp.ended(work, at: level) }
+                work.finish()
             }
-            defer { work.finish() }
             try core.sync(level: level, caller: level, isBarrier: false) { work.takePart() }
         }
     }
@@ -55,6 +53,16 @@ extension WorkQueue {
 }
 
 extension QueueCore {
+    /// Adds the entries that a loop lacks to have so many helpers.
+    fileprivate func callHelp(for work: ParallelWork, at level: LevelCode, helpers: Int) {
+        for _ in 0..<parallelHelp.began(work, at: level, wanted: helpers) {
+            add(
+                ClosureEntry(queue: self, level: level, isBarrier: false) { [parallelHelp] in
+                    parallelHelp.help(at: level)
+                })
+        }
+    }
+
     /// Whether the queue, or one that it targets, runs one item at a time.
     var isSerialThroughout: Bool {
         var queue: QueueCore? = self

@@ -67,6 +67,17 @@ public final class WorkQueue: Sendable {
         try core.suspend()
     }
 
+    /// Whether the queue is suspended, by itself: not by what it targets.
+    public var isSuspended: Bool { core.state.withLock { $0.order.isSuspended } }
+
+    /// The number of items that wait for their turn in the queue.
+    ///
+    /// Items that have been given to a pool, or to the queue that this one targets, are not counted: so it is always 0 for a global
+    /// queue. Correct for the moment at which it is read.
+    ///
+    /// - Complexity: O(1).
+    public var waitingCount: Int { core.state.withLock { $0.order.heldCount } }
+
     /// Takes one ``suspend()`` back.
     ///
     /// - Throws: ``WorkQueueError/notSuspended(_:)``, ``WorkQueueError/globalQueue(_:)``.

@@ -78,6 +78,7 @@ extension SchedulerCore {
             }
         }
         removeTimers()
+        sleepers.wakeAll()
         loop.wake()
     }
 

@@ -83,6 +83,9 @@ final class SchedulerCore: @unchecked Sendable {
     /// The work that a shutdown waits for because it said so.
     let shutdownHolds = ShutdownHolds()
 
+    /// The threads, other than workers, that sleep until something of a work queue has ended.
+    let sleepers = SleepingThreads()
+
     /// Threads that have been started and have not come to their end.
     let workersLeft = Atomic<Int>(0)
 
@@ -213,6 +216,9 @@ final class SchedulerCore: @unchecked Sendable {
 
     @inline(__always)
     var isClosed: Bool { closedFlag.load(ordering: .relaxed) }
+
+    /// The same, for a thread that has made itself known to ``close()`` before.
+    var isClosedForAll: Bool { closedFlag.load(ordering: .sequentiallyConsistent) }
 
     /// Whether a processor has none of our workers: only then does a worker that spins take nothing from another.
     @inline(__always)

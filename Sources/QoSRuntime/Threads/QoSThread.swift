@@ -19,23 +19,12 @@ import Synchronization
 /// Threading: any thread, except where a method says otherwise. A thread that was started runs to its end, also when nobody keeps
 /// the object.
 public final class QoSThread<Success: Sendable>: Sendable {
-    private enum Phase {
-        case ready(@Sendable () throws -> Success)
-        case running(Waiters)
-        case ended(Result<Success, any Error>)
-    }
-
-    private struct Waiters {
-        var threads: [ThreadWait] = []
-        var tasks: [CheckedContinuation<Result<Success, any Error>, Never>] = []
-    }
-
     /// What it is called; tools show the first 15 bytes.
     public let name: String
 
     private let stackSize: Int?
     private let ownLevel: ThreadLevel
-    private let phase: Lock<Phase>
+    private let life: Lock<ThreadLife<Success>>
 
     /// The kernel's id of the thread, once it runs.
     private let id = Atomic<UInt32>(0)
@@ -53,7 +42,7 @@ public final class QoSThread<Success: Sendable>: Sendable {
         self.name = name
         self.stackSize = stackSize
         ownLevel = ThreadLevel(level)
-        phase = Lock(.ready(body))
+        life = Lock(ThreadLife(body))
     }
 
     /// The level; `nil` is unspecified, as for a thread that was opted out (rule T4).
@@ -66,8 +55,8 @@ public final class QoSThread<Success: Sendable>: Sendable {
     ///
     /// - Throws: ``QoSThreadError/alreadyStarted(name:)`` afterwards (rule T3).
     public func setLevel(_ level: QoSLevel?) throws(QoSThreadError) {
-        let isReady = phase.withLock { phase in
-            guard case .ready = phase else { return false }
+        let isReady = life.withLock { life in
+            guard life.isReady else { return false }
             _ = ownLevel.set(level)
             return true
         }
@@ -77,19 +66,14 @@ public final class QoSThread<Success: Sendable>: Sendable {
     /// Starts it; returns when it runs.
     ///
     /// - Throws: ``QoSThreadError/alreadyStarted(name:)``, or ``QoSThreadError/refused(_:)`` when there can be no further thread; it
-    ///   may then be tried again.
+    ///   may then be tried again. Those that have begun to wait for its end meanwhile get ``QoSThreadError/notStarted(name:)``.
     public func start() throws(QoSThreadError) {
-        let body = phase.withLock { phase -> (@Sendable () throws -> Success)? in
-            guard case .ready(let body) = phase else { return nil }
-            phase = .running(Waiters())
-            return body
-        }
-        guard let body else { throw .alreadyStarted(name: name) }
+        guard let body = life.withLock({ $0.started() }) else { throw .alreadyStarted(name: name) }
         do throws(KernelError) {
             let thread = try Thread(name: name, stackSize: stackSize) { [self] in run(body) }
             thread.detach()
         } catch {
-            phase.withLock { $0 = .ready(body) }
+            life.withLock { $0.startFailed() }.resume(.failure(QoSThreadError.notStarted(name: name)))
             throw .refused("\(error)")
         }
     }
@@ -99,13 +83,7 @@ public final class QoSThread<Success: Sendable>: Sendable {
         ownLevel.beCurrent {
             ownLevel.applyEffects()
             let result = Result { try body() }
-            let waiters = phase.withLock { phase -> Waiters in
-                defer { phase = .ended(result) }
-                guard case .running(let waiters) = phase else { return Waiters() }
-                return waiters
-            }
-            for thread in waiters.threads { thread.parker.unpark() }
-            for task in waiters.tasks { task.resume(returning: result) }
+            life.withLock { $0.ended(result) }.resume(result)
         }
     }
 
@@ -120,70 +98,53 @@ public final class QoSThread<Success: Sendable>: Sendable {
     public func join() throws -> Success {
         if ThreadLevel.current === ownLevel { throw QoSThreadError.joinsItself(name: name) }
         let wait = ThreadWait()
-        let ended = try ended { $0.threads.append(wait) }
-        if let ended { return try ended.get() }
-        let waiter = LockWaiter(
-            party: .callingThread, name: nil, level: QoS.currentLevel, lockName: awaitedName)
-        while true {
+        var waiter: LockWaiter?
+        while life.withLock({ $0.waits { $0.threads.append(wait) } }) {
+            defer { life.withLock { $0.gaveUp(wait) } }
+            let known =
+                waiter
+                ?? LockWaiter(
+                    party: .callingThread, name: nil, level: QoS.currentLevel, lockName: awaitedName)
+            waiter = known
             do {
-                try waiter.sleep(awaiting: self, refusal: QoSThreadError.deadlock(waits:)) { wait.parker.park() }
+                try known.sleep(wait, awaiting: self, refusal: QoSThreadError.deadlock(waits:))
             } catch {
-                _ = try self.ended { waiters in waiters.threads.removeAll { $0 === wait } }
+                // It may have ended just when the wait was refused.
+                guard life.withLock({ $0.result == nil }) else { break }
                 throw error
             }
-            if let ended = try self.ended(or: { _ in }) { return try ended.get() }
         }
+        return try endedResult.get()
     }
 
     /// What the body returned, when the thread has ended; the calling task is suspended until then. Cancellation does not end the
     /// wait.
     public var value: Success {
         get async throws {
-            if phase.withLock({ if case .ready = $0 { true } else { false } }) {
-                throw QoSThreadError.notStarted(name: name)
-            }
             let result = await withCheckedContinuation { continuation in
-                let ended = phase.withLock { phase -> Result<Success, any Error>? in
-                    if case .ended(let result) = phase { return result }
-                    if case .running(var waiters) = phase {
-                        waiters.tasks.append(continuation)
-                        phase = .running(waiters)
-                    }
-                    return nil
-                }
-                if let ended { continuation.resume(returning: ended) }
+                let isKept = life.withLock { $0.waits { $0.tasks.append(continuation) } }
+                if !isKept { continuation.resume(returning: endedResult) }
             }
             return try result.get()
         }
     }
 
-    /// The result, or a note that somebody waits for it.
-    private func ended(or note: (inout Waiters) -> Void) throws(QoSThreadError) -> Result<Success, any Error>? {
-        let (isStarted, result) = phase.withLock { phase -> (Bool, Result<Success, any Error>?) in
-            switch phase {
-            case .ready: return (false, nil)
-            case .ended(let result): return (true, result)
-            case .running(var waiters):
-                note(&waiters)
-                phase = .running(waiters)
-                return (true, nil)
-            }
-        }
-        guard isStarted else { throw .notStarted(name: name) }
-        return result
+    /// What the body returned or threw, of a thread that does not run.
+    private var endedResult: Result<Success, any Error> {
+        life.withLock(\.result) ?? .failure(QoSThreadError.notStarted(name: name))
     }
 }
 
 extension QoSThread: ThreadAwaited {
     var blockers: [UInt32] {
-        let isRunning = phase.withLock { if case .running = $0 { true } else { false } }
+        let isRunning = life.withLock(\.isRunning)
         let id = id.load(ordering: .relaxed)
         return isRunning && id != 0 ? [id] : []
     }
 
     var awaitedName: String { "the end of thread '\(name)'" }
 
-    /// Whoever waits for its end raises nobody: what it waits for is the whole life of the thread.
+    /// A wait for its end raises nothing: it is for the whole life of the thread.
     func raised(to level: LevelCode) {}
 
     func lowered(from level: LevelCode) {}

@@ -90,6 +90,18 @@ struct InferenceTests {
         #expect(facts.level == row.expected)
     }
 
+    @Test(
+        "O7 O8 work that was lowered is not raised by its task, unless that was raised since",
+        arguments: [
+            (QoSClass.userInitiated, QoSLevel.background), (.userInteractive, .userInteractive),
+            (.utility, .background),
+        ])
+    func lowered(task: QoSClass, expected: QoSLevel) {
+        var facts = SubmitterFacts()
+        (facts.work, facts.workBegunAt, facts.task) = (.background, .userInitiated, task)
+        #expect(facts.level == expected)
+    }
+
     @Test("O2 what is created on the main thread of an interactive process, with nothing else, gets userInitiated")
     func mainThreadOfInteractiveProcess() {
         var facts = SubmitterFacts()

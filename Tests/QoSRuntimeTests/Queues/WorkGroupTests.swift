@@ -87,6 +87,25 @@ struct WorkGroupTests {
         }
     }
 
+    @Test("B14 parallel loops leave no more in a paused pool than can help them at once, however many there are")
+    func applyInPausedPool() async throws {
+        try await withScheduler { scheduler in
+            let queue = scheduler.globalQueue(for: .utility)
+            scheduler.setWidthLimit(0, for: .utility)
+            let ran = Tally()
+            let thread = QoSThread(name: "loops", level: .utility) {
+                for _ in 0..<1_000 { try queue.apply(4) { _ in ran.add() } }
+            }
+            try thread.start()
+            try await thread.value
+            #expect(ran.value == 4_000)
+            scheduler.setWidthLimit(nil, for: .utility)
+            try await queue.quietly {}
+            let run = scheduler.snapshot.pools.first { $0.qosClass == .utility }?.jobsRun ?? 0
+            #expect(run <= 8, "\(run) jobs were left")
+        }
+    }
+
     @Test("B14 apply onto the own serial queue is an error")
     func applyOwnQueue() async throws {
         try await withScheduler { scheduler in

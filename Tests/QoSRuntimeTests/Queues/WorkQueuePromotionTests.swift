@@ -193,7 +193,7 @@ struct WorkQueuePromotionTests {
             #expect(running.item.effectiveLevel == .utility)
             queue.async(level: .userInitiated) {}
             #expect(running.item.effectiveLevel == .userInitiated)
-            #expect(barrier.effectiveLevel == .utility)
+            #expect(barrier.effectiveLevel == .userInitiated)
             running.goOn.open()
             await barrier.finished()
         }

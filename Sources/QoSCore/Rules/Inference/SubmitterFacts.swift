@@ -5,6 +5,9 @@ package struct SubmitterFacts: Sendable, Hashable {
     /// Whether code stands in the execution of a work item or operation, and at which level that runs.
     package var work: QoSLevel?
 
+    /// The class with which a task was made to run that work; `nil` where the work is a part of a task that was there before.
+    package var workBegunAt: QoSClass?
+
     /// The level that the surrounding activity gives (rule S8), and the class of the task that began it.
     package var activity: (level: QoSLevel, begunAt: QoSClass?)? {
         get { activityLevel.map { ($0, activityBegunAt) } }
@@ -29,13 +32,15 @@ package struct SubmitterFacts: Sendable, Hashable {
     /// The level that the code submits and creates with, before the translation of B6 (rules B6, O1, O2, S8, T5).
     ///
     /// - Work comes first, then the surrounding activity, then the task, then the thread.
-    /// - A task that something higher waits for, raises what it runs and what its activity gives (rule O8).
+    /// - A task that something higher waits for, raises what it runs and what its activity gives (rule O8). Work that was lowered since
+    ///   its task was made is not raised by the task's class, which cannot be taken back (rule O7).
     /// - A task of class `default` carries no information (rule C2); on a main thread that has a level above that, the main
     ///   thread's counts (rule O2).
     /// - `nil` is unspecified (rule C1).
     package var level: QoSLevel? {
         if let work {
-            return work.raised(to: task.map { QoSLevel($0) }.flatMap { $0.qosClass > work.qosClass ? $0 : nil })
+            guard let task, task > workBegunAt ?? work.qosClass, task > work.qosClass else { return work }
+            return QoSLevel(task)
         }
         if let activity {
             guard let task, task > activity.begunAt ?? .userInteractive, task > activity.level.qosClass else {

@@ -30,6 +30,11 @@ struct LevelIndex: Sendable, Hashable {
     }
 }
 
+extension LevelIndex {
+    /// The relative priority without its sign, 0…15: by how far it goes behind others of its class. 15 for no level.
+    var lowering: UInt8 { self == .none ? Self.perClass - 1 : Self.perClass - 1 - (rawValue - 1) % Self.perClass }
+}
+
 extension LevelIndex: Comparable {
     static func < (left: LevelIndex, right: LevelIndex) -> Bool {
         left.rawValue < right.rawValue

@@ -28,7 +28,7 @@ extension OperationGraph {
         operations[Int(parent.index)].firstDependent = edge
 
         let level = operations[Int(child.index)].level
-        raise(parent.index, to: level, &effects)
+        raise(parent.index, to: level, lowering: operations[Int(child.index)].lowering, &effects)
         raiseParents(to: level, &effects)
     }
 

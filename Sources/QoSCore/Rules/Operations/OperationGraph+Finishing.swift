@@ -86,7 +86,6 @@ extension OperationGraph {
         advanceSegments(place)
         unrest(record.queue)
         if queues[place].unfinished == 0 {
-            if !waits.isEmpty { waits.ended(.queue(record.queue)) }
             effects.idle.append(OperationQueueID(index: record.queue))
         }
     }

@@ -9,10 +9,12 @@ extension OperationGraph {
         guard record.state != .finished else { return }
         operations[index].isResolved = true
         guard new > record.level else {
-            move(index, to: new)
+            move(index, to: new, lowering: new.lowering)
             return
         }
-        raise(id.index, to: new, &effects)
+        note(promotionOf: index, to: new, &effects)
+        move(index, to: new, lowering: new.lowering)
+        if record.firstParent != DependencyEdges.none { raisedOperations.append(id.index) }
         var edge = record.firstDependent
         while edge != DependencyEdges.none {
             let child = edges[edge].child
@@ -36,26 +38,44 @@ extension OperationGraph {
             levelSet(of: id, to: inferred, &effects)
         } else if record.state == .created {
             operations[Int(id.index)].level = .none
+            operations[Int(id.index)].lowering = LevelIndex.none.lowering
             operations[Int(id.index)].isResolved = false
         }
     }
 
     /// Somebody began to wait for the operation, or was raised while waiting: the operation is raised to the waiter's level
     /// (rule O9), and what it depends on (O5).
-    package mutating func operationWaitedFor(_ id: OperationID, at level: QoSLevel, _ effects: inout OperationEffects) {
-        raise(id.index, to: LevelIndex(level), &effects)
-        raiseParents(to: LevelIndex(level), &effects)
+    ///
+    /// - Parameters:
+    ///   - id: which operation.
+    ///   - level: the waiter's.
+    ///   - inOrder: whether it is waited for together with its queue, so that it keeps its order among the others.
+    ///   - effects: what has to be done.
+    package mutating func operationWaitedFor(
+        _ id: OperationID, at level: QoSLevel, inOrder: Bool = false, _ effects: inout OperationEffects
+    ) {
+        let new = LevelIndex(level)
+        raise(id.index, to: new, lowering: inOrder ? nil : new.lowering, &effects)
+        raiseParents(to: new, &effects)
     }
 
     // MARK: Raising
 
     /// Raises an unfinished operation and puts it on the list of those whose parents are to follow.
-    mutating func raise(_ operation: UInt32, to level: LevelIndex, _ effects: inout OperationEffects) {
+    ///
+    /// - Parameter lowering: by how far it goes behind others of that level from now on, at most; `nil` for one that is raised together
+    ///   with others, which keeps its order among them.
+    mutating func raise(
+        _ operation: UInt32, to level: LevelIndex, lowering: UInt8? = nil, _ effects: inout OperationEffects
+    ) {
         let index = Int(operation)
-        guard operations[index].level < level, operations[index].state != .finished else { return }
-        note(promotionOf: index, to: level, &effects)
-        move(index, to: level)
-        if operations[index].firstParent != DependencyEdges.none { raisedOperations.append(operation) }
+        let record = operations[index]
+        let lowering = min(lowering ?? record.lowering, record.lowering)
+        guard record.state != .finished, record.level < level || (record.level == level && lowering < record.lowering)
+        else { return }
+        if record.level < level { note(promotionOf: index, to: level, &effects) }
+        move(index, to: level, lowering: lowering)
+        if record.firstParent != DependencyEdges.none { raisedOperations.append(operation) }
     }
 
     /// Raises the parents of the operations on the list, and theirs, until nothing changes (rule O5).
@@ -64,7 +84,7 @@ extension OperationGraph {
             var edge = operations[Int(operation)].firstParent
             while edge != DependencyEdges.none {
                 let next = edges[edge]
-                raise(next.parent, to: level, &effects)
+                raise(next.parent, to: level, lowering: operations[Int(operation)].lowering, &effects)
                 edge = next.nextOfChild
             }
         }
@@ -86,27 +106,38 @@ extension OperationGraph {
         }
     }
 
-    /// Gives an operation a level, and its queue the knowledge of it.
-    private mutating func move(_ index: Int, to level: LevelIndex) {
-        let (old, queue) = (operations[index].level, operations[index].queue)
-        operations[index].level = level
-        guard queue != OperationRecord.noQueue, old != level else { return }
-        let entry = SequenceQueue.Entry(sequence: operations[index].sequence, operation: UInt32(index))
-        let isReady = operations[index].state == .ready
-        let place = Int(queue)
+    /// Gives an operation a level and an order, and its queue the knowledge of both.
+    private mutating func move(_ index: Int, to level: LevelIndex, lowering: UInt8) {
+        let old = operations[index]
+        (operations[index].level, operations[index].lowering) = (level, lowering)
+        guard old.queue != OperationRecord.noQueue, old.level != level || old.lowering != lowering else { return }
+        let (place, isReady) = (Int(old.queue), old.state == .ready)
         let to = queues[place].bucket(level)
-        queues[place].buckets[to].members.enter(entry)
-        if isReady { queues[place].buckets[to].ready.enter(entry) }
-        leave(place, old, isReady: isReady)
+        if old.level != level {
+            queues[place].buckets[to].members.enter(.init(sequence: old.sequence, operation: UInt32(index)))
+            leaveMembers(place, old.level)
+        }
+        if isReady {
+            queues[place].buckets[to].ready.enter(
+                .init(sequence: operations[index].turn, operation: UInt32(index)))
+            leaveReady(place, old.level)
+        }
     }
 
     /// An operation is not meant any more by the entries of that level.
     mutating func leave(_ place: Int, _ level: LevelIndex, isReady: Bool) {
+        leaveMembers(place, level)
+        if isReady { leaveReady(place, level) }
+    }
+
+    private mutating func leaveMembers(_ place: Int, _ level: LevelIndex) {
         let bucket = queues[place].bucket(level)
         queues[place].buckets[bucket].members.left { [operations] in Self.isMember($0, of: level, operations) }
-        if isReady {
-            queues[place].buckets[bucket].ready.left { [operations] in Self.isReady($0, at: level, operations) }
-        }
+    }
+
+    private mutating func leaveReady(_ place: Int, _ level: LevelIndex) {
+        let bucket = queues[place].bucket(level)
+        queues[place].buckets[bucket].ready.left { [operations] in Self.isReady($0, at: level, operations) }
     }
 
     mutating func note(promotionOf index: Int, to level: LevelIndex, _ effects: inout OperationEffects) {
@@ -129,12 +160,12 @@ extension OperationGraph {
         return operations[index].state != .finished && operations[index].state != .free
     }
 
-    /// Whether the entry's operation is ready, at that level.
+    /// Whether the entry's operation is ready, at that level. The number is its turn.
     static func isReady(
         _ entry: SequenceQueue.Entry, at level: LevelIndex, _ operations: borrowing [OperationRecord]
     ) -> Bool {
         let index = Int(entry.operation)
-        return operations[index].sequence == entry.sequence && operations[index].level == level
+        return operations[index].turn == entry.sequence && operations[index].level == level
             && operations[index].state == .ready
     }
 }

@@ -24,6 +24,7 @@ extension OperationGraph {
 
         let standing = queues[place].level
         let own = ownLevel(of: operations[index], inQueueAt: standing)
+        if !operations[index].isResolved { operations[index].lowering = min(own.lowering, operations[index].lowering) }
         operations[index].isResolved = true
         // What it has inferred from the queue holds up nothing.
         if standing != .none, operations[index].level > queues[place].assigned {
@@ -59,6 +60,18 @@ extension OperationGraph {
     private mutating func segmentForNext(_ place: Int, isBarrier: Bool) -> UInt32 {
         if isBarrier, !queues[place].isDivided { dividedQueues += 1 }
         return queues[place].segmentForNext(isBarrier: isBarrier)
+    }
+
+    /// Several operations are going to be added: the queue starts nothing before all of them are there, so that the first is the highest.
+    package mutating func listComes(to queue: OperationQueueID) {
+        queues[Int(queue.index)].comingLists += 1
+    }
+
+    /// All of them are there.
+    package mutating func listHasCome(to queue: OperationQueueID, _ effects: inout OperationEffects) {
+        queues[Int(queue.index)].comingLists -= 1
+        unrest(queue.index)
+        startReady(&effects)
     }
 
     /// A list of operations, none of them a barrier, is going to be added in several events: a barrier that is added meanwhile
@@ -111,19 +124,20 @@ extension OperationGraph {
         startReady(&effects)
     }
 
-    /// The queue was suspended: it starts nothing; what runs goes on. Suspending it again changes nothing.
+    /// The queue was suspended: it starts nothing before it has been resumed as often; what runs goes on.
     package mutating func queueSuspended(_ queue: OperationQueueID) {
-        queues[Int(queue.index)].isSuspended = true
+        queues[Int(queue.index)].suspensions += 1
     }
 
-    /// The queue was resumed.
+    /// One suspension of the queue was taken back.
     ///
     /// - Throws: ``OperationGraphError/notSuspended(_:)`` when it was not suspended.
     package mutating func queueResumed(
         _ queue: OperationQueueID, _ effects: inout OperationEffects
     ) throws(OperationGraphError) {
         guard queues[Int(queue.index)].isSuspended else { throw .notSuspended(queue) }
-        queues[Int(queue.index)].isSuspended = false
+        queues[Int(queue.index)].suspensions -= 1
+        guard !queues[Int(queue.index)].isSuspended else { return }
         unrest(queue.index)
         startReady(&effects)
     }

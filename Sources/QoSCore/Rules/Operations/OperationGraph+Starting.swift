@@ -27,8 +27,9 @@ extension OperationGraph {
 
     private mutating func enterReady(_ entry: SequenceQueue.Entry, _ place: Int) {
         operations[Int(entry.operation)].state = .ready
-        let bucket = queues[place].bucket(operations[Int(entry.operation)].level)
-        queues[place].buckets[bucket].ready.enter(entry)
+        let record = operations[Int(entry.operation)]
+        let bucket = queues[place].bucket(record.level)
+        queues[place].buckets[bucket].ready.enter(.init(sequence: record.turn, operation: entry.operation))
         unrest(UInt32(place))
     }
 
@@ -66,7 +67,7 @@ extension OperationGraph {
         while let queue = restlessQueues.popLast() {
             let place = Int(queue)
             queues[place].isRestless = false
-            guard !queues[place].isSuspended else { continue }
+            guard !queues[place].isSuspended, queues[place].comingLists == 0 else { continue }
             var bucket = queues[place].buckets.count - 1
             while bucket >= 0, queues[place].running < queues[place].limit {
                 guard effects.started.count < startsAtOnce else { return unrest(queue) }

@@ -56,6 +56,7 @@ package struct OperationGraph: Sendable {
         var record = OperationRecord()
         record.origin = origin
         record.level = LevelIndex(assigned ?? origin.operation)
+        record.lowering = record.level.lowering
         record.isResolved = record.level != .none
         record.policy = policy
         record.isBarrier = isBarrier
@@ -131,7 +132,7 @@ package struct OperationGraph: Sendable {
     package mutating func queueReleased(_ id: OperationQueueID, _ effects: inout OperationEffects) -> Bool {
         let index = Int(id.index)
         queues[index].isReleased = true
-        queues[index].isSuspended = false
+        queues[index].suspensions = 0
         guard queues[index].unfinished > 0 else {
             freeQueue(id)
             return true
@@ -141,10 +142,12 @@ package struct OperationGraph: Sendable {
         return false
     }
 
-    /// Gives the place of a released queue back, once it was reported idle.
+    /// A queue was reported idle, and still is at the end of the event: what waits for it goes on. The place of a released queue is
+    /// given back.
     ///
     /// - Returns: `false` if the queue has not been released.
     package mutating func queueIdle(_ id: OperationQueueID) -> Bool {
+        if !waits.isEmpty { waits.ended(.queue(id.index)) }
         guard queues[Int(id.index)].isReleased else { return false }
         freeQueue(id)
         return true

@@ -18,11 +18,15 @@ struct OperationQueueRecord: Sendable {
 
     var isInUse = true
     var isReleased = false
-    var isSuspended: Bool
+    /// How often it was suspended, and has not been resumed since.
+    var suspensions: Int
+    var isSuspended: Bool { suspensions > 0 }
     /// How many may run at the same time.
     var limit: Int
     var running = 0
     var unfinished = 0
+    /// How many lists are being added of which all are to be there before one of them starts.
+    var comingLists = 0
     /// Whether it waits to be looked at for operations that can start.
     var isRestless = false
 
@@ -46,7 +50,7 @@ struct OperationQueueRecord: Sendable {
         self.assigned = assigned
         self.limit = limit
         self.lifetime = lifetime
-        self.isSuspended = isSuspended
+        suspensions = isSuspended ? 1 : 0
     }
 
     /// The level that operations are held against now; none for a queue without one.

@@ -25,6 +25,9 @@ struct OperationRecord: Sendable {
     var state = State.created
     /// The effective level.
     var level = LevelIndex.none
+    /// By how far it goes behind others of its effective level: the relative priority that it was given, or that of what waits for it
+    /// alone. A raise together with others does not change it.
+    var lowering = LevelIndex.none.lowering
     var origin = OperationOrigin()
     /// Whether the level was assigned, or taken from the operation in whose execution it was created.
     var isResolved = false
@@ -48,4 +51,6 @@ struct OperationRecord: Sendable {
     /// The search for a cycle that was here last.
     var searchMark: UInt32 = 0
 
+    /// Its place among those that are ready at its level: by relative priority, then in the order of adding.
+    var turn: UInt64 { UInt64(lowering) << 56 | sequence }
 }

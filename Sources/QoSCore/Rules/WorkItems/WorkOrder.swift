@@ -53,6 +53,15 @@ package struct WorkOrder: Sendable {
     /// The highest level of those that wait.
     package var highestHeld: LevelCode { max(leading.highest, behind.highest) }
 
+    /// The number of the oldest held item.
+    var firstHeld: Int { headSequence }
+
+    /// A held item, by its number.
+    func heldItem(_ sequence: Int) -> (level: LevelCode, isBarrier: Bool) {
+        let item = held[head + sequence - headSequence]
+        return (item.level, item.isBarrier)
+    }
+
     // MARK: Items
 
     /// An item comes in, behind all others.

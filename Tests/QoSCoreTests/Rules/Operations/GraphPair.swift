@@ -35,7 +35,8 @@ struct GraphPair {
             let limit = Int.random(in: 1...4, using: &random)
             let lifetime = QueuePromotionLifetime.allCases.randomElement(using: &random) ?? .untilSet
             let isSuspended = Bool.random(using: &random)
-            oracle.queues.append(.init(assigned: level, lifetime: lifetime, limit: limit, isSuspended: isSuspended))
+            oracle.queues.append(
+                .init(assigned: level, lifetime: lifetime, limit: limit, suspensions: isSuspended ? 1 : 0))
             queues.append(graph.queueCreated(level: level, limit: limit, lifetime: lifetime, isSuspended: isSuspended))
         }
         self.queues = queues
@@ -100,11 +101,11 @@ struct GraphPair {
         case .wait:
             guard let (index, id) = one(.created, .waiting, .evaluating, .ready, .running) else { return false }
             let level = level()
-            oracle.wait(for: [index], at: level)
+            oracle.wait(for: [index], at: level, inOrder: false)
             graph.operationWaitedFor(id, at: level, &effects)
         case .waitForQueue:
             let (index, level) = (Int.random(in: queues.indices, using: &random), level())
-            oracle.wait(for: oracle.members(of: index), at: level)
+            oracle.wait(for: oracle.members(of: index), at: level, inOrder: true)
             graph.queueWaitedFor(queues[index], at: level, &effects)
         case .finish:
             guard let (index, id) = one(.running) else { return false }
@@ -120,7 +121,7 @@ struct GraphPair {
             graph.conditionsMet(id, &effects)
         case .suspend:
             let index = Int.random(in: queues.indices, using: &random)
-            oracle.queues[index].isSuspended = true
+            oracle.queues[index].suspensions += 1
             graph.queueSuspended(queues[index])
         case .resume: return try resume()
         case .limit:
@@ -148,7 +149,8 @@ struct GraphPair {
         let known = assigned ?? origin.operation
         oracle.operations.append(
             .init(
-                level: known, isResolved: known != nil, origin: origin, policy: policy, isBarrier: isBarrier,
+                level: known, order: known?.relativePriority ?? .lowest, isResolved: known != nil, origin: origin,
+                policy: policy, isBarrier: isBarrier,
                 hasConditions: hasConditions))
         ids.append(
             graph.operationCreated(
@@ -239,7 +241,7 @@ struct GraphPair {
     private mutating func resume() throws -> Bool {
         let index = Int.random(in: queues.indices, using: &random)
         if oracle.queues[index].isSuspended {
-            oracle.queues[index].isSuspended = false
+            oracle.queues[index].suspensions -= 1
             try graph.queueResumed(queues[index], &effects)
         } else {
             #expect(throws: OperationGraphError.notSuspended(queues[index])) {

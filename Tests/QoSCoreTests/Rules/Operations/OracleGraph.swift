@@ -8,6 +8,8 @@ struct OracleGraph {
     struct Operation {
         var state = State.created
         var level: QoSLevel?
+        /// The relative priority that counts among those of its level.
+        var order: RelativePriority
         var isResolved: Bool
         let origin: OperationOrigin
         let policy: FailedDependencyPolicy
@@ -29,7 +31,8 @@ struct OracleGraph {
         var promotion = 1
         let lifetime: QueuePromotionLifetime
         var limit: Int
-        var isSuspended: Bool
+        var suspensions: Int
+        var isSuspended: Bool { suspensions > 0 }
 
         var level: QoSLevel? { promoted ?? assigned }
     }
@@ -57,6 +60,7 @@ struct OracleGraph {
         if !operations[id].isResolved {  // O1
             let inferred = operations[id].origin.operation ?? standing ?? operations[id].origin.fallback ?? .default
             operations[id].level = inferred.raised(to: brought)
+            operations[id].order = max(operations[id].order, inferred.raised(to: brought).relativePriority)
             operations[id].isResolved = true
         }
         // Whoever came to this moment knows its level: what it depends on learns of it (O5).
@@ -88,10 +92,11 @@ struct OracleGraph {
         guard operations[id].state != .finished else { return }
         operations[id].isResolved = true
         guard operations[id].level.map({ level > $0 }) ?? true else {
-            operations[id].level = level  // O7
+            (operations[id].level, operations[id].order) = (level, level.relativePriority)  // O7
             return
         }
         raise(id, to: level)  // O6
+        operations[id].order = level.relativePriority
         for child in operations.indices where operations[child].parents.contains(id) { raise(child, to: level) }
         if let queue = operations[id].queue {
             for other in members(of: queue) where operations[other].turn < operations[id].turn {
@@ -105,7 +110,7 @@ struct OracleGraph {
     mutating func unsetLevel(of id: Int) {
         let (origin, queue) = (operations[id].origin, operations[id].queue)
         guard queue != nil || origin.operation != nil else {
-            operations[id].level = nil
+            (operations[id].level, operations[id].order) = (nil, .lowest)
             operations[id].isResolved = false
             return
         }
@@ -118,7 +123,7 @@ struct OracleGraph {
         operations[child].parents.append(parent)
         conditionsFail(child)
         guard operations[parent].state != .finished else { return }
-        if let level = operations[child].level { raise(parent, to: level) }
+        if let level = operations[child].level { raise(parent, to: level, order: operations[child].order) }
         settle()
     }
 
@@ -128,14 +133,18 @@ struct OracleGraph {
         operations[child].conditionsAreMet = false
     }
 
-    mutating func wait(for ids: [Int], at level: QoSLevel) {  // O9
-        for id in ids { raise(id, to: level) }
+    /// O9; those of a queue keep their order.
+    mutating func wait(for ids: [Int], at level: QoSLevel, inOrder: Bool) {
+        for id in ids { raise(id, to: level, order: inOrder ? .lowest : level.relativePriority) }
         settle()
     }
 
-    private mutating func raise(_ id: Int, to level: QoSLevel) {
-        guard operations[id].state != .finished, operations[id].level.map({ level > $0 }) ?? true else { return }
-        operations[id].level = level
+    private mutating func raise(_ id: Int, to level: QoSLevel, order: RelativePriority = .lowest) {
+        let old = operations[id]
+        let order = max(old.order, order)
+        let isHigher = old.level.map { level > $0 } ?? true
+        guard old.state != .finished, isHigher || (level == old.level && order > old.order) else { return }
+        (operations[id].level, operations[id].order) = (level, order)
         risen.insert(id)
     }
 
@@ -147,10 +156,9 @@ struct OracleGraph {
             for child in risen {
                 guard let level = operations[child].level else { continue }
                 for parent in operations[child].parents where operations[parent].state != .finished {
-                    guard operations[parent].level.map({ level > $0 }) ?? true else { continue }
-                    operations[parent].level = level
-                    risen.insert(parent)
-                    changes = true
+                    let before = (operations[parent].level, operations[parent].order)
+                    raise(parent, to: level, order: operations[child].order)
+                    if (operations[parent].level, operations[parent].order) != before { changes = true }
                 }
             }
         }
@@ -240,7 +248,9 @@ struct OracleGraph {
         }
         return eligible.max { first, second in
             let (one, other) = (operations[first].level ?? .default, operations[second].level ?? .default)
-            return one == other ? operations[first].turn > operations[second].turn : one < other
+            guard one == other else { return one < other }
+            let (early, late) = (operations[first], operations[second])
+            return early.order == late.order ? early.turn > late.turn : early.order < late.order
         }
     }
 

@@ -79,13 +79,17 @@ struct StartingTests {
         #expect(world.effects.started == [ids[5]])
     }
 
-    @Test("A suspended queue starts nothing; resuming one that is not suspended is refused")
+    @Test(
+        "A suspended queue starts nothing until it has been resumed as often; resuming one that is not suspended is refused"
+    )
     func suspension() throws {
         var world = GraphWorld()
         let queue = world.queue(suspended: false)
         world.graph.queueSuspended(queue)
         world.graph.queueSuspended(queue)
         let id = try world.added(to: queue)
+        #expect(world.effects.started.isEmpty)
+        try world.resume(queue)
         #expect(world.effects.started.isEmpty)
         try world.resume(queue)
         #expect(world.effects.started == [id])
