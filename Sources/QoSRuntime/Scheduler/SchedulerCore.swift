@@ -58,9 +58,6 @@ final class SchedulerCore: @unchecked Sendable {
     /// How long a job may take before it counts as stalled, nanoseconds, by rank.
     let stallLimits: [UInt64]
 
-    /// The governor's changes that have not taken effect.
-    let widthChanges = WidthChanges()
-
     /// What the kernel lets the process do; `nil` when no effects are to be applied.
     let profile: KernelProfile?
 
@@ -166,10 +163,7 @@ final class SchedulerCore: @unchecked Sendable {
                     mostWide: configuration.processors ?? max(width, Topology.installedProcessors),
                     spin: configuration.spin(of: qosClass), core: self, at: pool))
         }
-        // Nothing waits yet, so nobody is admitted by that.
-        for (qosClass, count) in configuration.workers {
-            _ = admission.ownWidthChanged(rank: qosClass.rank, to: count)
-        }
+        for (qosClass, count) in configuration.workers { admission.setOwnWidth(rank: qosClass.rank, to: count) }
     }
 
     private static var processorsOfOuter: CPUSet? {
