@@ -65,6 +65,26 @@ extension PickMachine {
         return settle()
     }
 
+    /// Workers of a class came and went without an event for each: what all of that comes to.
+    ///
+    /// - Parameters:
+    ///   - qosClass: The class.
+    ///   - change: By how many more workers of it run; negative for less.
+    ///   - wentIdle: Whether one of them found its queue empty, which withdraws the class's request for another worker.
+    ///   - isWanted: Whether the class asks for another worker.
+    ///   - time: The time.
+    package mutating func workersChanged(
+        _ qosClass: QoSClass, by change: Int, wentIdle: Bool, isWanted: Bool, at time: SchedulerInstant
+    ) -> AdmissionActions {
+        passTime(to: time)
+        let rank = qosClass.rank
+        assert(table.records[rank].running + change >= 0, "a worker that was not admitted is said to have gone")
+        table.records[rank].running = max(0, table.records[rank].running + change)
+        if wentIdle { table.records[rank].isWaiting = false }
+        if isWanted { table.records[rank].isWaiting = true }
+        return settle()
+    }
+
     /// Time passed and nothing else happened; wanted at ``AdmissionActions/lookAgainAt``.
     package mutating func ticked(at time: SchedulerInstant) -> AdmissionActions {
         passTime(to: time)

@@ -54,12 +54,7 @@ extension SchedulerCore {
             guard let counted = unsafe worker.pointee.standing.load(ordering: .relaxed).blockedAs else { return nil }
             var admitted = admission.workerUnblocked(rank: counted.rank)
             // A raise that came while the thread slept, without the right to raise it: from now on the fence is of use.
-            if let raised = boost, case .fence(nil) = raised.means {
-                let (fence, admit) = unsafe admission.fenceRaised(
-                    upTo: raised.qosClass, holder: pool.pointee.qosClass)
-                admitted.formUnion(admit)
-                boost = WorkerBoost(qosClass: raised.qosClass, means: .fence(fence), endsWithLock: raised.endsWithLock)
-            }
+            unsafe admitted.formUnion(raiseMissingFence(&boost, holder: pool.pointee.qosClass))
             unsafe placeWorker(rank: pool.pointee.qosClass.rank, worker.pointee.index)
             // Not before: a worker that sees it taken back goes on, and may say at once that it is idle, and park.
             unsafe worker.pointee.standing.store(.counted, ordering: .sequentiallyConsistent)
@@ -70,6 +65,14 @@ extension SchedulerCore {
         blockedWorkers.wrappingSubtract(1, ordering: .relaxed)
         wake(admitted)
         unsafe observe(.workerUnblocked(worker.pointee.identity))
+    }
+
+    /// Puts up the fence of a raise that has none: the worker was blocked, enough fences were up, or admission's lock was taken.
+    private func raiseMissingFence(_ boost: inout WorkerBoost?, holder: QoSClass) -> QoSClassSet {
+        guard let raised = boost, case .fence(nil) = raised.means else { return [] }
+        let (fence, admitted) = admission.fenceRaised(upTo: raised.qosClass, holder: holder)
+        boost = WorkerBoost(qosClass: raised.qosClass, means: .fence(fence), endsWithLock: raised.endsWithLock)
+        return admitted
     }
 
     // MARK: The loop's look
@@ -87,6 +90,12 @@ extension SchedulerCore {
         let thread = ThreadID(rawValue: unsafe worker.pointee.threadID.load(ordering: .relaxed))
         guard thread.rawValue != 0 else { return }
         let isBlocked = unsafe worker.pointee.isBlocked
+        if unsafe !isBlocked && worker.pointee.isBoosted.load(ordering: .relaxed) {
+            let admitted: QoSClassSet? = unsafe worker.pointee.boost.withLockIfAvailable { boost in
+                unsafe worker.pointee.isBlocked ? [] : raiseMissingFence(&boost, holder: QoSClass(atRank: rank))
+            }
+            wake(admitted ?? [])
+        }
         if unsafe !isBlocked && worker.pointee.isParked { return }
         let step = unsafe worker.pointee.jobSteps.load(ordering: .sequentiallyConsistent)
         guard step & 1 == 1 else { return }
@@ -98,8 +107,11 @@ extension SchedulerCore {
         if let stalled = finding.stalledFor {
             stalls.wrappingAdd(1, ordering: .relaxed)
             unsafe pools[rank].counters.stalls.wrappingAdd(1, ordering: .relaxed)
+            let isAsleep = finding.stoodStill && ThreadClock.isAsleep(thread) == true
             unsafe observe(
-                .jobStalled(worker: worker.pointee.identity, nanoseconds: stalled, label: worker.pointee.jobLabel))
+                .jobStalled(
+                    worker: worker.pointee.identity, nanoseconds: stalled, label: worker.pointee.jobLabel,
+                    isAsleep ? .blocked : .computing))
         }
         if isBlocked {
             // One that declared it says itself when it is over; for one that does not, running is the proof.

@@ -14,10 +14,11 @@ extension Worker {
         let core = unsafe pool.pointee.core
         let rank = unsafe pool.pointee.qosClass.rank
         guard !core.isClosed, !holdsTurn else { return }
-        // Under the lock under which the worker is promoted or taken for blocked: each finds it counted, or waiting.
+        // Under the lock under which the worker is promoted or taken for blocked: each finds it counted, or waiting. No worker waits for
+        // admission's lock under it, since high threads take it.
         let asked: Admission.Asked? = unsafe worker.pointee.boost.withLock { boost in
             guard boost == nil, unsafe worker.pointee.standing.load(ordering: .relaxed) == .counted else { return nil }
-            let asked = core.admission.workerAsked(rank: rank)
+            let asked = core.admission.workerAsked(rank: rank, waits: false)
             if asked.answer != .goesOn { unsafe beginWaiting(worker) }
             return asked
         }

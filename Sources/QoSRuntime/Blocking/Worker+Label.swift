@@ -17,7 +17,7 @@ extension Worker {
 
 extension QoS {
     /// Gives a piece of synchronous work a name that a report of a stalled job shows
-    /// (``SchedulerEvent/jobStalled(worker:nanoseconds:label:)``).
+    /// (``SchedulerEvent/jobStalled(worker:nanoseconds:label:_:)``).
     ///
     /// May be nested: the innermost counts. A few nanoseconds; any thread, on one that is no scheduler's worker the body just runs.
     ///

@@ -14,8 +14,9 @@ public enum SchedulerEvent: Sendable, Hashable {
     case workerUnblocked(WorkerIdentity)
     /// A worker has been in one job for longer than its class should be: since so many nanoseconds, at least.
     ///
-    /// The label is that of ``QoS/withLabel(_:_:)`` or of the work queue whose item runs; `nil` where the job says nothing.
-    case jobStalled(worker: WorkerIdentity, nanoseconds: UInt64, label: String?)
+    /// A job that computes for long starves its class like one that blocks, and no other worker stands in for it: it suspends now and then,
+    /// or calls ``QoS/yieldIfNeeded()``. The label is that of ``QoS/withLabel(_:_:)`` or of the work queue whose item runs; `nil` where the job says nothing.
+    case jobStalled(worker: WorkerIdentity, nanoseconds: UInt64, label: String?, StallKind)
     /// Affinity or quota of the process changed, and the scheduler counts on another number of processors from now on.
     case processorsChanged(from: Int, to: Int)
     /// A limit that ``QoSScheduler/setWidthLimit(_:for:)`` set has taken effect, so many nanoseconds after it was set; `nil` is no limit.
@@ -27,6 +28,14 @@ public enum SchedulerEvent: Sendable, Hashable {
     case waiting(InversionReport)
     /// A thread could not be created; it is tried again while there is work.
     case threadStartFailed(QoSClass)
+}
+
+/// What a stalled job does.
+public enum StallKind: String, Sendable, Hashable, Codable {
+    /// It uses a processor, or waits for one, and does not suspend.
+    case computing
+    /// Its thread sleeps in the kernel.
+    case blocked
 }
 
 /// How it is known that a worker is blocked.

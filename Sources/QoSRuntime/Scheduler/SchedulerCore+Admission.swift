@@ -63,7 +63,7 @@ extension SchedulerCore {
             }
         }
         takeBackProcessors()
-        if widthChanges.isPending { settleWidthChanges() }
+        tellSettledWidths()
         let opened = admission.takeOpenedWindows()
         if !opened.isEmpty { observe(.starvationWindows(opened.members)) }
         // The loop keeps the time at which a class has waited for too long.

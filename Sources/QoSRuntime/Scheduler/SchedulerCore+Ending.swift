@@ -13,7 +13,7 @@ extension SchedulerCore {
     func beginEnding() {
         guard !drainingFlag.exchange(true, ordering: .sequentiallyConsistent) else { return }
         // What is paused would be run elsewhere a moment later, without its class.
-        for qosClass in QoSClass.allCases where admission.record(rank: qosClass.rank).widthLimit != .max {
+        for qosClass in QoSClass.allCases where admission.widthLimit(rank: qosClass.rank) != .max {
             setWidthLimit(.max, of: qosClass)
         }
         sortQueued()

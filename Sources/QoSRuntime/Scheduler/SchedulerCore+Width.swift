@@ -56,21 +56,20 @@ extension SchedulerCore {
     /// Limits how many workers of a class are at work. Any thread.
     func setWidthLimit(_ limit: Int, of qosClass: QoSClass) {
         let limit = max(0, limit)
-        widthChanges.begin(rank: qosClass.rank, .init(limit: limit, since: MonotonicClock.nanoseconds()))
         wake(admission.widthLimitChanged(rank: qosClass.rank, to: limit))
         // One that has been let go may have work that nobody asks for any more.
         if limit > 0, unsafe pools[qosClass.rank].hasWork() { unsafe pools[qosClass.rank].wakeOne() }
     }
 
-    /// Tells of the changes that have taken effect.
-    func settleWidthChanges() {
-        for (rank, change) in widthChanges.takeSettled(running: admission.running) {
-            let now = MonotonicClock.nanoseconds()
-            let took = now > change.since ? now - change.since : 0
-            unsafe pools[rank].counters.widthChange.store(took, ordering: .relaxed)
+    /// Tells the observer of limits that have taken effect. One load where there is none.
+    @inline(__always)
+    func tellSettledWidths() {
+        for settled in admission.takeSettledWidths() {
+            unsafe pools[settled.qosClass.rank].counters.widthChange.store(settled.took, ordering: .relaxed)
             observe(
                 .widthLimited(
-                    QoSClass(atRank: rank), to: change.limit == .max ? nil : change.limit, afterNanoseconds: took))
+                    settled.qosClass, to: settled.limit == .max ? nil : settled.limit,
+                    afterNanoseconds: settled.took))
         }
     }
 }

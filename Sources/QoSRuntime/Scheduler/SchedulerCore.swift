@@ -64,9 +64,6 @@ final class SchedulerCore: @unchecked Sendable {
     /// How long a job may take before it counts as stalled, nanoseconds, by rank.
     let stallLimits: [UInt64]
 
-    /// The governor's changes that have not taken effect.
-    let widthChanges = WidthChanges()
-
     /// What the kernel lets the process do; `nil` when no effects are to be applied.
     let profile: KernelProfile?
 
@@ -180,10 +177,7 @@ final class SchedulerCore: @unchecked Sendable {
                     mostWide: mostWide,
                     spin: configuration.spin(of: qosClass), core: self, at: pool))
         }
-        // Nothing waits yet, so nobody is admitted by that.
-        for (qosClass, count) in configuration.workers {
-            _ = admission.ownWidthChanged(rank: qosClass.rank, to: count)
-        }
+        for (qosClass, count) in configuration.workers { admission.setOwnWidth(rank: qosClass.rank, to: count) }
         usePlacement()
     }
 

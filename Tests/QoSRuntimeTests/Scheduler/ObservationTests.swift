@@ -30,10 +30,10 @@ struct ObservationTests {
             }
         }
 
-        var stalls: [(worker: WorkerIdentity, nanoseconds: UInt64, label: String?)] {
+        var stalls: [(worker: WorkerIdentity, nanoseconds: UInt64, label: String?, kind: StallKind)] {
             events.all.compactMap { event in
-                if case .jobStalled(let worker, let nanoseconds, let label) = event {
-                    (worker, nanoseconds, label)
+                if case .jobStalled(let worker, let nanoseconds, let label, let kind) = event {
+                    (worker, nanoseconds, label, kind)
                 } else {
                     nil
                 }
@@ -118,11 +118,28 @@ struct ObservationTests {
             #expect(observer.stalls.first { $0.worker.qosClass == .utility }?.label == "compress")
             #expect(observer.stalls.first { $0.worker.qosClass == .background }?.label == "indexer")
             #expect(observer.stalls.allSatisfy { $0.nanoseconds >= 10_000_000 })
+            #expect(observer.stalls.allSatisfy { $0.kind == .computing })
             #expect(observer.stalls.count == 2)
             #expect(scheduler.snapshot.stalls == 2)
             #expect(pool(scheduler, .utility).stalls == 1)
             #expect(pool(scheduler, .default).stalls == 0)
             isOver.open()
+            await task.escaped
+        }
+    }
+
+    @Test("a stalled job whose thread sleeps is reported as blocked, not as computing")
+    func blockedStall() async throws {
+        let observer = Observer()
+        var configuration = QoSScheduler.Configuration(
+            processors: 2, appliesKernelEffects: false, detectsBlocking: false, observer: observer)
+        configuration.stallLimits = [.utility: .milliseconds(10)]
+        try await withScheduler(configuration) { scheduler in
+            let gate = Gate()
+            let task = Task.detached(executorPreference: scheduler.executor(for: .utility)) { gate.blockThread() }
+            while observer.stalls.isEmpty { await Task.yield() }
+            #expect(observer.stalls.map(\.kind) == [.blocked])
+            gate.open()
             await task.escaped
         }
     }
