@@ -41,13 +41,13 @@ extension ConcurrencyRuntime {
         static let shared = Probe()
 
         func suspend(_ suspension: Suspension) async {
-            await withUnsafeContinuation { unsafe suspension.continuation = $0 }
+            await withCheckedContinuation { suspension.continuation = $0 }
         }
     }
 
     // SAFETY: used by one thread.
     private final class Suspension: @unchecked Sendable {
-        var continuation: UnsafeContinuation<Void, Never>?
+        var continuation: CheckedContinuation<Void, Never>?
     }
 
     private static var probeAddress: UInt {
@@ -65,7 +65,7 @@ extension ConcurrencyRuntime {
             await Probe.shared.suspend(suspension)
         }
         // A task that comes back to an actor which nobody has is served by a job; one that begins there may just take the actor.
-        unsafe suspension.continuation?.resume()
+        suspension.continuation?.resume()
     }
 
     /// Looks for the job that serves the probe while nobody else knows of it, and runs all jobs at once.

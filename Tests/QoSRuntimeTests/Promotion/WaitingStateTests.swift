@@ -20,7 +20,7 @@ struct WaitingStateTests {
     @Test(
         "I4 a task that waits is promoted in every state when something higher needs it, by preference",
         .needsKnownLayout,
-        arguments: Self.statesByPreference, Urgency.allCases)
+        arguments: statesByPreference, Urgency.allCases)
     func byPreference(_ state: WaitingState, _ urgency: Urgency) async throws {
         try await withScheduler(Self.oneWorker) { scheduler in
             let name = await state.threadOfPromoted(urgency, on: scheduler, isProcessWide: false)

@@ -64,7 +64,7 @@ struct DeterministicPromotionTests {
 
     @Test(
         "I4 a task that waits in any state is promoted when something of a higher class awaits it",
-        arguments: Self.states)
+        arguments: states)
     func everyState(_ state: WaitingState) throws {
         let scheduler = DeterministicScheduler(cores: 1)
         let stage = WaitingStage(
