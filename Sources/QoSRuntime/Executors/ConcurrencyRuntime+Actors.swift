@@ -46,6 +46,7 @@ extension ConcurrencyRuntime {
     }
 
     // SAFETY: used by one thread.
+    @safe
     private final class Suspension: @unchecked Sendable {
         var continuation: CheckedContinuation<Void, Never>?
     }
