@@ -103,16 +103,16 @@ extension SchedulerCore {
         guard let profile, admission.standsAside(rank: rank) else { return }
         let own = seatOfWorker(rank: rank, index).flatMap { placement.processor(of: $0) }
         guard let processor = own ?? Topology.currentProcessor() else { return }
-        let lender = UInt8(rank + 1)
-        lentBy.store(lender, ordering: .sequentiallyConsistent)
+        // The highest class that lends decides for how long: it has bound the most.
+        lentBy.max(UInt8(rank + 1), ordering: .sequentiallyConsistent)
         placement.avoid(processor)
         let starving = admission.openWindows
         bindWorkers(below: rank, to: CPUSet([processor]), by: profile) { rank, index in
             unsafe starving.contains(QoSClass(atRank: rank))
                 || !pools[rank].workers[index].isParked
         }
-        // Whoever took it back meanwhile may have done so before the threads were bound.
-        if lentBy.load(ordering: .sequentiallyConsistent) != lender { freeWorkers(below: rank, by: profile) }
+        // A thread that has taken it back meanwhile may have done so before the workers were bound.
+        if lentBy.load(ordering: .sequentiallyConsistent) == 0 { freeWorkers(by: profile) }
     }
 
     /// Lets the threads of low classes run wherever the process may, once nobody stands aside for them any more.
@@ -126,12 +126,13 @@ extension SchedulerCore {
         guard let profile,
             lentBy.compareExchange(expected: lender, desired: 0, ordering: .sequentiallyConsistent).exchanged
         else { return }
-        placement.avoid(nil)
-        freeWorkers(below: Int(lender) - 1, by: profile)
+        freeWorkers(by: profile)
     }
 
-    private func freeWorkers(below rank: Int, by profile: KernelProfile) {
-        bindWorkers(below: rank, to: processors.withLock { $0 }, by: profile) { _, _ in true }
+    /// All of them: one class may have lent its processor while another did, and bound others.
+    private func freeWorkers(by profile: KernelProfile) {
+        placement.avoid(nil)
+        bindWorkers(below: Self.lowestPlaced, to: processors.withLock { $0 }, by: profile) { _, _ in true }
     }
 
     /// A thread that has just ended, or may not be bound, stays as it is: the kernel's balancing does the rest.
