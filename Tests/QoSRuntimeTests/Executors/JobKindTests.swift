@@ -19,7 +19,7 @@ struct JobKindTests {
     /// Which jobs those are is learned when the first scheduler is made.
     init() { #expect(ConcurrencyRuntime.hasExpectedLayout) }
 
-    @Test("a task and the child of a group can be kept alive by retaining them")
+    @Test("a task and the child of a group can be kept alive by retaining them", .needsKnownLayout)
     func retainable() async {
         let executor = Noting()
         await Task(executorPreference: executor) {}.value
@@ -27,7 +27,7 @@ struct JobKindTests {
         #expect(executor.notes.all == [true, true])
     }
 
-    @Test("the child of an async let cannot: its parent takes its memory back")
+    @Test("the child of an async let cannot: its parent takes its memory back", .needsKnownLayout)
     func asyncLet() async {
         let executor = Noting()
         let sum = await withTaskExecutorPreference(executor) {

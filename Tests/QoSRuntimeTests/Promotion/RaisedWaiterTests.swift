@@ -54,7 +54,7 @@ struct RaisedWaiterTests {
         }
     }
 
-    @Test("I2 raises the task that holds the mutex that is waited for")
+    @Test("I2 raises the task that holds the mutex that is waited for", .needsKnownLayout)
     func mutex() async throws {
         try await withScheduler(Self.configuration) { scheduler in
             for _ in 0..<Self.rounds {
