@@ -35,6 +35,8 @@ extension Worker {
             && !resumesAsClosed(worker)
         core.placeWorker(rank: rank, index)
         unsafe worker.pointee.boost.withLock { _ in
+            // A promotion has counted it before it woke; since then the loop may have taken it for blocked.
+            guard unsafe worker.pointee.standing.load(ordering: .relaxed) == .atCheckpoint else { return }
             unsafe worker.pointee.standing.store(.counted, ordering: .sequentiallyConsistent)
         }
         // The admission was for whatever the class has to do: the rest still needs a worker.

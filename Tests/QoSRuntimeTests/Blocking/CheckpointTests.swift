@@ -1,6 +1,8 @@
 import QoSCore
+import QoSKernel
 import QoSKernelTestSupport
 import QoSRuntimeTestSupport
+import Synchronization
 import Testing
 
 @testable import QoSRuntime
@@ -80,6 +82,37 @@ struct CheckpointTests {
             scheduler.setWidthLimit(nil, for: .background)
             await low.escaped
             await countsNone(scheduler)
+        }
+    }
+
+    @Test("a promoted worker that is taken for blocked before it wakes from its checkpoint is counted once")
+    func blockedBeforeWaking() async throws {
+        try await withScheduler(configuration(nil)) { scheduler in
+            let core = scheduler.core
+            let (begun, isOver) = (Gate(), Gate())
+            let task = Task.detached(executorPreference: scheduler.executor(for: .background)) {
+                begun.open()
+                while !isOver.isOpen { Self.checkpoint() }
+            }
+            await begun.passed()
+            scheduler.setWidthLimit(0, for: .background)
+            await waits(.background, scheduler)
+            // What a promotion does, and the loop's look before the worker has woken.
+            let worker = unsafe core.pools[0].workers
+            #expect(unsafe Worker.endWaiting(worker))
+            _ = core.admission.workerUnblocked(rank: 0)
+            unsafe worker.pointee.boost.withLock { _ in
+                unsafe worker.pointee.standing.store(.counted, ordering: .sequentiallyConsistent)
+            }
+            let step = unsafe worker.pointee.jobSteps.load(ordering: .sequentiallyConsistent)
+            #expect(unsafe core.workerBlocked(worker, .detected, step: step))
+            isOver.open()
+            core.workerWakes()
+            unsafe worker.pointee.parker.unpark()
+            await task.escaped
+            scheduler.setWidthLimit(nil, for: .background)
+            await countsNone(scheduler)
+            while unsafe core.pools[0].blocked.load(ordering: .relaxed) != 0 { await Task.yield() }
         }
     }
 
