@@ -118,6 +118,14 @@ let package = Package(
             ],
             path: "Tests/Support/QoSProcessTestDriver"
         ),
+        // Random operations on several schedulers at once, with a watchdog; `Scripts/stress` runs it.
+        .executableTarget(
+            name: "QoSStress",
+            dependencies: [
+                "QoSOperations", "QoSRuntime", "QoSCore", "QoSKernel", "QoSTesting", "QoSRuntimeTestSupport",
+            ],
+            path: "Tests/Support/QoSStress"
+        ),
         // The same scenarios on Foundation and Dispatch, and on ours: a table for `Docs/ComingFromDispatchAndFoundation.md`.
         .executableTarget(
             name: "QoSPlatformFacts",
@@ -129,7 +137,7 @@ let package = Package(
             dependencies: [
                 "QoSRuntime", "QoSCore", "QoSKernel", "QoSEventLoop", "QoSTesting", "QoSKernelTestSupport",
                 "QoSRuntimeTestSupport", "QoSFileTestSupport",
-                "QoSProcessTestDriver",
+                "QoSProcessTestDriver", "QoSStress",
                 .product(name: "ServiceContextModule", package: "swift-service-context"),
             ]
         ),

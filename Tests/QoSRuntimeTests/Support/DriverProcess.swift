@@ -2,7 +2,7 @@ import Foundation
 import QoSKernel
 import QoSRuntimeTestSupport
 
-/// A program of `QoSProcessTestDriver`, as a process of its own.
+/// A program of `QoSProcessTestDriver`, or another one that was built beside the tests, as a process of its own.
 final class DriverProcess: Sendable {
     /// How a process ended.
     struct Ending: Equatable {
@@ -30,11 +30,16 @@ final class DriverProcess: Sendable {
     /// What has been read of its output, line by line.
     private let output = Lock("")
 
-    /// Starts the program beside the test binary.
-    init(_ arguments: String...) throws {
+    /// Starts a scenario of the driver.
+    convenience init(_ arguments: String...) throws {
+        try self.init(program: "QoSProcessTestDriver", arguments)
+    }
+
+    /// Starts a program beside the test binary.
+    init(program: String, _ arguments: [String]) throws {
         let binary = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         let process = Process()
-        process.executableURL = binary.deletingLastPathComponent().appendingPathComponent("QoSProcessTestDriver")
+        process.executableURL = binary.deletingLastPathComponent().appendingPathComponent(program)
         process.arguments = arguments
         let (standardOutput, standardError) = (Pipe(), Pipe())
         process.standardOutput = standardOutput

@@ -50,11 +50,17 @@ extension Catalogue {
 
     /// A lock between a high and a low class.
     static let b14 = Benchmark(id: "B14", title: "a lock shared by high and background") { scope in
-        [0.25, 0.5].flatMap { load in ["lock", "malloc", "sqlite"].map { hiddenLock($0, load, scope) } }
+        [0.25, 0.5].flatMap { load in
+            (["lock", "malloc", "sqlite"] + (scope.isQuick ? [] : ["own-mutex", "own-operations", "own-widths"])).map {
+                hiddenLock($0, load, scope)
+            }
+        }
     }
 
     private static func hiddenLock(_ name: String, _ load: Double, _ scope: Benchmark.Scope) -> Experiment {
-        let all = (scope.isQuick && name != "lock" ? [.ours, .defaultExecutor] : executors).map {
+        // Locks of ours are not on other executors.
+        let peers = name.hasPrefix("own-") ? ways : executors
+        let all = (scope.isQuick && name != "lock" ? [.ours, .defaultExecutor] : peers).map {
             Series($0, CaseName(name, ["rho": load]), seconds: scope.isQuick ? 0.8 : 4)
         }
         var rules = Rules()

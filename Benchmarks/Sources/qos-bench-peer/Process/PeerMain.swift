@@ -32,7 +32,7 @@ enum PeerMain {
             fail("\(options.benchmark) has no case \(options.caseName)", status: 64)
         }
         _ = startTime
-        PeerProcess.run(options.peer, outside: outside, servesMainActor: options.benchmark == "B16") { stage in
+        PeerProcess.run(options, outside: outside) { stage in
             do {
                 return try await workload.run(on: stage, seconds: options.seconds)
             } catch {

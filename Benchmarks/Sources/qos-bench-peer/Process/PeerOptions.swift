@@ -14,6 +14,16 @@ struct PeerOptions: Sendable {
         benchmark != "B3" && !caseName.parameters.contains { $0.key == "submitter" && $0.value == 0 }
     }
 
+    /// Whether the main thread serves the main actor on executors other than ours, whose process always does. A main thread that only
+    /// waits adds nothing to what is measured.
+    var servesMainActor: Bool { benchmark == "B16" }
+
+    /// The number of processors that a scheduler of ours counts on; `nil` for those of the machine.
+    var processors: Int? {
+        let count = Int(caseName["processors"])
+        return count > 0 ? count : nil
+    }
+
     init?(_ arguments: some Collection<String>) {
         let words = Array(arguments)
         guard words.count == 4 || words.count == 5, let peer = PeerKind(rawValue: words[0]),

@@ -9,20 +9,17 @@ enum PeerProcess {
     typealias Body = @Sendable (Stage) async -> RawFigures
 
     /// Must be called on the main thread, before any task is started.
-    ///
-    /// - Parameter servesMainActor: whether the main thread serves the main actor on executors other than ours, whose process
-    ///   always does. A main thread that only waits adds nothing to what is measured.
-    static func run(
-        _ peer: PeerKind, outside: OutsideThread, servesMainActor: Bool, _ body: @escaping Body
-    ) -> Never {
-        switch peer {
+    static func run(_ options: PeerOptions, outside: OutsideThread, _ body: @escaping Body) -> Never {
+        let servesMainActor = options.servesMainActor
+        let configuration = QoSScheduler.Configuration(processors: options.processors)
+        switch options.peer {
         case .ours:
-            runProcessWide(QoSProcess.Configuration(), outside, body)
+            runProcessWide(QoSProcess.Configuration(scheduler: configuration), outside, body)
         case .oursWithOneWorker:
             runProcessWide(QoSProcess.Configuration(scheduler: .init(processors: 1)), outside, body)
         case .oursByPreference:
             do {
-                let scheduler = try QoSScheduler()
+                let scheduler = try QoSScheduler(configuration: configuration)
                 runBeside(Stage(.byPreference(scheduler), outside: outside), servesMainActor, body)
             } catch {
                 PeerMain.fail("\(error)", status: 1)
@@ -35,7 +32,7 @@ enum PeerProcess {
             start(Stage(.processWide(nil), outside: outside), body)
             floor.runLoop()
         case .foundation, .tokio, .tokioNiced, .go, .java:
-            PeerMain.fail("\(peer.rawValue) is measured by \(peer.program)", status: 64)
+            PeerMain.fail("\(options.peer.rawValue) is measured by \(options.peer.program)", status: 64)
         }
     }
 

@@ -33,11 +33,15 @@ enum Workloads {
         case ("B8", "asleep"): SleepingTasks(count: Int(caseName["tasks"]))
         case ("B12", "idle"): IdleProcess()
         case ("B13", _): OperationShape(caseName).map(OperationCost.init(shape:))
-        case ("B14", "lock"): HiddenLock(MutexResource.init, load: caseName["rho"])
-        case ("B14", "malloc"): HiddenLock(MallocResource.init, load: caseName["rho"])
-        case ("B14", "sqlite"): HiddenLock(SQLiteResource.init, load: caseName["rho"])
+        case ("B14", "lock"): HiddenLock({ _ in MutexResource() }, load: caseName["rho"])
+        case ("B14", "malloc"): HiddenLock({ _ in MallocResource() }, load: caseName["rho"])
+        case ("B14", "sqlite"): HiddenLock({ _ in try SQLiteResource() }, load: caseName["rho"])
+        case ("B14", "own-mutex"): HiddenLock({ _ in RegistryResource() }, load: caseName["rho"])
+        case ("B14", "own-operations"): HiddenLock(OperationResource.init, load: caseName["rho"])
+        case ("B14", "own-widths"): HiddenLock(WidthResource.init, load: caseName["rho"])
         case ("B15", _): lock(caseName)
         case ("B16", _): OrdinaryOperation.make(caseName)
+        case ("B17", "jobs"): JobCost(classes: Int(caseName["classes"]), work: UInt64(caseName["us"] * 1000))
         default: nil
         }
     }

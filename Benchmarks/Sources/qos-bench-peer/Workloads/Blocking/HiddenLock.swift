@@ -2,20 +2,20 @@ import BenchCore
 import CBenchShims
 import QoSCore
 
-/// B14: jobs of userInteractive and tasks of background share something with a lock that nobody declared, while four tasks of
-/// default spin; how long the jobs wait for it.
+/// B14: jobs of userInteractive and tasks of background share something with a lock that nobody declared, or that is the runtime's
+/// own, while four tasks of default spin; how long the jobs wait for it.
 struct HiddenLock: Workload {
-    private let makeResource: @Sendable () throws -> any SharedResource
+    private let makeResource: @Sendable (Stage) throws -> any SharedResource
     /// The share of all processors that the jobs need.
     private let load: Double
 
-    init(_ makeResource: @escaping @Sendable () throws -> any SharedResource, load: Double) {
+    init(_ makeResource: @escaping @Sendable (Stage) throws -> any SharedResource, load: Double) {
         self.makeResource = makeResource
         self.load = load
     }
 
     func run(on stage: Stage, seconds: Double) async throws -> RawFigures {
-        let shared = try makeResource()
+        let shared = try makeResource(stage)
         let spinners = LowWork([.default], count: 4, piece: 500_000, on: stage)
         let isOver = Flag()
         let holders = (0..<2).map { _ in
