@@ -99,14 +99,12 @@ extension Player {
         case 1:
             await group.finished()
             token.finish()
-        default: Self.wait(for: group, token)
-        }
-    }
-
-    private static func wait(for group: WorkGroup, _ token: Token) {
-        QoS.withBlocking {
+        default:
+            // On a thread of its own: a thread of the default executor that waits is one less for what it waits for.
+            let thread = QoSThread(name: "stress") { try group.wait() }
             do {
-                try group.wait()
+                try thread.start()
+                try await thread.value
                 token.finish()
             } catch {
                 token.refuse()
