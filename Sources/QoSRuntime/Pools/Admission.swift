@@ -166,61 +166,76 @@ final class Admission: Sendable {
         waits: Bool = false, _ body: Event, note: (borrowing AdmissionNotes) -> QoSClassSet
     ) -> QoSClassSet {
         if waits {
-            let admit = state.withLock { state in handle(&state, body) }
-            return admit.union(takeNotesLeft())
+            return takeNotesLeft(besides: state.withLock { state in handle(&state, body) })
         }
         for _ in 0..<Self.tries {
             if let admit = state.withLockIfAvailable({ state in handle(&state, body) }) {
-                return admit.union(takeNotesLeft())
+                return takeNotesLeft(besides: admit)
             }
             cqos_spin_hint()
         }
         let assumed = note(notes)
         // The loop comes for the notes if the holder of the lock does not get so far.
         lookAgain.min(Self.now.advanced(byNanoseconds: Self.nextTry).nanoseconds, ordering: .relaxed)
-        return assumed.union(takeNotesLeft())
+        return takeNotesLeft(besides: assumed)
     }
 
     private func handle(_ state: inout State, _ body: Event) -> QoSClassSet {
         let now = Self.now
-        let noted = takeNotes(&state, at: now)
-        return publish(body(&state.machine, now), &state, at: now).union(noted)
+        var admitted = QoSClassSet()
+        takeNotes(&state, at: now, &admitted)
+        add(publish(body(&state.machine, now), &state, at: now), to: &admitted, &state)
+        return admitted
     }
 
-    private func takeNotesLeft() -> QoSClassSet {
-        var admit = QoSClassSet()
+    /// - Parameter admitted: the classes that the caller wakes anyway.
+    /// - Returns: all that it wakes.
+    private func takeNotesLeft(besides admitted: QoSClassSet) -> QoSClassSet {
+        var admitted = admitted
         while !notes.isEmpty {
-            guard let taken = state.withLockIfAvailable({ state in takeNotes(&state, at: Self.now) }) else { break }
-            admit.formUnion(taken)
+            let known = admitted
+            let all: QoSClassSet? = state.withLockIfAvailable { state in
+                var all = known
+                takeNotes(&state, at: Self.now, &all)
+                return all
+            }
+            guard let all else { break }
+            admitted = all
         }
-        return admit
+        return admitted
+    }
+
+    /// Adds to the classes of which one worker each is woken. A class that is there already cannot be woken twice by that: its second
+    /// admission would be counted for ever.
+    private func add(_ more: QoSClassSet, to admitted: inout QoSClassSet, _ state: inout State) {
+        var twice = more.intersection(admitted)
+        while let qosClass = twice.popHighest() { state.machine.admissionReturned(qosClass) }
+        admitted.formUnion(more)
     }
 
     /// Makes up for what could not be said. With the lock held.
-    private func takeNotes(_ state: inout State, at now: SchedulerInstant) -> QoSClassSet {
-        guard !notes.isEmpty else { return [] }
-        var admit = QoSClassSet()
+    private func takeNotes(_ state: inout State, at now: SchedulerInstant, _ admitted: inout QoSClassSet) {
+        guard !notes.isEmpty else { return }
         let taken = notes.take()
         if let cores = taken.cores {
-            admit.formUnion(publish(state.machine.coresChanged(to: cores, at: now), &state, at: now))
+            add(publish(state.machine.coresChanged(to: cores, at: now), &state, at: now), to: &admitted, &state)
         }
         for rank in 0..<5 {
             let qosClass = QoSClass(atRank: rank)
             if taken.has(.limit, rank: rank) {
                 state.unsettled.insert(QoSClassSet(qosClass))
                 let actions = state.machine.widthChanged(of: qosClass, to: notes.limit(rank: rank).limit, at: now)
-                admit.formUnion(publish(actions, &state, at: now))
+                add(publish(actions, &state, at: now), to: &admitted, &state)
             }
             guard taken.hasEvents(rank: rank) else { continue }
             let actions = state.machine.workersChanged(
                 qosClass, by: taken.counts[rank], wentIdle: taken.has(.idle, rank: rank),
                 isWanted: taken.has(.wanted, rank: rank), at: now)
-            admit.formUnion(publish(actions, &state, at: now))
+            add(publish(actions, &state, at: now), to: &admitted, &state)
         }
         notes.takeLifted { fence in
-            admit.formUnion(publish(state.machine.fenceLifted(fence, at: now).actions, &state, at: now))
+            add(publish(state.machine.fenceLifted(fence, at: now).actions, &state, at: now), to: &admitted, &state)
         }
-        return admit
     }
 
     private func publish(

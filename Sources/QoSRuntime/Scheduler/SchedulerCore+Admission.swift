@@ -57,7 +57,10 @@ extension SchedulerCore {
         var classes = classes
         while let qosClass = classes.popHighest() {
             if unsafe !pools[qosClass.rank].wakeAdmitted() {
-                classes.formUnion(admission.workerWentIdle(rank: qosClass.rank))
+                let more = admission.workerWentIdle(rank: qosClass.rank)
+                // Two admissions of a class are two workers.
+                wake(more.intersection(classes))
+                classes.formUnion(more)
                 // Giving it back withdrew what others asked for meanwhile, who were told that enough were admitted.
                 if unsafe pools[qosClass.rank].hasWork() { unsafe pools[qosClass.rank].wakeOne() }
             }

@@ -97,6 +97,22 @@ struct AdmissionTests {
         #expect(admission.takeSettledWidths().isEmpty)
     }
 
+    /// Lets the admitted workers come, find nothing, and go; and those that are admitted by that.
+    private static func comeAndGo(_ admitted: QoSClassSet, _ admission: Admission) {
+        var all = [admitted]
+        while var classes = all.popLast() {
+            while let qosClass = classes.popHighest() { all.append(admission.workerWentIdle(rank: qosClass.rank)) }
+        }
+    }
+
+    @Test("a class that is admitted by a note and by the event that takes it is counted once, as it is woken once")
+    func admittedTwice() {
+        let admission = Admission(processors: 4, parameters: SchedulingParameters())
+        admission.state.withLock { _ in _ = admission.workBecameRunnable(rank: 1) }
+        #expect(admission.workBecameRunnable(rank: 1) == QoSClassSet(.utility))
+        #expect(admission.running(rank: 1) == 1)
+    }
+
     @Test("counts every worker once, though those of high classes leave notes instead of waiting for the lock")
     func notes() throws {
         let admission = Admission(processors: 2, parameters: SchedulingParameters())
@@ -105,19 +121,13 @@ struct AdmissionTests {
                 let own = number % QoSClass.allCases.count
                 for _ in 0..<5_000 {
                     // Each admission stands for a worker that comes, finds nothing, and goes.
-                    var admitted = admission.workBecameRunnable(rank: own)
-                    while let qosClass = admitted.popHighest() {
-                        admitted.formUnion(admission.workerWentIdle(rank: qosClass.rank))
-                    }
+                    Self.comeAndGo(admission.workBecameRunnable(rank: own), admission)
                 }
             }
         }
         for thread in threads { try thread.join() }
         // An event looks for notes that are left.
-        var admitted = admission.ticked()
-        while let qosClass = admitted.popHighest() {
-            admitted.formUnion(admission.workerWentIdle(rank: qosClass.rank))
-        }
+        Self.comeAndGo(admission.ticked(), admission)
         for qosClass in QoSClass.allCases { #expect(admission.running(rank: qosClass.rank) == 0) }
     }
 }
