@@ -55,3 +55,11 @@ extension Optional where Wrapped == QoSLevel {
     /// No information: to be resolved by inference before it is compared or scheduled (rule C1).
     public static var unspecified: QoSLevel? { nil }
 }
+
+extension QoSLevel {
+    /// The higher of two levels; `nil`, no information, is below all.
+    package static func higher(_ left: QoSLevel?, _ right: QoSLevel?) -> QoSLevel? {
+        guard let left else { return right }
+        return left.raised(to: right)
+    }
+}

@@ -25,6 +25,6 @@ public enum QoS {
                 facts.mainThread = MainThread.levelIfCurrent
             }
         }
-        return facts.level
+        return LockRegistry.raised(facts.level)
     }
 }

@@ -163,7 +163,7 @@ package enum ConcurrencyRuntime {
     @_silgen_name("swift_task_localValueGet")
     private static func taskLocalValue(_ key: UnsafeRawPointer) -> UnsafeRawPointer?
 
-    /// Keeps a task that is alive now alive until ``escalateAndRelease(_:to:)``; `false` for one that cannot be kept.
+    /// Keeps a task that is alive now alive until ``escalateAndRelease(_:to:)`` or ``release(_:)``; `false` for one that cannot be kept.
     static func retain(_ task: TaskAddress) -> Bool {
         guard isRetainableTask(JobNode(address: task.rawValue).job) else { return false }
         // SAFETY: a task is a reference-counted object, alive at this moment.
@@ -175,6 +175,12 @@ package enum ConcurrencyRuntime {
     static func escalateAndRelease(_ task: TaskAddress, to qosClass: QoSClass) {
         // SAFETY: the value that names the current task is the task object's address, and the task is retained.
         unsafe unsafeBitCast(task.rawValue, to: UnsafeCurrentTask.self).escalatePriority(to: qosClass.taskPriority)
+        unsafe Unmanaged<AnyObject>.fromOpaque(task.pointer).release()
+    }
+
+    /// Lets a retained task go.
+    static func release(_ task: TaskAddress) {
+        // SAFETY: ``retain(_:)`` has retained it.
         unsafe Unmanaged<AnyObject>.fromOpaque(task.pointer).release()
     }
 

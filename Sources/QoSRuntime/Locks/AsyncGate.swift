@@ -4,24 +4,25 @@ import Synchronization
 
 /// Permits for tasks: what ``AsyncMutex`` and ``AsyncSemaphore`` are made of.
 ///
-/// A task that finds no permit is suspended and entered into the graph of waits; whoever gives a permit back hands it to the highest
-/// waiter. Holders are in the graph only while somebody waits.
+/// A task that finds no permit is suspended and stands in the gate's line; who gives a permit back hands it to the highest waiter.
+/// Holders and waiters are known to the registry only while somebody waits.
 ///
-/// Threading: any thread. Lock order: the gate's state, then the registry's; continuations are resumed and tasks raised outside of
-/// both.
+/// Threading: any thread. Lock order: the gate's state, then the registry's shards; continuations are resumed and tasks raised
+/// outside of both.
 final class AsyncGate: Sendable {
     private struct State {
         var available: Int
-        /// The tasks with a permit, once for each.
-        var holders: [TaskAddress] = []
+        /// The tasks with a permit, and those that wait; a wait is retained by the line.
+        var site = WaitSite()
         /// Permits that were taken by tasks and may be given back by anybody.
         var unowned = 0
-        var waits: [TaskAddress: AsyncWait] = [:]
     }
 
     /// What reports and errors call it.
     let description: String
     private let state: Lock<State>
+
+    private static let registry = LockRegistry.shared
 
     init(permits: Int, description: String) {
         self.description = description
@@ -29,11 +30,25 @@ final class AsyncGate: Sendable {
     }
 
     /// How many tasks wait at this moment.
-    var waiterCount: Int { state.withLock { $0.waits.count } }
+    var waiterCount: Int { state.withLock { $0.site.line.count } }
 
     private var resource: LockResource {
-        .lock(UInt(bitPattern: unsafe Unmanaged.passUnretained(self).toOpaque()))
+        .gate(UInt(bitPattern: unsafe Unmanaged.passUnretained(self).toOpaque()))
     }
+
+    /// The gate at an address, which is alive.
+    @unsafe
+    static func at(_ address: UInt) -> AsyncGate {
+        unsafe Unmanaged.fromOpaque(UnsafeRawPointer(bitPattern: address).unsafelyUnwrapped).takeUnretainedValue()
+    }
+
+    /// Runs a body with the holders and the line, under the gate's lock.
+    func withSite<Success>(_ body: (inout WaitSite) -> Success) -> Success {
+        state.withLock { body(&$0.site) }
+    }
+
+    /// The tasks that have to give back a permit; none where others may.
+    var knownHolders: [LockParty] { state.withLock { $0.unowned > 0 ? [] : $0.site.holders } }
 
     /// Takes a permit, waiting for one if need be.
     ///
@@ -45,8 +60,9 @@ final class AsyncGate: Sendable {
         let wait = AsyncWait(task: task, isOwned: isOwned)
         try await withTaskCancellationHandler {
             try await withRaiseHandler(for: wait) {
-                try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-                    begin(wait, continuation)
+                try await unsafe withUnsafeThrowingContinuation {
+                    (continuation: UnsafeContinuation<Void, any Error>) in
+                    unsafe begin(wait, continuation)
                 }
             } raised: { wait, level in
                 escalated(wait, to: level)
@@ -68,7 +84,7 @@ final class AsyncGate: Sendable {
     private static func takeAvailable(_ state: inout State, _ task: TaskAddress, isOwned: Bool) -> Bool {
         guard state.available > 0 else { return false }
         state.available -= 1
-        if isOwned { state.holders.append(task) } else { state.unowned += 1 }
+        if isOwned { state.site.holders.append(.task(task)) } else { state.unowned += 1 }
         return true
     }
 
@@ -77,101 +93,93 @@ final class AsyncGate: Sendable {
     private enum Beginning {
         case acquired
         case cancelled
-        case refused(LockRegistry.Cycle)
-        case waits([LockRaise], holder: LockParty?, isBeyondDepth: Bool)
+        case waits(LockEffects, holder: LockParty?)
     }
 
-    private func begin(_ wait: AsyncWait, _ continuation: CheckedContinuation<Void, any Error>) {
-        let waiter = LockWaiter(
-            party: .task(wait.task), name: Task.name.map { "task '\($0)'" }, level: QoS.currentLevel,
-            lockName: description)
+    private func begin(_ wait: AsyncWait, _ continuation: UnsafeContinuation<Void, any Error>) {
+        let level = QoS.currentLevel
         let beginning = state.withLock { state -> Beginning in
             if wait.isCancelled { return .cancelled }
             if Self.takeAvailable(&state, wait.task, isOwned: wait.isOwned) { return .acquired }
-            return register(wait, continuation, at: waiter.level, &state)
+            unsafe wait.continuation = continuation
+            let effects = enter(wait, at: max(LevelCode(level), wait.escalated), &state.site)
+            return .waits(effects, holder: state.site.holders.first)
         }
         switch beginning {
         case .acquired:
-            continuation.resume()
+            unsafe continuation.resume()
         case .cancelled:
-            continuation.resume(throwing: CancellationError())
-        case .refused(let cycle):
-            continuation.resume(throwing: waiter.refusedLock(by: cycle))
-        case .waits(let raises, let holder, let isBeyondDepth):
-            waiter.perform(raises)
-            if isBeyondDepth, let holder {
-                waiter.report(
-                    .unresolvedInversion, holder: holder,
-                    "the chain of locks is too long to be raised: hold fewer locks at a time")
-            }
+            unsafe continuation.resume(throwing: CancellationError())
+        case .waits(let effects, let holder):
+            if effects.isEmpty { return }
+            let waiter = LockWaiter(
+                party: .task(wait.task), name: Task.name.map { "task '\($0)'" }, level: level, lockName: description)
+            follow(effects, of: wait, waiter, holder: holder)
         }
     }
 
-    private func register(
-        _ wait: AsyncWait, _ continuation: CheckedContinuation<Void, any Error>, at level: QoSLevel?,
-        _ state: inout State
-    ) -> Beginning {
-        let (holders, isFirst) = (state.holders, state.waits.isEmpty)
-        let mayBeFreedByOthers = state.unowned > 0 || holders.isEmpty
-        let beginning = LockRegistry.shared.state.withLock { registry -> Beginning in
-            if isFirst { for holder in holders { _ = registry.graph.acquired(.task(holder), resource) } }
-            let awaits = registry.awaits
-            do throws(LockRegistry.Cycle) {
-                let latest = wait.escalated.map { max($0, level ?? $0) } ?? level
-                let outcome = try registry.graph.waits(
-                    .task(wait.task), at: latest, for: resource, mayBeFreedByOthers: mayBeFreedByOthers,
-                    blockers: { awaits.blockers(of: $0) })
-                return .waits(
-                    registry.note(outcome.raises), holder: holders.first.map { .task($0) },
-                    isBeyondDepth: outcome.isBeyondDepth)
-            } catch {
-                if isFirst { for holder in holders { _ = registry.graph.released(.task(holder), resource) } }
-                return .refused(error)
+    private func enter(_ wait: AsyncWait, at level: LevelCode, _ site: inout WaitSite) -> LockEffects {
+        var effects = LockEffects()
+        let token = unsafe UInt(bitPattern: Unmanaged.passRetained(wait).toOpaque())
+        wait.place = Self.registry.begin(
+            .task(wait.task), at: level, for: resource, token: token, &site, &effects)
+        return effects
+    }
+
+    /// Does what follows from a wait that has begun; it may be over by now.
+    private func follow(_ effects: consuming LockEffects, of wait: AsyncWait, _ waiter: LockWaiter, holder: LockParty?)
+    {
+        if effects.mayCloseCircle {
+            var continuation: UnsafeContinuation<Void, any Error>?
+            let circle = Self.registry.refuse(waiter.party) { _ in
+                unsafe continuation = leave(wait)
+                return unsafe continuation != nil
+            }
+            if let circle {
+                effects.discard()
+                unsafe continuation?.resume(throwing: waiter.refusedLock(by: circle))
+                return
             }
         }
-        if case .waits = beginning {
-            wait.continuation = continuation
-            state.waits[wait.task] = wait
-        }
-        return beginning
+        Self.registry.follow(&effects)
+        waiter.perform(effects, holder: holder)
     }
 
     /// The waiting task was raised by whoever waits for it: so is the holder.
     private func escalated(_ wait: AsyncWait, to level: QoSLevel) {
-        let raises = state.withLock { state -> [LockRaise] in
-            guard state.waits[wait.task] === wait else {
-                wait.escalated = level
-                return []
-            }
-            return LockRegistry.shared.state.withLock { registry in
-                let changes = registry.graph.levelChanged(.task(wait.task), to: level)
-                return registry.note(changes)
+        var effects = LockEffects()
+        state.withLock { state in
+            wait.escalated = max(wait.escalated, LevelCode(level))
+            if let place = wait.place {
+                Self.registry.raised(
+                    .task(wait.task), at: place, to: wait.escalated, for: resource, &state.site, &effects)
             }
         }
+        Self.registry.follow(&effects)
         // What cannot be raised was reported when the wait began.
-        for raise in raises { _ = raise.perform() }
+        effects.perform()
     }
 
     private func cancel(_ wait: AsyncWait) {
-        let (continuation, raises) = state.withLock { state -> (CheckedContinuation<Void, any Error>?, [LockRaise]) in
-            wait.isCancelled = true
-            guard state.waits[wait.task] === wait else { return (nil, []) }
-            state.waits[wait.task] = nil
-            let raises = LockRegistry.shared.state.withLock { registry in
-                var changes = registry.graph.stoppedWaiting(.task(wait.task))
-                changes += forgetHolders(state, &registry)
-                return registry.note(changes)
-            }
-            return (wait.continuation.take(), raises)
-        }
-        for raise in raises { _ = raise.perform() }
-        continuation?.resume(throwing: CancellationError())
+        let continuation = unsafe leave(wait)
+        unsafe continuation?.resume(throwing: CancellationError())
     }
 
-    /// Whom nobody waits for, the graph need not know.
-    private func forgetHolders(_ state: State, _ registry: inout LockRegistry.State) -> [WaitRaise<LockParty>] {
-        guard state.waits.isEmpty else { return [] }
-        return state.holders.flatMap { registry.graph.released(.task($0), resource) }
+    /// Takes a wait out of the line, or sees to it that it does not begin.
+    ///
+    /// - Returns: what lets the task go on; `nil` when it has not begun to wait, or has been handed a permit.
+    private func leave(_ wait: AsyncWait) -> UnsafeContinuation<Void, any Error>? {
+        var effects = LockEffects()
+        let continuation = unsafe state.withLock { state -> UnsafeContinuation<Void, any Error>? in
+            wait.isCancelled = true
+            guard let place = wait.place else { return nil }
+            unsafe AsyncWait.at(state.site.line.token(at: place)).release()
+            Self.registry.withdraw(.task(wait.task), at: place, from: resource, &state.site, &effects)
+            return unsafe wait.ends()
+        }
+        Self.registry.follow(&effects)
+        effects.perform()
+        return unsafe continuation
     }
 
     // MARK: Giving back
@@ -180,58 +188,67 @@ final class AsyncGate: Sendable {
     ///
     /// - Parameter task: the task that owns it; `nil` for one that nobody owns.
     func release(ownedBy task: TaskAddress?) {
-        let (continuation, raises) = state.withLock { state -> (CheckedContinuation<Void, any Error>?, [LockRaise]) in
-            if let task {
-                if let place = state.holders.firstIndex(of: task) { state.holders.remove(at: place) }
-            } else {
-                state.unowned = max(0, state.unowned - 1)
-            }
-            if state.waits.isEmpty {
+        var effects = LockEffects()
+        let continuation = unsafe state.withLock { state -> UnsafeContinuation<Void, any Error>? in
+            if task == nil { state.unowned = max(0, state.unowned - 1) }
+            guard state.site.line.count > 0 else {
+                if let task { state.site.giveBack(.task(task)) }
                 state.available += 1
-                return (nil, [])
+                return nil
             }
-            return handOver(from: task, &state)
+            return unsafe handOver(from: task, &state, &effects)
         }
-        continuation?.resume()
-        for raise in raises { _ = raise.perform() }
+        unsafe continuation?.resume()
+        if effects.isEmpty { return }
+        Self.registry.follow(&effects)
+        effects.perform()
     }
 
     private func handOver(
-        from task: TaskAddress?, _ state: inout State
-    ) -> (CheckedContinuation<Void, any Error>?, [LockRaise]) {
-        LockRegistry.shared.state.withLock { registry -> (CheckedContinuation<Void, any Error>?, [LockRaise]) in
-            var (next, changes) = registry.graph.handedOver(resource, from: task.map { .task($0) })
-            guard case .task(let address)? = next, let wait = state.waits.removeValue(forKey: address) else {
-                state.available += 1
-                return (nil, registry.note(changes))
-            }
-            wait.isHandedOver.store(true, ordering: .releasing)
-            if wait.isOwned {
-                state.holders.append(address)
-            } else {
-                state.unowned += 1
-                changes += registry.graph.released(.task(address), resource)
-            }
-            changes += forgetHolders(state, &registry)
-            return (wait.continuation.take(), registry.note(changes))
-        }
+        from task: TaskAddress?, _ state: inout State, _ effects: inout LockEffects
+    ) -> UnsafeContinuation<Void, any Error>? {
+        let token = Self.registry.handOver(
+            resource, from: task.map { .task($0) }, &state.site, &effects,
+            newHolder: { token in
+                unsafe AsyncWait.at(token)._withUnsafeGuaranteedRef { (.task($0.task), $0.isOwned) }
+            })
+        guard let token else { return nil }
+        let wait = unsafe AsyncWait.at(token).takeRetainedValue()
+        if !wait.isOwned { state.unowned += 1 }
+        wait.isHandedOver.store(true, ordering: .releasing)
+        return unsafe wait.ends()
     }
 }
 
 /// One task's wait for a permit.
-// SAFETY: the variables are touched under the gate's lock only.
+// SAFETY: the variables are touched under the gate's lock only; the continuation is resumed by the one who takes it.
+@safe
 final class AsyncWait: @unchecked Sendable {
     let task: TaskAddress
     let isOwned: Bool
     /// Whether somebody has given a permit to it.
     let isHandedOver = Atomic<Bool>(false)
     var isCancelled = false
-    /// What the task was raised to before it was entered into the graph of waits.
-    var escalated: QoSLevel?
-    var continuation: CheckedContinuation<Void, any Error>?
+    /// What the task was raised to while it waited, or before it was in the line.
+    var escalated = LevelCode.none
+    /// Its place in the line while it waits.
+    var place: Int?
+    var continuation: UnsafeContinuation<Void, any Error>?
 
     init(task: TaskAddress, isOwned: Bool) {
         self.task = task
         self.isOwned = isOwned
+    }
+
+    /// The wait that a token stands for.
+    fileprivate static func at(_ token: UInt) -> Unmanaged<AsyncWait> {
+        // SAFETY: the token is the address of a wait that the line retains.
+        unsafe .fromOpaque(UnsafeRawPointer(bitPattern: token).unsafelyUnwrapped)
+    }
+
+    /// The wait is over: what lets the task go on.
+    fileprivate func ends() -> UnsafeContinuation<Void, any Error>? {
+        place = nil
+        return unsafe continuation.take()
     }
 }

@@ -1,7 +1,7 @@
 import QoSCore
 import QoSKernel
 
-/// Somebody is to be raised because somebody waits. Performed exactly once, outside of every lock.
+/// Somebody is to be raised because somebody waits. Performed or discarded exactly once, outside of every lock.
 struct LockRaise: Sendable {
     enum Means {
         case thread(ThreadRaise)
@@ -15,6 +15,11 @@ struct LockRaise: Sendable {
 
     let party: LockParty
     let means: Means
+
+    /// Raises nobody, since the wait was refused.
+    func discard() {
+        if case .task(let task, _) = means { ConcurrencyRuntime.release(task) }
+    }
 
     /// Raises; any thread.
     ///

@@ -1,67 +1,127 @@
 import QoSCore
 import QoSKernel
+import Synchronization
 
-/// Everybody who waits for a lock of ours, in the whole process, and for whom.
+/// Those who wait for a lock of ours, in the whole process, and those who hold what others wait for.
 ///
-/// Entered by those who are about to wait and by those who have somebody waiting for them; who finds a lock free never comes here.
-/// There is one, and not one for each lock, because a raise goes along chains of locks (`Docs/Protocols/locks.md`).
+/// Entered by who is about to wait and by who gives back what others wait for; who finds a lock free never comes here. What is known
+/// of one party stands in a shard with a lock of its own, and so does the line of a ``QoSMutex``; an ``AsyncGate`` has its line
+/// itself (`Docs/Protocols/locks.md`).
 ///
-/// Threading: any thread. Nobody is woken, raised or reported under the lock: the methods return what is to be done afterwards.
+/// Threading: any thread. Lock order: a site's lock, then a shard's. Nobody is woken, raised or reported under either.
 final class LockRegistry: Sendable {
     static let shared = LockRegistry()
 
-    typealias Graph = WaitGraph<LockParty, LockResource>
     typealias Cycle = WaitCycle<LockParty, LockResource>
 
-    struct State {
-        var graph = Graph()
-        /// The threads that sleep until they are handed a mutex.
-        var sleepers: [UInt32: LockWait] = [:]
-        /// What the threads wait for that sleep until something ends that is no lock.
-        var awaits: [UInt32: ThreadAwaiting] = [:]
-        /// The threads that are raised, or are about to be.
-        var raises: [UInt32: ThreadRaise] = [:]
+    /// How many holders one behind the other a wait raises.
+    static let depthLimit = 64
 
-        /// Notes the targets of threads, and says what has to be done outside of the lock.
-        mutating func note(_ changes: [WaitRaise<LockParty>]) -> [LockRaise] {
-            changes.compactMap { change in
-                switch change.party {
-                case .thread(let id):
-                    guard change.level != nil || raises[id] != nil else { return nil }
-                    let raise = raises[id] ?? ThreadRaise(id: id)
-                    raises[id] = raise
-                    raise.targetClass = change.level?.qosClass
-                    // The thread takes back by itself.
-                    guard let level = change.level else { return nil }
-                    guard let awaiting = awaits[id] else {
-                        return LockRaise(party: change.party, means: .thread(raise))
-                    }
-                    awaiting.note(LevelCode(level))
-                    return LockRaise(party: change.party, means: .awaited(raise, awaiting, LevelCode(level)))
-                case .task(let task):
-                    // A task's priority cannot be taken back.
-                    guard let level = change.level else {
-                        RaisedTasks.remove(task)
-                        return nil
-                    }
-                    let isRetained = ConcurrencyRuntime.retain(task)
-                    if isRetained, let base = ConcurrencyRuntime.baseClass(of: task), base >= level.qosClass {
-                        RaisedTasks.raise(task, to: level.qosClass)
-                    }
-                    return LockRaise(
-                        party: change.party, means: isRetained ? .task(task, level.qosClass) : .impossible)
-                }
-            }
-        }
+    /// What is known of one party.
+    struct Entry {
+        var record = WaitRecord()
+        /// The level at which a task is known to run: that of the wait that ended with what it holds.
+        var known = LevelCode.none
+        /// A thread that is raised, or is about to be.
+        var raise: ThreadRaise?
+        /// What a thread waits for that sleeps until something ends that is no lock.
+        var awaiting: ThreadAwaiting?
+        /// The sleep of a thread that waits for a mutex.
+        var sleeper: LockWait?
 
-        /// What a party waits for is called; `nil` where that is not known.
-        func nameOfResource(awaitedBy party: LockParty) -> String? {
-            guard case .thread(let id) = party else { return nil }
-            return awaits[id]?.awaited.awaitedName ?? sleepers[id]?.lockName
+        var isIdle: Bool { record.isIdle && raise == nil && awaiting == nil && sleeper == nil }
+    }
+
+    struct Entries {
+        fileprivate var all: [LockParty: Entry] = [:]
+        fileprivate var lastWait: UInt64 = 0
+    }
+
+    /// The locks of the shards. They are apart, so that classes do not wait for one another.
+    private let parties = (0..<LockRegistry.shardCount).map { _ in Shard(Entries()) }
+    private let mutexes = (0..<LockRegistry.shardCount).map { _ in Shard([LockResource: WaitSite]()) }
+
+    private static let shardCount = 64
+
+    /// Held by who has found that a wait could be a part of a circle, until that is known.
+    let deadlocks = Lock(())
+
+    private final class Shard<Value>: Sendable {
+        let value: Lock<Value>
+
+        init(_ value: sending Value) {
+            self.value = Lock(value)
         }
     }
 
-    let state = Lock(State())
+    private static func place(of word: UInt) -> Int {
+        Int(truncatingIfNeeded: (UInt64(word) &* 0x9E37_79B9_7F4A_7C15) >> 58)
+    }
+
+    /// How many threads hold what others wait for at a level: while it is 0, no level is raised by it.
+    static let demandedThreads = Atomic<Int>(0)
+
+    /// The calling thread's level, raised to that of the highest who waits for a lock that it holds. One load while no thread is waited
+    /// for.
+    @inline(__always)
+    static func raised(_ level: QoSLevel?) -> QoSLevel? {
+        demandedThreads.load(ordering: .relaxed) == 0 ? level : shared.raised(level, of: .callingThread)
+    }
+
+    @inline(never)
+    private func raised(_ level: QoSLevel?, of party: LockParty) -> QoSLevel? {
+        QoSLevel.higher(level, entry(of: party)?.record.inherited.level)
+    }
+
+    // MARK: Under locks
+
+    /// Looks at what is known of a party and changes that.
+    @inline(__always)
+    func with<Success>(_ party: LockParty, _ body: (inout Entry) -> Success) -> Success {
+        withEntries(of: party) { entries in
+            Self.change(party, &entries, body)
+        }
+    }
+
+    /// The same, with a number for a wait that begins.
+    @inline(__always)
+    func withNewWait<Success>(of party: LockParty, _ body: (inout Entry, UInt64) -> Success) -> Success {
+        withEntries(of: party) { entries in
+            entries.lastWait += 1
+            let id = entries.lastWait
+            return Self.change(party, &entries) { body(&$0, id) }
+        }
+    }
+
+    /// What is known of a party; `nil` for nothing.
+    func entry(of party: LockParty) -> Entry? {
+        withEntries(of: party) { $0.all[party] }
+    }
+
+    /// Runs a body under the lock of a mutex's line, or of an execution.
+    func withSite<Success>(of resource: LockResource, _ body: (inout WaitSite?) -> Success) -> Success {
+        let shard = mutexes[Self.place(of: resource.address >> 3)]
+        return shard.value.withLock { sites in body(&sites[resource]) }
+    }
+
+    @inline(__always)
+    private func withEntries<Success>(of party: LockParty, _ body: (inout Entries) -> Success) -> Success {
+        parties[Self.place(of: party.word)].value.withLock { body(&$0) }
+    }
+
+    @inline(__always)
+    private static func change<Success>(
+        _ party: LockParty, _ entries: inout Entries, _ body: (inout Entry) -> Success
+    ) -> Success {
+        var entry = entries.all[party] ?? Entry()
+        let success = body(&entry)
+        entries.all[party] = entry.isIdle ? nil : entry
+        // The memory of a crowd that is gone.
+        if entries.all.isEmpty, entries.all.capacity > 64 { entries.all = [:] }
+        return success
+    }
+
+    // MARK: Threads
 
     /// Takes back what was done for the calling thread and is no longer wanted: after it gave back a lock, or got one.
     func settleCallingThread(_ id: UInt32) {
@@ -74,38 +134,41 @@ final class LockRegistry: Sendable {
     ///
     /// It may have been forgotten already, and another object stand for the thread: that one stays, its raise is to be taken back.
     func tidy(_ raise: ThreadRaise) {
-        state.withLock { state in
-            guard state.raises[raise.id] === raise, raise.targetClass == nil, raise.retireIfIdle() else { return }
-            state.raises[raise.id] = nil
+        with(.thread(raise.id)) { entry in
+            guard entry.raise === raise, raise.targetClass == nil, raise.retireIfIdle() else { return }
+            entry.raise = nil
         }
     }
 
     /// What raises a thread, made if there is none; it may be retired by the time it is used.
     func raiseOrNew(ofThread id: UInt32) -> ThreadRaise {
-        state.withLock { state in
-            if let raise = state.raises[id] { return raise }
-            let raise = ThreadRaise(id: id)
-            state.raises[id] = raise
+        with(.thread(id)) { entry in
+            let raise = entry.raise ?? ThreadRaise(id: id)
+            entry.raise = raise
             return raise
         }
     }
 
-    /// What a party waits for is called; `nil` where that is not known.
-    func nameOfResource(awaitedBy party: LockParty) -> String? {
-        state.withLock { $0.nameOfResource(awaitedBy: party) }
-    }
-
     /// Whether and how a thread is raised.
     func raise(ofThread id: UInt32) -> ThreadRaise? {
-        state.withLock { $0.raises[id] }
+        entry(of: .thread(id))?.raise
     }
-}
 
-extension [UInt32: ThreadAwaiting] {
-    /// Who has to get on before something ends of which the graph knows no holder.
-    func blockers(of resource: LockResource) -> [LockParty] {
-        guard case .awaited(let id) = resource else { return [] }
-        return self[id]?.awaited.blockers.map { .thread($0) } ?? []
+    /// The threads that are raised, or are about to be. For tests.
+    var raises: [ThreadRaise] {
+        parties.flatMap { shard in shard.value.withLock { $0.all.values.compactMap(\.raise) } }
+    }
+
+    /// Whether nobody waits and nobody is raised. For tests.
+    var isEmpty: Bool {
+        parties.allSatisfy { shard in shard.value.withLock { $0.all.isEmpty } }
+            && mutexes.allSatisfy { shard in shard.value.withLock { $0.isEmpty } }
+    }
+
+    /// What a party waits for is called; `nil` where that is not known.
+    func nameOfResource(awaitedBy party: LockParty) -> String? {
+        let entry = entry(of: party)
+        return entry?.awaiting?.awaited.awaitedName ?? entry?.sleeper?.lockName
     }
 }
 
@@ -113,14 +176,14 @@ extension [UInt32: ThreadAwaiting] {
 final class LockWait: Sendable {
     let parker = Parker()
 
-    /// The task that the thread runs meanwhile.
-    let task: TaskAddress?
+    /// The thread's id.
+    let thread: UInt32
 
     /// What the lock is called.
     let lockName: String
 
-    init(task: TaskAddress?, lockName: String) {
-        self.task = task
+    init(thread: UInt32, lockName: String) {
+        self.thread = thread
         self.lockName = lockName
     }
 }

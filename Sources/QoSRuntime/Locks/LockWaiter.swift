@@ -12,9 +12,14 @@ struct LockWaiter: Sendable {
     let since = ContinuousClock.now
 
     /// Does what follows from the wait, and reports what cannot be done.
-    func perform(_ raises: [LockRaise]) {
-        for raise in raises {
+    func perform(_ effects: LockEffects, holder: LockParty?) {
+        for raise in effects.raises {
             if let failure = raise.perform() { report(.unresolvedInversion, holder: raise.party, failure) }
+        }
+        if effects.isBeyondDepth {
+            report(
+                .unresolvedInversion, holder: holder,
+                "the chain of locks is too long to be raised to its end: hold fewer locks at a time")
         }
     }
 
@@ -22,7 +27,7 @@ struct LockWaiter: Sendable {
     func report(_ kind: InversionReport.Kind, holder: LockParty?, _ explanation: String) {
         InversionDetection.report {
             var holderLevel: QoSLevel?
-            if case .thread(let id)? = holder { holderLevel = ThreadTable[id]?.ownClass.map { QoSLevel($0) } }
+            if let id = holder?.threadID { holderLevel = ThreadTable[id]?.ownClass.map { QoSLevel($0) } }
             return InversionReport(
                 kind: kind, waiter: .init(name: name ?? party.name, level: level), resource: lockName,
                 holder: .init(name: holder?.name ?? "nobody that is known", level: holderLevel), since: since,

@@ -6,18 +6,14 @@ public import Synchronization
 /// The word of a ``QoSMutex`` and what happens when it is contended (`Docs/Protocols/locks.md`).
 ///
 /// 0 is free; else the kernel's id of the holder's thread times two, plus 1 when somebody waits. The uncontended operations are one
-/// compare-and-swap each. With the last bit set, the word changes under the registry's lock only: the holder cannot give the mutex
+/// compare-and-swap each. With the last bit set, the word changes under the lock of its line only: the holder cannot give the mutex
 /// back behind the back of somebody who enters himself as waiting for it.
 @usableFromInline
 enum MutexWaiting {
     /// How often a contended word is looked at before the thread sleeps: about as long as a sleep and a wake-up would cost.
     private static let spins = 100
 
-    private enum Entry {
-        case acquired
-        case refused(LockRegistry.Cycle)
-        case waits(LockParty, [LockRaise], isBeyondDepth: Bool)
-    }
+    private static let registry = LockRegistry.shared
 
     /// What the calling thread writes into a word.
     @usableFromInline @inline(never)
@@ -40,53 +36,62 @@ enum MutexWaiting {
         let waiter = LockWaiter(
             party: .thread(own >> 1), name: nil, level: QoS.currentLevel,
             lockName: name.map { "mutex '\($0)'" } ?? "a mutex without a name")
-        let wait = LockWait(task: ConcurrencyRuntime.currentTask, lockName: waiter.lockName)
-        var entry = unsafe enter(word, own: own, level: waiter.level, wait, refusesCycle: true)
-        if case .refused(let cycle) = entry {
-            let error = waiter.refusedLock(by: cycle)
-            if refusesCycle { throw error }
-            entry = unsafe enter(word, own: own, level: waiter.level, wait, refusesCycle: false)
+        let level = LevelCode(waiter.level)
+        let wait = LockWait(thread: own >> 1, lockName: waiter.lockName)
+        guard let (place, holder, begun) = unsafe enter(word, own: own, level: level, wait) else { return }
+        var effects = begun
+        let resource = unsafe resource(word)
+        let refused = registry.refuse(waiter.party) { _ in
+            !refusesCycle || withdraw(waiter.party, at: place, from: resource)
         }
-        guard case .waits(let holder, let raises, let isBeyondDepth) = entry else { return }
-        waiter.perform(raises)
-        if isBeyondDepth {
-            waiter.report(
-                .unresolvedInversion, holder: holder,
-                "the chain of locks is too long to be raised: hold fewer locks at a time")
+        if let refused {
+            let error = waiter.refusedLock(by: refused)
+            if refusesCycle {
+                effects.discard()
+                throw error
+            }
         }
+        registry.follow(&effects)
+        waiter.perform(effects, holder: holder)
+        let task = ConcurrencyRuntime.currentTask
+        // Who waits for something that the task holds, raises the thread that it runs on.
+        if let task { registry.beginExecution(of: task, by: own >> 1, at: level) }
         if unsafe Worker.current != nil {
             waiter.report(
                 .blockedPoolThread, holder: holder,
                 "a thread of a pool sleeps in a lock: wait with AsyncMutex, or hold the lock for less long")
         }
         wait.parker.park()
-        LockRegistry.shared.settleCallingThread(own >> 1)
+        if let task { registry.endExecution(of: task, by: own >> 1) }
+        registry.settleCallingThread(own >> 1)
     }
 
     /// Gives the mutex back, after the compare-and-swap has failed: somebody waits, the highest gets it.
     @usableFromInline @inline(never)
     static func unlock(_ word: UnsafeMutablePointer<Atomic<UInt32>>, own: UInt32) {
         let resource = unsafe resource(word)
-        let (next, raises) = LockRegistry.shared.state.withLock { state -> (LockWait?, [LockRaise]) in
-            var (next, changes) = state.graph.handedOver(resource, from: .thread(own >> 1))
-            guard case .thread(let id)? = next, let wait = state.sleepers.removeValue(forKey: id) else {
+        var effects = LockEffects()
+        let next = registry.withSite(of: resource) { site -> LockWait? in
+            guard var present = site.take(),
+                let token = registry.handOver(
+                    resource, from: .thread(own >> 1), &present, &effects,
+                    newHolder: { (.thread(unsafe LockWait.at($0).takeUnretainedValue().thread), true) })
+            else {
+                // Who waited has been refused.
                 unsafe word.pointee.store(0, ordering: .releasing)
-                return (nil, state.note(changes))
+                return nil
             }
-            if let task = wait.task {
-                changes += state.graph.stoppedWaiting(.task(task))
-                changes += state.graph.released(.thread(id), .execution(id))
-            }
-            let isContended = !state.graph.waiters(for: resource).isEmpty
-            // Whom nobody waits for, the graph need not know.
-            if !isContended { changes += state.graph.released(.thread(id), resource) }
-            unsafe word.pointee.store(id << 1 | (isContended ? 1 : 0), ordering: .releasing)
-            return (wait, state.note(changes))
+            let next = unsafe LockWait.at(token).takeRetainedValue()
+            let isContended = present.line.count > 0
+            // Whom nobody waits for, nobody need know.
+            if isContended { site = present }
+            unsafe word.pointee.store(next.thread << 1 | (isContended ? 1 : 0), ordering: .releasing)
+            return next
         }
         next?.parker.unpark()
-        // Of the holders that are told again, those that cannot be raised were reported when the wait began.
-        for raise in raises { _ = raise.perform() }
-        LockRegistry.shared.settleCallingThread(own >> 1)
+        registry.follow(&effects)
+        effects.perform()
+        registry.settleCallingThread(own >> 1)
     }
 
     private static func spin(_ word: UnsafeMutablePointer<Atomic<UInt32>>, own: UInt32) -> Bool {
@@ -105,41 +110,43 @@ enum MutexWaiting {
     }
 
     /// Gets the mutex if it is free by now, else enters the calling thread as waiting.
+    ///
+    /// - Returns: its place, the holder and what is to be done; `nil` when the mutex was free.
     private static func enter(
-        _ word: UnsafeMutablePointer<Atomic<UInt32>>, own: UInt32, level: QoSLevel?, _ wait: LockWait,
-        refusesCycle: Bool
-    ) -> Entry {
-        let id = own >> 1
+        _ word: UnsafeMutablePointer<Atomic<UInt32>>, own: UInt32, level: LevelCode, _ wait: LockWait
+    ) -> (place: Int, holder: LockParty, effects: LockEffects)? {
         let resource = unsafe resource(word)
-        return LockRegistry.shared.state.withLock { state -> Entry in
-            guard let owner = unsafe markContended(word, own: own) else { return .acquired }
+        return registry.withSite(of: resource) { site in
+            guard let owner = unsafe markContended(word, own: own) else { return nil }
             let holder = LockParty.thread(owner)
-            var changes: [WaitRaise<LockParty>] = []
-            if state.graph.holders(of: resource).isEmpty { changes += state.graph.acquired(holder, resource) }
-            let outcome: WaitOutcome<LockParty>
-            let awaits = state.awaits
-            do throws(LockRegistry.Cycle) {
-                outcome = try state.graph.waits(
-                    .thread(id), at: level, for: resource, refusesCycle: refusesCycle,
-                    blockers: { awaits.blockers(of: $0) })
-            } catch {
-                // The bit stays: the holder finds nobody when it gives the mutex back.
-                return .refused(error)
-            }
-            changes += outcome.raises
-            state.sleepers[id] = wait
-            if let task = wait.task {
-                // Whoever waits for something that the task holds, raises the thread that it runs on.
-                changes += state.graph.acquired(.thread(id), .execution(id))
-                let execution = try? state.graph.waits(
-                    .task(task), at: level, for: .execution(id), refusesCycle: false)
-                changes += execution?.raises ?? []
-            }
-            return .waits(holder, state.note(changes), isBeyondDepth: outcome.isBeyondDepth)
+            var present = site.take() ?? WaitSite(holders: [holder])
+            var effects = LockEffects()
+            let token = unsafe UInt(bitPattern: Unmanaged.passRetained(wait).toOpaque())
+            let place = registry.begin(
+                .thread(own >> 1), at: level, for: resource, token: token, sleeper: wait, &present, &effects)
+            site = present
+            return (place, holder, effects)
         }
     }
 
-    /// Sets the last bit, so that the mutex is given back under the registry's lock; `nil` when it was free and is ours now.
+    /// Takes a wait back. The contended bit stays: the holder finds nobody when it gives the mutex back.
+    ///
+    /// - Returns: `false` when the mutex has been handed over meanwhile.
+    private static func withdraw(_ party: LockParty, at place: Int, from resource: LockResource) -> Bool {
+        var effects = LockEffects()
+        let isWithdrawn = registry.withSite(of: resource) { site in
+            guard registry.isWaiting(party), var present = site.take() else { return false }
+            unsafe LockWait.at(present.line.token(at: place)).release()
+            registry.withdraw(party, at: place, from: resource, &present, &effects)
+            site = present.line.count > 0 ? present : nil
+            return true
+        }
+        registry.follow(&effects)
+        effects.perform()
+        return isWithdrawn
+    }
+
+    /// Sets the last bit, so that the mutex is given back under the lock of its line; `nil` when it was free and is ours now.
     private static func markContended(_ word: UnsafeMutablePointer<Atomic<UInt32>>, own: UInt32) -> UInt32? {
         var seen = unsafe word.pointee.load(ordering: .relaxed)
         while seen & 1 == 0 {
@@ -152,6 +159,14 @@ enum MutexWaiting {
     }
 
     private static func resource(_ word: UnsafeMutablePointer<Atomic<UInt32>>) -> LockResource {
-        .lock(UInt(bitPattern: word))
+        .mutex(UInt(bitPattern: word))
+    }
+}
+
+extension LockWait {
+    /// The wait that a token stands for.
+    fileprivate static func at(_ token: UInt) -> Unmanaged<LockWait> {
+        // SAFETY: the token is the address of a wait that the line retains.
+        unsafe .fromOpaque(UnsafeRawPointer(bitPattern: token).unsafelyUnwrapped)
     }
 }

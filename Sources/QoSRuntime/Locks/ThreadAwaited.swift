@@ -5,11 +5,11 @@ protocol ThreadAwaited: AnyObject, Sendable {
     /// The threads that have to get on before it can end, every one of them, as far as that is known; none where it is not, or where
     /// it is going to end by itself.
     ///
-    /// Asked under the registry's lock, which may be held while the locks are taken that this needs, never the other way round. A
+    /// Asked under the registry's lock for circles, which may be held while the locks are taken that this needs, never the other way round. A
     /// thread named here counts only if it sleeps in a wait itself, so it has to be named for what stands on its stack only.
     var blockers: [UInt32] { get }
 
-    /// Whether a thread that waits for it can give up: it gets an error then. Asked under the registry's lock.
+    /// Whether a thread that waits for it can give up: it gets an error then. Asked under the registry's lock for circles.
     var mayBeGivenUp: Bool { get }
 
     /// What it is called in reports and errors.
@@ -27,7 +27,7 @@ extension ThreadAwaited {
 }
 
 /// A thread's wait for something that is no lock.
-// SAFETY: `raises` and `refusal` are touched under the registry's lock only.
+// SAFETY: `raises` and `refusal` are touched under the lock of the thread's shard in the registry, and by the thread when its wait is over.
 final class ThreadAwaiting: @unchecked Sendable {
     let awaited: any ThreadAwaited
 

@@ -4,7 +4,7 @@ import Synchronization
 
 /// How far a thread is raised because of locks that it holds and items of work queues that it runs, and what was done for that.
 ///
-/// The target of locks is set under the lock of ``LockRegistry``; what an item is raised to, the item knows. The kernel is asked
+/// The target of locks is set under the lock of the thread's shard in ``LockRegistry``; what an item is raised to, the item knows. The kernel is asked
 /// outside of the locks of registry and queues: by whoever waits, to raise, and by the thread itself, to take back. Both do so under
 /// `state`, and look at the target and at the item in there. So a raise that comes late finds neither, and one that comes in time ends
 /// before the thread gets on. `state` is held over system calls of some microseconds; only who raises this thread, and the thread
@@ -36,7 +36,7 @@ final class ThreadRaise: Sendable {
         self.id = id
     }
 
-    /// The class to raise the thread to because of locks; `nil` for none. Set under the registry's lock.
+    /// The class to raise the thread to because of locks; `nil` for none. Set under the lock of the thread's shard.
     var targetClass: QoSClass? {
         get { QoSClass(rank: Int(target.load(ordering: .acquiring)) - 1) }
         set { target.store(UInt8((newValue?.rank ?? -1) + 1), ordering: .releasing) }
@@ -105,7 +105,7 @@ final class ThreadRaise: Sendable {
         }
     }
 
-    /// Ends it if nothing is done for the thread and nobody looks at it. Under the registry's lock.
+    /// Ends it if nothing is done for the thread and nobody looks at it. Under the lock of the thread's shard.
     func retireIfIdle() -> Bool {
         state.withLockIfAvailable { state in
             guard state.applied == nil, state.items.isEmpty else { return false }

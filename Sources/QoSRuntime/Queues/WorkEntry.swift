@@ -167,7 +167,7 @@ class WorkEntry: CurrentWork, @unchecked Sendable {
 
     /// Says which worker's thread runs it; 0 for none. That thread.
     ///
-    /// Who has to know exactly looks under a lock that the thread has held since: that of ``LockRegistry``.
+    /// Who has to know exactly looks at the thread's wait in ``LockRegistry`` before, under a lock that the thread has held since.
     @inline(__always)
     final func runs(onWorker id: UInt32) {
         runner.store(id << 1, ordering: .relaxed)

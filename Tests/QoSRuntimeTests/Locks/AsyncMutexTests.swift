@@ -246,6 +246,72 @@ struct AsyncMutexTests {
     }
 
     @Test(
+        "I2 a crowd of tasks gets it one after the other, and so do those that are left when every second one gives up")
+    func crowd() async throws {
+        let mutex = AsyncMutex(0)
+        let (isHeld, gate) = (Gate(), Gate())
+        let holder = Task {
+            try await mutex.withLock { _ in
+                isHeld.open()
+                await gate.passed()
+            }
+        }
+        await isHeld.passed()
+        let count = 100_000
+        let tasks = (0..<count).map { _ in
+            Task {
+                try await mutex.withLock { value in
+                    value += 1
+                    await Task.yield()
+                }
+            }
+        }
+        await waiters(count, of: mutex)
+        for number in stride(from: 0, to: count, by: 2) { tasks[number].cancel() }
+        #expect(mutex.waiterCount == count / 2)
+        gate.open()
+        try await holder.value
+        for number in stride(from: 1, to: count, by: 2) { try await tasks[number].value }
+        #expect(try await mutex.withLock { $0 } == count / 2)
+    }
+
+    @Test(
+        "I5 tasks that lock in any order end, each with its locks or with an error", .tags(.stress), arguments: 0..<8)
+    func deadlocks(seed: UInt64) async throws {
+        try await withScheduler { scheduler in
+            let locks = (0..<3).map { AsyncMutex(0, name: "\($0)") }
+            let semaphore = try AsyncSemaphore(permits: 2)
+            let (done, refused) = (Tally(), Tally())
+            try await withThrowingTaskGroup { group in
+                for number in 0..<8 {
+                    let qosClass = QoSClass.descending[number % 5]
+                    group.addTask(executorPreference: scheduler.executor(for: qosClass)) {
+                        var generator = SeededGenerator(seed: seed &* 97 &+ UInt64(number))
+                        for _ in 0..<100 {
+                            let order = [0, 1, 2].shuffled(using: &generator)
+                            do {
+                                try await locks[order[0]].withLock { _ in
+                                    await Task.yield()
+                                    try await semaphore.withPermit {
+                                        try await locks[order[1]].withLock { _ in
+                                            try await locks[order[2]].withLock { _ in _ = done.add() }
+                                        }
+                                    }
+                                }
+                            } catch is LockError {
+                                refused.add()
+                            }
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(done.value + refused.value == 800, "seed \(seed)")
+            for lock in locks { #expect(await lock.withLockIfAvailable { $0 } != nil) }
+        }
+    }
+
+    @Test(
         "I2 tasks of all classes, some of them cancelled, leave a mutex and a semaphore as they were", .tags(.stress),
         arguments: 0..<10)
     func stress(seed: UInt64) async throws {

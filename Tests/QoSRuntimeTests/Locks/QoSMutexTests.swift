@@ -18,8 +18,13 @@ final class SharedMutex: Sendable {
 
     /// Waits until so many threads wait for it.
     func waiters(_ count: Int) {
-        let resource = LockResource.lock(unsafe UInt(bitPattern: mutex.word))
-        while LockRegistry.shared.state.withLock({ $0.graph.waiters(for: resource).count }) < count { cqosPause() }
+        while waiterCount < count { cqosPause() }
+    }
+
+    /// How many threads wait for it.
+    var waiterCount: Int {
+        let resource = LockResource.mutex(unsafe UInt(bitPattern: mutex.word))
+        return LockRegistry.shared.withSite(of: resource) { $0?.line.count ?? 0 }
     }
 }
 
@@ -68,9 +73,7 @@ extension ThreadsAndLocks {
                 try high.start()
                 lock.waiters(1)
                 // Who waits is entered first and raises then.
-                while LockRegistry.shared.state.withLock({ state in
-                    state.raises.values.allSatisfy { $0.raisedClass != .userInitiated }
-                }) { cqosPause() }
+                while LockRegistry.shared.raises.allSatisfy({ $0.raisedClass != .userInitiated }) { cqosPause() }
                 goOn.open()
                 try low.join()
                 try high.join()
@@ -80,6 +83,33 @@ extension ThreadsAndLocks {
                         LockKernelStage.nice(.utility),
                     ])
                 #expect(lock.mutex.withLock { $0 } == 1)
+            }
+        }
+
+        @Test("I2 B6 the holder submits with the waiter's level while it holds the mutex, and with its own afterwards")
+        func level() throws {
+            try LockKernelStage.with(.all) { _ in
+                let lock = SharedMutex()
+                let (isHeld, goOn) = (Gate(), Gate())
+                let levels = Collected<QoSLevel?>()
+                let low = QoSThread(name: "low", level: .utility) {
+                    lock.mutex.withLock { _ in
+                        levels.append(QoS.currentLevel)
+                        isHeld.open()
+                        goOn.blockThread()
+                        levels.append(QoS.currentLevel)
+                    }
+                    levels.append(QoS.currentLevel)
+                }
+                try low.start()
+                isHeld.blockThread()
+                let high = QoSThread(name: "high", level: .userInitiated) { lock.mutex.withLock { _ in } }
+                try high.start()
+                lock.waiters(1)
+                goOn.open()
+                try low.join()
+                try high.join()
+                #expect(levels.all == [.utility, .userInitiated, .utility])
             }
         }
 
@@ -102,13 +132,13 @@ extension ThreadsAndLocks {
                 let high = QoSThread(name: "high", level: .userInteractive) { c.mutex.withLock { _ in } }
                 try high.start()
                 c.waiters(1)
-                while LockRegistry.shared.state.withLock({ state in
-                    state.raises.values.filter { $0.raisedClass == .userInteractive }.count
-                }) < 3 { cqosPause() }
+                while LockRegistry.shared.raises.count(where: { $0.raisedClass == .userInteractive }) < 3 {
+                    cqosPause()
+                }
                 goOn.open()
                 for thread in [first, second, third, high] { try thread.join() }
                 #expect(nice.all == [.userInteractive, .userInteractive].map(LockKernelStage.nice))
-                #expect(LockRegistry.shared.state.withLock { $0.raises.isEmpty })
+                #expect(LockRegistry.shared.raises.isEmpty)
             }
         }
 

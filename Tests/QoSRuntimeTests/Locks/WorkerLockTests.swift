@@ -97,13 +97,9 @@ extension ThreadsAndLocks {
             let middle = Task.detached(priority: .background) {
                 try await mutex.withLock { _ in lock.mutex.withLock { $0 += 1 } }
             }
-            while LockRegistry.shared.state.withLock({ state in
-                state.graph.waiters(for: .lock(unsafe UInt(bitPattern: lock.mutex.word))).isEmpty
-            }) { await Task.yield() }
+            while lock.waiterCount == 0 { await Task.yield() }
             let high = Task.detached(priority: .high) { try await mutex.withLock { $0 } }
-            while LockRegistry.shared.state.withLock({ state in
-                state.raises.values.allSatisfy { $0.raisedClass != .userInitiated }
-            }) { await Task.yield() }
+            while LockRegistry.shared.raises.allSatisfy({ $0.raisedClass != .userInitiated }) { await Task.yield() }
             gate.open()
             try await thread.value
             try await middle.value
@@ -174,7 +170,7 @@ extension ThreadsAndLocks {
             #expect(lock.mutex.withLock { $0 } == 600 + 1200, "seed \(seed)")
             #expect(try await mutex.withLock { $0 } == 600, "seed \(seed)")
             try await scheduler.shutdown()
-            #expect(LockRegistry.shared.state.withLock { $0.raises.isEmpty && $0.sleepers.isEmpty })
+            #expect(LockRegistry.shared.isEmpty)
         }
     }
 }

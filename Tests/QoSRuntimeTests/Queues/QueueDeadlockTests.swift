@@ -209,7 +209,7 @@ struct QueueDeadlockTests {
                             outcomes.add()
                         }
                         let own = cqos_own_id()
-                        if LockRegistry.shared.state.withLock({ $0.awaits[own] != nil }) { leftOvers.add() }
+                        if LockRegistry.shared.entry(of: .thread(own))?.awaiting != nil { leftOvers.add() }
                     }
                 })
             #expect(outcomes.value == 1200)

@@ -20,7 +20,7 @@ extension ThreadsAndLocks {
         }
 
         private static let raises: @Sendable () -> Bool = {
-            LockRegistry.shared.state.withLock { $0.raises.isEmpty }
+            LockRegistry.shared.raises.isEmpty
         }
 
         /// A thread of a level that runs a queue's turn until a gate opens; it notes its nice value in the turn and after it.

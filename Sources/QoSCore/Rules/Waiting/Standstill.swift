@@ -4,22 +4,23 @@
 /// or one, as the wait says. What is left over stands still, and each of that waits for another of it, so that there is a circle.
 ///
 /// Complexity: O(parties that can be reached + what each waits for), once; without recursion.
-struct Standstill<Party: Hashable & Sendable, Cause: Hashable & Sendable> {
-    typealias Link = WaitLink<Party, Cause>
+package struct Standstill<Party: Hashable & Sendable, Cause: Hashable & Sendable> {
+    package typealias Link = WaitLink<Party, Cause>
 
     /// What a party waits for.
-    struct Wait {
-        let links: [(awaited: Party, cause: Cause)]
+    package struct Wait {
+        /// Whom it waits for, and why.
+        package let links: [(awaited: Party, cause: Cause)]
         /// How many of them have to go on before the party can; no more than there are.
-        fileprivate(set) var missing: Int
+        package fileprivate(set) var missing: Int
 
         /// A wait for all of them.
-        static func all(_ links: [(awaited: Party, cause: Cause)]) -> Wait {
+        package static func all(_ links: [(awaited: Party, cause: Cause)]) -> Wait {
             Wait(links: links, missing: links.count)
         }
 
         /// A wait for so many of them.
-        static func any(_ count: Int, of links: [(awaited: Party, cause: Cause)]) -> Wait {
+        package static func any(_ count: Int, of links: [(awaited: Party, cause: Cause)]) -> Wait {
             Wait(links: links, missing: count)
         }
     }
@@ -32,7 +33,7 @@ struct Standstill<Party: Hashable & Sendable, Cause: Hashable & Sendable> {
     /// - Parameters:
     ///   - starts: where to begin.
     ///   - wait: what a party waits for; `nil` if it can go on, or may.
-    init(from starts: some Sequence<Party>, _ wait: (Party) -> Wait?) {
+    package init(from starts: some Sequence<Party>, _ wait: (Party) -> Wait?) {
         var dependents: [Party: [Party]] = [:]
         var free: [Party] = []
         var pending = Array(starts)
@@ -60,10 +61,10 @@ struct Standstill<Party: Hashable & Sendable, Cause: Hashable & Sendable> {
     }
 
     /// Whether a party can never go on.
-    func includes(_ party: Party) -> Bool { waits[party] != nil }
+    package func includes(_ party: Party) -> Bool { waits[party] != nil }
 
     /// The shortest way from a party back to itself over those that can never go on; empty without one.
-    func circle(through party: Party) -> [Link] {
+    package func circle(through party: Party) -> [Link] {
         var cameBy: [Party: Link] = [:]
         var pending = [party]
         var next = 0
@@ -85,7 +86,7 @@ struct Standstill<Party: Hashable & Sendable, Cause: Hashable & Sendable> {
     }
 
     /// A way from a party to others that wait for one another, and around.
-    func way(from party: Party) -> [Link] {
+    package func way(from party: Party) -> [Link] {
         var links: [Link] = []
         var passed: Set<Party> = []
         var waiter = party

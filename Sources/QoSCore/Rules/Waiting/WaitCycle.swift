@@ -6,6 +6,11 @@ package struct WaitCycle<Party: Hashable & Sendable, Resource: Hashable & Sendab
     /// The waits, from that of the refused party on.
     package let links: [Link]
 
+    /// A cycle.
+    package init(links: [Link]) {
+        self.links = links
+    }
+
     /// Whether somebody waits for what it holds itself.
     package var isReentrant: Bool { links.count == 1 }
 }

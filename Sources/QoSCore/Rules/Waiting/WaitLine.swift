@@ -1,0 +1,190 @@
+/// The order in which those who wait for one lock get it, as a value: the highest level first, among equals the first to come.
+///
+/// A waiter whose level changes keeps its time of arrival. Arrivals of one level form a list, and what has changed its level stands
+/// in a heap beside the lists.
+///
+/// Complexity: O(1) for waiters whose level does not change, O(log n) for those n whose level has changed.
+package struct WaitLine: Sendable {
+    private struct Place {
+        var token: UInt
+        var level: LevelCode
+        let arrival: UInt64
+        /// The neighbours in the list of the level; `next` also links the places that are free.
+        var previous = Int32(-1)
+        var next = Int32(-1)
+        /// Where it stands in the heap; −1 for a place in a list.
+        var heapIndex = Int32(-1)
+    }
+
+    private struct List {
+        var head = Int32(-1)
+        var tail = Int32(-1)
+    }
+
+    private var places: [Place] = []
+    private var free = Int32(-1)
+    private var arrivals: UInt64 = 0
+    /// One list for each level, made for the first waiter.
+    private var lists: [List] = []
+    /// Which lists have waiters.
+    private var occupied: (UInt64, UInt64) = (0, 0)
+    /// The places whose level has changed, the first to go at the top.
+    private var heap: [Int32] = []
+
+    /// How many wait.
+    package private(set) var count = 0
+
+    /// An empty line.
+    package init() {}
+
+    /// The level of the one that goes next; none when nobody waits.
+    package var highest: LevelCode { first.map { places[Int($0)].level } ?? .none }
+
+    /// What was given for the waiter at a place.
+    package func token(at place: Int) -> UInt { places[place].token }
+
+    // MARK: Changes
+
+    /// A waiter arrives.
+    ///
+    /// - Parameter token: what ``removeFirst()`` gives back.
+    /// - Returns: the waiter's place, until it leaves.
+    package mutating func add(_ token: UInt, at level: LevelCode) -> Int {
+        if lists.isEmpty { lists = Array(repeating: List(), count: LevelCode.count) }
+        arrivals += 1
+        let place = Place(token: token, level: level, arrival: arrivals)
+        let index: Int32
+        if free >= 0 {
+            index = free
+            free = places[Int(index)].next
+            places[Int(index)] = place
+        } else {
+            index = Int32(places.count)
+            places.append(place)
+        }
+        append(index)
+        count += 1
+        return Int(index)
+    }
+
+    /// Takes the next waiter out; `nil` when nobody waits.
+    package mutating func removeFirst() -> UInt? {
+        guard let first else { return nil }
+        let token = places[Int(first)].token
+        remove(at: Int(first))
+        return token
+    }
+
+    /// A waiter leaves.
+    package mutating func remove(at place: Int) {
+        takeOut(Int32(place))
+        count -= 1
+        if count == 0 {
+            places.removeAll(keepingCapacity: places.count <= 1024)
+            heap.removeAll(keepingCapacity: heap.capacity <= 1024)
+            free = -1
+        } else {
+            places[place].next = free
+            free = Int32(place)
+        }
+    }
+
+    /// A waiter's level has changed.
+    package mutating func changeLevel(at place: Int, to level: LevelCode) {
+        guard places[place].level != level else { return }
+        takeOut(Int32(place))
+        places[place].level = level
+        heap.append(Int32(place))
+        places[place].heapIndex = Int32(heap.count - 1)
+        moveUp(from: heap.count - 1)
+    }
+
+    // MARK: Lists and heap
+
+    private var first: Int32? {
+        var list = Int32(-1)
+        if occupied.1 != 0 {
+            list = lists[127 - occupied.1.leadingZeroBitCount].head
+        } else if occupied.0 != 0 {
+            list = lists[63 - occupied.0.leadingZeroBitCount].head
+        }
+        guard let changed = heap.first else { return list < 0 ? nil : list }
+        return list >= 0 && goesBefore(list, changed) ? list : changed
+    }
+
+    private func goesBefore(_ left: Int32, _ right: Int32) -> Bool {
+        let (left, right) = (places[Int(left)], places[Int(right)])
+        return left.level == right.level ? left.arrival < right.arrival : left.level > right.level
+    }
+
+    private mutating func append(_ place: Int32) {
+        let level = Int(places[Int(place)].level.rawValue)
+        let tail = lists[level].tail
+        places[Int(place)].previous = tail
+        if tail >= 0 {
+            places[Int(tail)].next = place
+        } else {
+            lists[level].head = place
+            if level < 64 { occupied.0 |= 1 << UInt64(level) } else { occupied.1 |= 1 << UInt64(level - 64) }
+        }
+        lists[level].tail = place
+    }
+
+    private mutating func takeOut(_ place: Int32) {
+        let found = places[Int(place)]
+        guard found.heapIndex < 0 else { return takeOutOfHeap(place, at: Int(found.heapIndex)) }
+        let level = Int(found.level.rawValue)
+        if found.previous >= 0 {
+            places[Int(found.previous)].next = found.next
+        } else {
+            lists[level].head = found.next
+        }
+        if found.next >= 0 {
+            places[Int(found.next)].previous = found.previous
+        } else {
+            lists[level].tail = found.previous
+        }
+        (places[Int(place)].previous, places[Int(place)].next) = (-1, -1)
+        guard lists[level].head < 0 else { return }
+        if level < 64 { occupied.0 &= ~(1 << UInt64(level)) } else { occupied.1 &= ~(1 << UInt64(level - 64)) }
+    }
+
+    private mutating func takeOutOfHeap(_ place: Int32, at index: Int) {
+        places[Int(place)].heapIndex = -1
+        let last = heap.removeLast()
+        guard index < heap.count else { return }
+        heap[index] = last
+        places[Int(last)].heapIndex = Int32(index)
+        moveUp(from: index)
+        moveDown(from: Int(places[Int(last)].heapIndex))
+    }
+
+    private mutating func moveUp(from start: Int) {
+        var index = start
+        while index > 0, goesBefore(heap[index], heap[(index - 1) / 2]) {
+            exchange(index, (index - 1) / 2)
+            index = (index - 1) / 2
+        }
+    }
+
+    private mutating func moveDown(from start: Int) {
+        var index = start
+        while true {
+            var first = index
+            var child = 2 * index + 1
+            while child < min(2 * index + 3, heap.count) {
+                if goesBefore(heap[child], heap[first]) { first = child }
+                child += 1
+            }
+            if first == index { return }
+            exchange(index, first)
+            index = first
+        }
+    }
+
+    private mutating func exchange(_ left: Int, _ right: Int) {
+        heap.swapAt(left, right)
+        places[Int(heap[left])].heapIndex = Int32(left)
+        places[Int(heap[right])].heapIndex = Int32(right)
+    }
+}
