@@ -5,7 +5,7 @@ import Testing
 
 @testable import QoSRuntime
 
-@Suite("A task that waits in a queue", .timeLimit(.minutes(3)))
+@Suite("A task that waits in a queue", .serialized, .timeLimit(.minutes(3)))
 struct WaitingStateTests {
     private static let oneWorker = QoSScheduler.Configuration(
         processors: 2, workers: [.background: 1], appliesKernelEffects: false, detectsBlocking: false)

@@ -9,7 +9,7 @@ package enum Urgency: String, CaseIterable, Sendable {
 
 extension WaitingState {
     /// For how long the low class's worker is kept: a task that was not promoted then runs there, and the test fails.
-    private static var patience: Duration { .seconds(10) }
+    private static var patience: Duration { .seconds(60) }
 
     /// Brings a task of the background into this state on a real scheduler with one background worker, and says where it goes on once
     /// something of userInitiated needs it: the name of the thread.
