@@ -34,10 +34,19 @@ extension LockRegistry {
 
     /// Looks whether a thread's wait closes a circle, and opens that: this wait is given up, or another.
     ///
+    /// It may close several, one after the other: the wait that is given up for one counts as ended for the next.
+    ///
     /// - Throws: the cycle where it is this one.
     private func open(
         _ party: LockParty, _ awaiting: ThreadAwaiting, _ neverEnds: (Cycle) -> Void
     ) throws(Cycle) {
+        while let other = try openOne(party, awaiting, neverEnds) { other.wait.parker.unpark() }
+    }
+
+    /// - Returns: the wait of another thread that is given up; `nil` when this one closes no circle, or none that can be opened.
+    private func openOne(
+        _ party: LockParty, _ awaiting: ThreadAwaiting, _ neverEnds: (Cycle) -> Void
+    ) throws(Cycle) -> ThreadAwaiting? {
         var other: ThreadAwaiting?
         var endless: Cycle?
         let refused = refuse(party) { circle in
@@ -61,8 +70,8 @@ extension LockRegistry {
             _ = end(awaiting, of: party)
             throw refused
         }
-        other?.wait.parker.unpark()
         if let endless { neverEnds(endless) }
+        return other
     }
 
     private func mayGiveUp(_ party: LockParty) -> Bool { entry(of: party)?.awaiting?.awaited.mayBeGivenUp ?? false }

@@ -10,6 +10,8 @@ extension LockRegistry {
         var standstill: Standstill<LockParty, LockResource>
         /// The wait in which each party was found.
         var waits: [LockParty: UInt64]
+        /// The parties whose waits may still be refused.
+        var unsettled: Set<LockParty>
         /// What was looked at is released when no lock is held: the last reference to an item may go with user code.
         var kept: [AnyObject]
     }
@@ -23,6 +25,7 @@ extension LockRegistry {
     /// - Parameter withdraw: takes the wait back; `false` when it has ended meanwhile, or is not the one to be refused.
     /// - Returns: the circle; `nil` when the wait was not taken back.
     func refuse(_ party: LockParty, _ withdraw: (Cycle) -> Bool) -> Cycle? {
+        defer { with(party) { $0.record.settles() } }
         guard look(from: party).standstill.includes(party) else { return nil }
         var kept: [AnyObject] = []
         let refused = deadlocks.withLock { _ -> Cycle? in
@@ -44,16 +47,21 @@ extension LockRegistry {
             }
             guard isStable else { continue }
             let circle = standstill.circle(through: party)
-            return Cycle(links: circle.isEmpty ? standstill.way(from: party) : circle)
+            if !circle.isEmpty { return Cycle(links: circle) }
+            // The party is no part of the circle that it would wait for. That may yet be opened by the party that has closed it.
+            let isFinal = second.unsettled.allSatisfy { $0 == party || !standstill.includes($0) }
+            return isFinal ? Cycle(links: standstill.way(from: party)) : nil
         }
     }
 
     private func look(from party: LockParty) -> Look {
         var waits: [LockParty: UInt64] = [:]
+        var unsettled: Set<LockParty> = []
         var kept: [AnyObject] = []
         let standstill = Standstill<LockParty, LockResource>(from: CollectionOfOne(party)) { waiter in
             guard let (wait, source) = self.wait(of: waiter) else { return nil }
             waits[waiter] = wait.id
+            if !wait.isSettled { unsettled.insert(waiter) }
             let resource = wait.resource
             switch source {
             case .gate(let gate):
@@ -68,7 +76,7 @@ extension LockRegistry {
                 return .all(awaiting.awaited.blockers.map { (.thread($0), resource) })
             }
         }
-        return Look(standstill: standstill, waits: waits, kept: kept)
+        return Look(standstill: standstill, waits: waits, unsettled: unsettled, kept: kept)
     }
 
     /// One share is enough; where nobody is known to hold it, the wait may end.

@@ -1,6 +1,5 @@
 import QoSCore
 import QoSKernel
-import QoSRuntimeTestSupport
 import QoSTesting
 import Testing
 
@@ -302,33 +301,6 @@ struct LockRegistryTests {
             }
         }
         #expect(refusals > 0, "seed \(seed)")
-    }
-
-    @Test("I2 tasks that hold nothing else wait and are handed a mutex while others look for circles")
-    func noLockForAll() async throws {
-        let (isHeld, goOn) = (Gate(), Gate())
-        let thread = QoSThread(name: "looks") {
-            LockRegistry.shared.deadlocks.withLock { _ in
-                isHeld.open()
-                goOn.blockThread()
-            }
-        }
-        try thread.start()
-        await isHeld.passed()
-        let mutex = AsyncMutex(0)
-        try await withThrowingDiscardingTaskGroup { group in
-            for _ in 0..<100 {
-                group.addTask {
-                    try await mutex.withLock { value in
-                        value += 1
-                        await Task.yield()
-                    }
-                }
-            }
-        }
-        goOn.open()
-        try await thread.value
-        #expect(try await mutex.withLock { $0 } == 100)
     }
 
     @Test("I2 a raise goes along a chain and ends with the wait that caused it")

@@ -14,6 +14,9 @@ package struct WaitRecord: Sendable {
         /// The level at which the party waits, without what it inherits.
         package fileprivate(set) var own: LevelCode
 
+        /// Whether it has been looked at, and was not refused.
+        package fileprivate(set) var isSettled = false
+
         /// A wait.
         package init(for resource: LockResource, place: Int, id: UInt64, own: LevelCode) {
             (self.resource, self.place, self.id, self.own) = (resource, place, id, own)
@@ -56,6 +59,11 @@ package struct WaitRecord: Sendable {
     /// The wait is over.
     package mutating func stopsWaiting() {
         wait = nil
+    }
+
+    /// The wait has been looked at, and is not refused.
+    package mutating func settles() {
+        wait?.isSettled = true
     }
 
     /// The waiting party is raised: its wait is of this level from now on, if that is higher.
