@@ -37,8 +37,9 @@ extension ThreadsAndLocks {
             isOver.open()
             await high.value
             await low.value
-            #expect(scheduler.core.admission.counters.fencesLifted == scheduler.core.admission.counters.fencesRaised)
+            // The worker lifts its fence behind the end of the job, which those who await the task do not wait for.
             try await scheduler.shutdown()
+            #expect(scheduler.core.admission.counters.fencesLifted == scheduler.core.admission.counters.fencesRaised)
         }
     }
 }
