@@ -9,6 +9,13 @@ enum StandardOutput {
         var description: String { "the output cannot be written: \(unsafe String(cString: strerror(code)))" }
     }
 
+    /// Checks that the stream is open: must run before anything opens a file, which would get the stream's number.
+    ///
+    /// - Throws: `Failure`, with which the command ends with 1.
+    static func requireOpen() throws(Failure) {
+        if fcntl(STDOUT_FILENO, F_GETFD) == -1 { throw Failure(code: errno) }
+    }
+
     /// Writes a text and a line feed.
     ///
     /// - Throws: `Failure`, with which the command ends with 1.

@@ -42,6 +42,16 @@ final class LoopCore: @unchecked Sendable {
         return 0
     }
 
+    /// Opens each closed standard stream on `/dev/null`.
+    ///
+    /// The loop's descriptors would else get the numbers below 3, and libuv ends the process where it closes one of those
+    /// (`uv__close`). A failure leaves a stream closed.
+    private static func occupyStandardStreams() {
+        for stream in STDIN_FILENO...STDERR_FILENO where fcntl(stream, F_GETFD) == -1 {
+            _ = unsafe open("/dev/null", O_RDWR)
+        }
+    }
+
     /// Makes loop, wake-up and timer.
     ///
     /// - Throws: ``EventLoopError`` when a call fails; everything made until then is given back.
@@ -53,6 +63,7 @@ final class LoopCore: @unchecked Sendable {
         let (loop, wakeUp, timer) = unsafe (loop, wakeUp, timer)
         do throws(EventLoopError) {
             try Self.attempt(.loopInit, fault) {
+                Self.occupyStandardStreams()
                 let missing = Self.lackOfDescriptors()
                 return missing == 0 ? unsafe uv_loop_init(loop) : missing
             }

@@ -15,6 +15,7 @@ struct Doctor: ParsableCommand {
     var json = false
 
     func run() throws {
+        try StandardOutput.requireOpen()
         let report = try DoctorReport.make()
         if json {
             let encoder = JSONEncoder()
