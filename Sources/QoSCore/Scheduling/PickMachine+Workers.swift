@@ -91,13 +91,6 @@ extension PickMachine {
         return settle()
     }
 
-    /// A class was admitted although the driver is about to wake a worker of it already, and wakes one at a time: the admission is taken
-    /// back, and the class asks again. The next event decides; the worker that is woken causes one.
-    package mutating func admissionReturned(_ qosClass: QoSClass) {
-        leave(rank: qosClass.rank)
-        table.records[qosClass.rank].isWaiting = true
-    }
-
     private mutating func leave(rank: Int) {
         assert(table.records[rank].running > 0, "a worker that was not admitted reported an event of an admitted one")
         table.records[rank].running = max(0, table.records[rank].running - 1)
