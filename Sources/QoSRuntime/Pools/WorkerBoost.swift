@@ -120,6 +120,7 @@ extension SchedulerCore {
             case .effects:
                 // Without the right to do so, the raise lasts until the end of the job.
                 guard giveEffects(of: needed, to: thread) else { return AdmittedWorkers() }
+                if isClosedForAll { unsafe hurry(worker) }
                 admitted = admission.workerMoved(from: current.qosClass, to: needed)
                 boost = needed > own ? WorkerBoost(qosClass: needed, means: .effects) : nil
             case .fence(let fence):
@@ -229,13 +230,21 @@ extension SchedulerCore {
             }
         }
         guard let (boost, admitted) = ended else { return }
-        if boost.countedClass != nil { _ = profile?.applier.apply(own) }
+        if boost.countedClass != nil { unsafe returnToClass(worker, own) }
         wake(admitted)
     }
 
-    /// Raises a worker that is to come to its end, where the kernel allows it, for good.
+    /// A worker that was raised gets the effects of its class again; once the scheduler is closed it is to come to its end instead. The
+    /// worker's thread.
+    private func returnToClass(_ worker: UnsafeMutablePointer<Worker>, _ own: QoSClass) {
+        _ = profile?.applier.apply(own)
+        if isClosedForAll { unsafe hurry(worker) }
+    }
+
+    /// Raises a worker that is to come to its end, where the kernel allows it, for good. Whoever lowers a thread of a worker looks
+    /// afterwards whether the scheduler is closed; whoever closes it raises the threads afterwards.
     func hurry(_ worker: UnsafeMutablePointer<Worker>) {
-        let thread = unsafe worker.pointee.threadID.load(ordering: .relaxed)
+        let thread = unsafe worker.pointee.threadID.load(ordering: .sequentiallyConsistent)
         if thread != 0 { _ = giveEffects(of: .userInitiated, to: ThreadID(rawValue: thread)) }
     }
 
@@ -270,7 +279,7 @@ extension SchedulerCore {
             }
         }
         guard let end else { return }
-        if end.boost.countedClass != nil { _ = profile?.applier.apply(own) }
+        if end.boost.countedClass != nil { unsafe returnToClass(worker, own) }
         wake(end.admitted)
     }
 }
