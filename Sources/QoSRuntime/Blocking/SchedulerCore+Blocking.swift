@@ -92,7 +92,8 @@ extension SchedulerCore {
         let isBlocked = unsafe worker.pointee.isBlocked
         if unsafe !isBlocked && worker.pointee.isBoosted.load(ordering: .relaxed) {
             let admitted: AdmittedWorkers? = unsafe worker.pointee.boost.withLockIfAvailable { boost in
-                unsafe worker.pointee.isBlocked ? AdmittedWorkers() : raiseMissingFence(&boost, holder: QoSClass(atRank: rank))
+                if unsafe worker.pointee.isBlocked { return AdmittedWorkers() }
+                return raiseMissingFence(&boost, holder: QoSClass(atRank: rank))
             }
             if let admitted { wake(admitted) }
         }
