@@ -22,8 +22,8 @@
 public final class QoSSerialExecutor: SerialExecutor {
     private let lane: SerialLane
 
-    init(core: SchedulerCore) {
-        lane = SerialLane(core: core)
+    init(group: PoolGroup) {
+        lane = SerialLane(group: group)
         unsafe lane.belongs(to: asUnownedSerialExecutor())
     }
 
@@ -46,6 +46,6 @@ public final class QoSSerialExecutor: SerialExecutor {
 extension QoSScheduler {
     /// Makes a serial executor for an actor, or for several that exclude each other.
     public func makeSerialExecutor() -> QoSSerialExecutor {
-        QoSSerialExecutor(core: core)
+        QoSSerialExecutor(group: core.group)
     }
 }

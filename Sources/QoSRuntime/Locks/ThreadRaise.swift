@@ -82,7 +82,7 @@ final class ThreadRaise: Sendable {
     }
 
     /// Brings the thread to what an item demands that it runs. Any thread; the item is alive.
-    func adjust(for item: WorkEntry) -> ItemOutcome {
+    func adjust(for item: PoolEntry) -> ItemOutcome {
         state.withLock { state -> ItemOutcome in
             if state.isRetired { return .retired }
             // Before the look whether it runs: the thread looks at the mark after it has said that the item has ended.
@@ -97,7 +97,7 @@ final class ThreadRaise: Sendable {
     }
 
     /// An item has ended that the thread ran. The thread itself.
-    func ended(_ item: WorkEntry) {
+    func ended(_ item: PoolEntry) {
         state.withLock { state in
             item.threadMayBeRaised.store(false, ordering: .sequentiallyConsistent)
             state.items.removeAll { $0.item == ObjectIdentifier(item) }
@@ -142,10 +142,10 @@ final class ThreadRaise: Sendable {
         let entry = ThreadTable[id]
         if let own = entry?.ownClass, own >= wanted { return (nil, nil) }
         if let worker = unsafe entry?.worker {
-            let core = unsafe worker.pointee.pool.pointee.core
-            let (promotion, identity) = unsafe (core.raiseHolder(worker, to: wanted), worker.pointee.identity)
+            let group = unsafe worker.pointee.pool.pointee.group
+            let (promotion, identity) = unsafe (group.raiseHolder(worker, to: wanted), worker.pointee.identity)
             state.applied = Applied(qosClass: wanted, saved: nil)
-            return (nil, { core.settle(promotion, of: identity, .lock(waiter: LockParty.callingThread.name)) })
+            return (nil, { group.settle(promotion, of: identity, .lock(waiter: LockParty.callingThread.name)) })
         }
         let failure = renice(to: wanted, &state.applied)
         if failure != nil { ThreadRaiseCounts.refused.add(1, ordering: .relaxed) }
@@ -198,7 +198,7 @@ final class ThreadRaise: Sendable {
                 ThreadRaiseCounts.notTakenBack.add(1, ordering: .relaxed)
             }
         } else if let worker = unsafe Worker.current {
-            unsafe worker.pointee.pool.pointee.core.endRaiseOfHolder(worker)
+            unsafe worker.pointee.pool.pointee.group.endRaiseOfHolder(worker)
         }
     }
 }

@@ -19,13 +19,13 @@ final class DrainEntry: WorkEntry, @unchecked Sendable {
         if queue === drained { drained.drain(rank: nil, until: isEnough) } else { super.help(until: isEnough) }
     }
 
-    override func reached(_ worker: UnsafeMutablePointer<Worker>?) {
+    override func reached(inPoolOf rank: Int?) {
         // In another queue it is an entry like any other, whose turn has to be given back.
         guard drained === queue else {
-            unsafe super.reached(worker)
+            super.reached(inPoolOf: rank)
             return
         }
         guard claim() else { return }
-        drained.drain(rank: unsafe worker?.pointee.pool.pointee.qosClass.rank)
+        drained.drain(rank: rank)
     }
 }

@@ -101,7 +101,7 @@ extension QueueCore {
             (entry.base, entry.waits) = (.none, [])
             recompute(entry, &state, &effects)
         }
-        effects.perform(on: core)
+        effects.perform(on: core.group)
     }
 
     /// Somebody of a level waits for an entry of this queue: it, and what stands before it, is raised to that level until
@@ -130,6 +130,6 @@ extension QueueCore {
             change(&entry.waits)
             recompute(entry, &state, &effects)
         }
-        effects.perform(on: core)
+        effects.perform(on: core.group)
     }
 }

@@ -41,7 +41,7 @@ extension QueueCore {
             advance(&state, &effects)
             return nil
         }
-        effects.perform(on: core)
+        effects.perform(on: core.group)
         return next
     }
 
@@ -84,7 +84,7 @@ extension QueueCore {
             effects.wake(state.helpers)
             return true
         }
-        effects.perform(on: core)
+        effects.perform(on: core.group)
         guard wasSuspended else { throw .notSuspended(label) }
     }
 

@@ -13,7 +13,7 @@ extension QueueCore {
     ///   - isDone: whether it has ended.
     /// - Throws: ``WorkQueueError/deadlock(waits:)`` when that would never be.
     func helping(towards entry: WorkEntry, wait: ThreadWait, until isDone: () -> Bool) throws(WorkQueueError) {
-        if unsafe Worker.current != nil || core.isClosedForAll {
+        if unsafe Worker.current != nil || core.group.isClosedForAll {
             try help(towards: entry, wait: wait, until: isDone)
             return
         }
@@ -21,7 +21,7 @@ extension QueueCore {
         defer { core.sleepers.remove(wait) }
         var sleep = Sleep(entry, wait)
         while !isDone() {
-            if core.isClosedForAll { return try help(towards: entry, wait: wait, until: isDone) }
+            if core.group.isClosedForAll { return try help(towards: entry, wait: wait, until: isDone) }
             try sleep.sleep()
         }
     }
@@ -137,10 +137,6 @@ extension WorkEntry: ThreadAwaited {
     final var blockers: [UInt32] { queue.blockers(of: self) }
 
     final var awaitedName: String { "queue '\(queue.label)'" }
-
-    final func raised(to level: LevelCode) {
-        queue.waitBegan(for: self, at: level)
-    }
 
     final func lowered(from level: LevelCode) {
         queue.waitEnded(for: self, at: level)

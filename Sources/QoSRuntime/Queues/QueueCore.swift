@@ -146,7 +146,7 @@ final class QueueCore: Sendable {
         if entry.onShutdown == .block { entry.hold = core.beginHold(.entry(entry)) }
         var effects = QueueEffects()
         let isLookedFor = add(entry, &effects)
-        effects.perform(on: core)
+        effects.perform(on: core.group)
         if isLookedFor { wakeHelpers() }
     }
 
@@ -186,7 +186,7 @@ final class QueueCore: Sendable {
     func advance() {
         var effects = QueueEffects()
         state.withLock { advance(&$0, &effects) }
-        effects.perform(on: core)
+        effects.perform(on: core.group)
     }
 
     private func submitDrain(_ state: inout State, _ effects: inout QueueEffects) {
@@ -247,6 +247,6 @@ final class QueueCore: Sendable {
             end(entry, &state)
             advance(&state, &effects)
         }
-        effects.perform(on: core)
+        effects.perform(on: core.group)
     }
 }

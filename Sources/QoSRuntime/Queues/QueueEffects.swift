@@ -38,16 +38,16 @@ struct QueueEffects {
     }
 
     /// Does it all. No lock may be held.
-    consuming func perform(on core: SchedulerCore) {
-        for rank in moved { core.noteMoved(to: rank) }
-        if let first { unsafe core.pools[first.rank].submit(first.entry.makeNode()) }
-        for (entry, rank) in more { unsafe core.pools[rank].submit(entry.makeNode()) }
+    consuming func perform(on group: PoolGroup) {
+        for rank in moved { group.noteMoved(to: rank) }
+        if let first { unsafe group.pools[first.rank].submit(first.entry.makeNode()) }
+        for (entry, rank) in more { unsafe group.pools[rank].submit(entry.makeNode()) }
         for helper in helpers { helper.parker.unpark() }
-        if !changed.isEmpty { Self.runningChanged(changed, core) }
+        if !changed.isEmpty { Self.runningChanged(changed, group) }
     }
 
     /// The loop looks at workers; other threads are raised at once, and what a thread waits for that sleeps.
-    private static func runningChanged(_ entries: [WorkEntry], _ core: SchedulerCore) {
+    private static func runningChanged(_ entries: [WorkEntry], _ group: PoolGroup) {
         var needsLook = false
         for entry in entries {
             let thread = entry.runningThread
@@ -62,6 +62,6 @@ struct QueueEffects {
                 LockRegistry.shared.raised(thread: thread, to: level)
             }
         }
-        if needsLook { core.noteItemsChanged() }
+        if needsLook { group.noteItemsChanged() }
     }
 }

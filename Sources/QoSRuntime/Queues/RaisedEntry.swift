@@ -11,7 +11,7 @@ final class RaisedEntry: WorkEntry, @unchecked Sendable {
         super.init(queue: original.queue, level: original.effective)
     }
 
-    override func reached(_ worker: UnsafeMutablePointer<Worker>?) {
-        unsafe original.reached(worker)
+    override func reached(inPoolOf rank: Int?) {
+        original.reached(inPoolOf: rank)
     }
 }

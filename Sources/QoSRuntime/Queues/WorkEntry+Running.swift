@@ -15,9 +15,6 @@ extension WorkEntry {
         unsafe outer.map { unsafe Unmanaged<WorkEntry>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// The address of the entry around this one; 0 for none. Who runs this one, and the loop while it looks at it.
-    var outerAddress: UInt { unsafe UInt(bitPattern: outer) }
-
     /// Runs it on the calling thread.
     final func run() {
         let around = unsafe begin()
@@ -31,13 +28,13 @@ extension WorkEntry {
     /// - Returns: what is around it.
     final func begin() -> UnsafeMutableRawPointer? {
         unsafe outer = cqos_current_item()
-        let itself = unsafe Unmanaged.passUnretained(self)
+        let itself = unsafe Unmanaged<PoolEntry>.passUnretained(self)
         unsafe cqos_set_current_item(itself.toOpaque())
         if let worker = unsafe Worker.current {
             runs(onWorker: cqos_own_id())
             unsafe worker.pointee.items.entered(itself)
             if demandsMore(than: unsafe worker.pointee.pool.pointee.qosClass.rank) {
-                unsafe worker.pointee.pool.pointee.core.noteItemsChanged()
+                unsafe worker.pointee.pool.pointee.group.noteItemsChanged()
             }
         } else {
             beginsOnPlainThread()
@@ -58,18 +55,6 @@ extension WorkEntry {
             unsafe cqos_set_current_item(outer)
             endsOnPlainThread()
         }
-    }
-
-    /// Whether the calling thread runs an item of a serial queue, innermost or around it: it has the queue's turn.
-    static var isOfSerialQueue: Bool {
-        var address = unsafe cqos_current_item().map { UInt(bitPattern: $0) } ?? 0
-        // SAFETY: the calling thread runs each of them, and keeps it meanwhile.
-        while let pointer = unsafe UnsafeRawPointer(bitPattern: address) {
-            let item = unsafe Unmanaged<WorkEntry>.fromOpaque(pointer)
-            if unsafe item._withUnsafeGuaranteedRef({ $0.queue.kind == .serial }) { return true }
-            address = unsafe item._withUnsafeGuaranteedRef { $0.outerAddress }
-        }
-        return false
     }
 
     /// Whether it asks for more than the class of the worker that runs it and what runs around it, so that the loop has to look.
@@ -102,7 +87,7 @@ extension WorkEntry {
     ///
     /// - Returns: the thread and why it could not be raised; `nil` when it was, or was not necessary.
     final func adjustThread() -> (thread: UInt32, failure: String)? {
-        guard queue.core.profile != nil else { return nil }
+        guard queue.core.group.profile != nil else { return nil }
         while true {
             let thread = plainRunner
             guard thread != 0 else { return nil }
@@ -125,19 +110,12 @@ extension WorkEntry {
 
     @inline(never)
     private func perform(as behavior: ShutdownBehavior) {
-        if behavior == .skip, queue.core.isEnding {
+        if behavior == .skip, queue.core.group.isEnding {
             passOver()
         } else {
             Worker.performing(behavior) { perform() }
         }
         if let hold = hold.take() { queue.core.endHold(hold) }
-    }
-
-    /// What an entry that stands in a pool declares for a shutdown; the pool's queue keeps it.
-    static func behavior(of node: JobNode) -> ShutdownBehavior? {
-        // SAFETY: the node's tag says that it is an entry, which the queue that it stands in retains.
-        unsafe Unmanaged<WorkEntry>.fromOpaque(UnsafeRawPointer(bitPattern: node.address).unsafelyUnwrapped)
-            ._withUnsafeGuaranteedRef { $0.onShutdown }
     }
 }
 
@@ -145,15 +123,15 @@ extension Worker {
     /// An item has ended on a worker that was raised: the raise ends with it, unless there is more around it, which the loop
     /// finds out.
     fileprivate static func ended(_ item: WorkEntry, on worker: UnsafeMutablePointer<Worker>) {
-        let core = unsafe worker.pointee.pool.pointee.core
+        let group = unsafe worker.pointee.pool.pointee.group
         let own = unsafe worker.pointee.pool.pointee.qosClass
         let isOutermost = unsafe cqos_current_item() == nil
         let node = unsafe worker.pointee.current
         let isInTask = node?.tag.isJob ?? true
         if isOutermost, !isInTask {
-            unsafe core.endBoost(of: worker, qosClass: own)
+            unsafe group.endBoost(of: worker, qosClass: own)
         } else if item.demandsMore(than: own.rank) {
-            core.noteItemsChanged()
+            group.noteItemsChanged()
         }
     }
 }

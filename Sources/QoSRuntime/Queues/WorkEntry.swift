@@ -11,10 +11,7 @@ import Synchronization
 // SAFETY: the links belong to the pool's queue, as those of every node; the fields marked "the queue's lock" are touched
 // under it only; `outer` belongs to the thread that runs the entry.
 @safe
-class WorkEntry: CurrentWork, @unchecked Sendable {
-    /// The links; the first stored words, so that they lie where ``JobNode`` expects them.
-    private var links: (UInt, UInt) = (0, 0)
-
+class WorkEntry: PoolEntry, @unchecked Sendable {
     /// The queue that it was submitted to.
     let queue: QueueCore
 
@@ -24,19 +21,10 @@ class WorkEntry: CurrentWork, @unchecked Sendable {
     /// Whether a thread that waits for it can give up.
     var mayBeGivenUp: Bool { true }
 
-    /// What it declares for a shutdown.
-    let onShutdown: ShutdownBehavior?
-
     /// What the shutdown knows it by, if it waits for it. Set before it is added, read by who runs it.
     var hold: Int?
 
     private let phase = Atomic<UInt8>(Phase.waiting)
-
-    /// What it runs at, promotions included. Written under the queue's lock.
-    private let level: Atomic<UInt8>
-
-    /// The entry around it on the thread that runs it.
-    var outer: UnsafeMutableRawPointer?
 
     /// Where it is in its queue. The queue's lock.
     var place = Place.outside
@@ -60,12 +48,6 @@ class WorkEntry: CurrentWork, @unchecked Sendable {
     /// it is shared.
     var callerRank = -1
 
-    /// The thread that runs it: the kernel's id times two, plus 1 for one that is no worker; 0 for none.
-    private let runner = Atomic<UInt32>(0)
-
-    /// Whether its thread, which is no worker, may have been raised for it. Under the lock of ``ThreadRaise``; the thread reads.
-    let threadMayBeRaised = Atomic<Bool>(false)
-
     /// Where an entry is in its queue.
     enum Place: Equatable {
         /// Not yet in it, or gone.
@@ -84,9 +66,8 @@ class WorkEntry: CurrentWork, @unchecked Sendable {
     init(queue: QueueCore, level: LevelCode, isBarrier: Bool = false, onShutdown: ShutdownBehavior? = nil) {
         self.queue = queue
         self.isBarrier = isBarrier
-        self.onShutdown = onShutdown
         base = level
-        self.level = Atomic(level.rawValue)
+        super.init(level: level, onShutdown: onShutdown)
     }
 
     /// Does what it stands for. Called once, by whoever has claimed it, in the queue's turn.
@@ -95,8 +76,7 @@ class WorkEntry: CurrentWork, @unchecked Sendable {
     /// Does what is to be done where it is passed over, at a shutdown: whoever waits for it goes on. In the place of ``perform()``.
     func passOver() {}
 
-    /// A worker has come to it in its pool's queue, or a thread that is none when the scheduler is closed.
-    func reached(_ worker: UnsafeMutablePointer<Worker>?) {
+    override func reached(inPoolOf rank: Int?) {
         guard claim() else { return }
         queue.run(active: self)
     }
@@ -110,14 +90,8 @@ class WorkEntry: CurrentWork, @unchecked Sendable {
 
     // MARK: Level
 
-    /// What it runs at, promotions included; any thread.
-    @inline(__always)
-    final var effective: LevelCode {
-        LevelCode(rawValue: level.load(ordering: .sequentiallyConsistent))
-    }
-
     /// What it runs at, with what the queues that its own targets demand of it.
-    final var effectiveLevel: QoSLevel? { effectiveThroughTargets.level }
+    final override var effectiveLevel: QoSLevel? { effectiveThroughTargets.level }
 
     /// What it runs at, or would run at if its turn came now. O(what stands behind it).
     final var expectedLevel: QoSLevel? { queue.expectedLevel(of: self).level }
@@ -133,13 +107,7 @@ class WorkEntry: CurrentWork, @unchecked Sendable {
         base = code
         self.callerRank = callerRank
         if !waits.isEmpty { waits = [] }
-        level.store(code.rawValue, ordering: .relaxed)
-    }
-
-    /// Writes what it runs at. The queue's lock.
-    @inline(__always)
-    final func publish(_ code: LevelCode) {
-        level.store(code.rawValue, ordering: .sequentiallyConsistent)
+        prepare(level: code)
     }
 
     /// What its own level and those who wait for it demand. The queue's lock.
@@ -156,50 +124,23 @@ class WorkEntry: CurrentWork, @unchecked Sendable {
         phase.exchange(Phase.started, ordering: .acquiringAndReleasing) == Phase.waiting
     }
 
-    /// The thread that runs it; 0 for none. Any thread; exact for a thread that waits while it runs the entry.
-    final var runningThread: UInt32 { runner.load(ordering: .sequentiallyConsistent) >> 1 }
-
-    /// The thread that runs it, if that is no worker; 0 otherwise.
-    final var plainRunner: UInt32 {
-        let runner = runner.load(ordering: .sequentiallyConsistent)
-        return runner & 1 == 0 ? 0 : runner >> 1
-    }
-
-    /// Says which worker's thread runs it; 0 for none. That thread.
-    ///
-    /// Who has to know exactly looks at the thread's wait in ``LockRegistry`` before, under a lock that the thread has held since.
-    @inline(__always)
-    final func runs(onWorker id: UInt32) {
-        runner.store(id << 1, ordering: .relaxed)
-    }
-
-    /// Says which thread runs it that is no worker; 0 for none. That thread, before it looks what the entry is raised to, and at its
-    /// end before it looks whether it was raised itself.
-    final func runs(onPlainThread id: UInt32) {
-        runner.store(id == 0 ? 0 : id << 1 | 1, ordering: .sequentiallyConsistent)
-    }
-
     /// Gives it back: the queue was suspended before it began. The queue's lock.
     final func unclaim() {
         phase.store(Phase.waiting, ordering: .releasing)
     }
 
-    // MARK: As a node
+    // MARK: In its queue
 
-    /// The node by which it stands in a pool's queue, which keeps it until ``take(from:)``.
-    final func makeNode() -> JobNode {
-        let node = JobNode(address: UInt(bitPattern: unsafe Unmanaged.passRetained(self).toOpaque()))
-        let lowering = effective.lowering
-        if lowering > 0 { OrderedNodes.areUsed.store(true, ordering: .relaxed) }
-        node.prepare(.entry.lowered(by: lowering))
-        return node
+    final override var label: String { queue.label }
+
+    final override var hasSerialTurn: Bool { queue.kind == .serial }
+
+    final override func delayEnded() {
+        queue.add(self)
     }
 
-    static func take(from node: JobNode) -> WorkEntry {
-        // SAFETY: the node's tag says that it is an entry; `makeNode` retained it for this one time.
-        unsafe Unmanaged<WorkEntry>.fromOpaque(
-            UnsafeRawPointer(bitPattern: node.address).unsafelyUnwrapped
-        ).takeRetainedValue()
+    final override func raised(to level: LevelCode) {
+        queue.waitBegan(for: self, at: level)
     }
 
     /// Its number in an order of tokens, which keeps it until ``take(token:)``.
@@ -208,7 +149,7 @@ class WorkEntry: CurrentWork, @unchecked Sendable {
     }
 
     static func take(token: UInt) -> WorkEntry {
-        // SAFETY: as above.
+        // SAFETY: `makeToken` retained it for this one time.
         unsafe Unmanaged<WorkEntry>.fromOpaque(UnsafeRawPointer(bitPattern: token).unsafelyUnwrapped)
             .takeRetainedValue()
     }
