@@ -46,7 +46,8 @@ extension SchedulerCore {
             return nil
         }
         for rank in 0..<QoSClass.allCases.count {
-            unsafe group.pools[rank].timers?.takeDue(now: MonotonicClock.nanoseconds()).forEach { $0.fire() }
+            let due = unsafe group.pools[rank].timers?.takeDue(now: MonotonicClock.nanoseconds()) ?? []
+            for payload in due { payload.fire() }
         }
         return timers.advance(now: MonotonicClock.nanoseconds, fire: { $0.fire() })
     }

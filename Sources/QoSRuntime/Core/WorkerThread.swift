@@ -25,6 +25,8 @@ final class WorkerThread {
         thread = try Thread(name: name, calls: group.settings.calls) {
             unsafe core.applyEffects(of: group.pools[rank].qosClass, threadName: name)
             group.placeNewThread(rank: rank, index)
+            unsafe ThreadTable.register(worker: group.pools[rank].workers + index)
+            defer { ThreadTable.unregister() }
             unsafe Worker.runLoop(group.pools[rank].workers + index)
         }
     }

@@ -42,10 +42,3 @@ public final class QoSSerialExecutor: SerialExecutor {
         lane.isCurrent
     }
 }
-
-extension QoSScheduler {
-    /// Makes a serial executor for an actor, or for several that exclude each other.
-    public func makeSerialExecutor() -> QoSSerialExecutor {
-        QoSSerialExecutor(group: core.group)
-    }
-}

@@ -11,11 +11,7 @@ extension Worker {
     static func runLoop(_ worker: UnsafeMutablePointer<Worker>) {
         unsafe cqos_set_current_worker(worker)
         unsafe worker.pointee.threadID.store(ThreadID.current.rawValue, ordering: .relaxed)
-        unsafe ThreadTable.register(worker: worker)
-        defer {
-            ThreadTable.unregister()
-            cqos_set_current_worker(nil)
-        }
+        defer { cqos_set_current_worker(nil) }
         let pool = unsafe worker.pointee.pool
         let group = unsafe pool.pointee.group
         let executors = unsafe group.executorTable

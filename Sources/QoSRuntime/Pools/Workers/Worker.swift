@@ -168,4 +168,15 @@ struct Worker: ~Copyable {
             threadID.store(0, ordering: .relaxed)
         }
     }
+
+    /// How the innermost named part of the running job is called: by ``QoS/withLabel(_:_:)``, or by the work queue whose item it is;
+    /// `nil` for a job that says nothing. A task's own name cannot be read from another thread. The loop's thread.
+    var jobLabel: String? {
+        let address = label.load(ordering: .acquiring)
+        if address != 0, let text = unsafe UnsafePointer<CChar>(bitPattern: address) {
+            // SAFETY: only `QoS.withLabel` sets it, to a literal, which lives for ever and ends with a zero.
+            return unsafe String(cString: text)
+        }
+        return items.innermostLabel
+    }
 }

@@ -202,3 +202,23 @@ final class ThreadRaise: Sendable {
         }
     }
 }
+
+/// How locks and threads outside of schedulers ask the kernel.
+enum LockKernel {
+    private static let replaced = Lock<KernelProfile?>(nil)
+
+    /// The process's, unless a test has put another one in its place.
+    static var profile: KernelProfile { replaced.withLock { $0 } ?? .process }
+
+    /// Puts another profile in the place of the process's; `nil` takes it back.
+    static func replace(with profile: KernelProfile?) {
+        replaced.withLock { $0 = profile }
+    }
+}
+
+/// The counters of ``ThreadRaises``, of the whole process: locks and threads belong to no scheduler.
+enum ThreadRaiseCounts {
+    static let raised = Atomic<UInt64>(0)
+    static let refused = Atomic<UInt64>(0)
+    static let notTakenBack = Atomic<UInt64>(0)
+}

@@ -21,7 +21,7 @@ public enum QoS {
             if facts.task == nil {
                 facts.thread = ThreadLevel.current?.level
                 facts.mainThread = MainThread.levelIfCurrent
-            } else if facts.task == .default, QoSProcess.kind == .interactive {
+            } else if facts.task == .default, MainThread.belongsToInteractive {
                 facts.mainThread = MainThread.levelIfCurrent
             }
         }

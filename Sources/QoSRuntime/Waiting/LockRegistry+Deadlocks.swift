@@ -87,7 +87,7 @@ extension LockRegistry {
     }
 
     private enum Source {
-        case gate(AsyncGate)
+        case gate(PermitLine)
         case mutex
         case execution
         case awaited(ThreadAwaiting)
@@ -98,7 +98,7 @@ extension LockRegistry {
             guard let wait = entry.record.wait else { return nil }
             switch wait.resource.kind {
             // SAFETY: a gate outlives the waits for it, and this one has not ended, since that is noted under the shard's lock.
-            case .gate: return unsafe (wait, .gate(AsyncGate.at(wait.resource.address)))
+            case .gate: return unsafe (wait, .gate(PermitLine.at(wait.resource.address)))
             case .mutex: return (wait, .mutex)
             case .execution: return (wait, .execution)
             case .awaited:

@@ -1,3 +1,4 @@
+import CQoSShims
 import QoSCore
 import QoSKernel
 
@@ -35,16 +36,6 @@ struct LockWaiter: Sendable {
         }
     }
 
-    /// The error for a wait for a lock that could never end, which is reported too.
-    func refusedLock(by cycle: LockRegistry.Cycle) -> LockError {
-        let error: LockError =
-            cycle.isReentrant
-            ? .reentrant(lock: lockName, holder: name ?? party.name)
-            : .deadlock(lock: lockName, waits: descriptions(of: cycle))
-        reportDeadlock(cycle, "\(error)")
-        return error
-    }
-
     /// The waits of a cycle in words: each member, what it waits for, and who has that.
     func descriptions(of cycle: LockRegistry.Cycle) -> [String] {
         cycle.links.map { link in
@@ -79,5 +70,21 @@ extension LockWaiter {
             reportDeadlock(error, "\(refusal)")
             throw refusal
         }
+    }
+}
+
+extension LockParty {
+    /// The calling thread.
+    static var callingThread: LockParty { .thread(cqos_own_id()) }
+
+    /// A task.
+    static func task(_ task: TaskAddress) -> LockParty { .task(at: task.rawValue) }
+
+    /// What it is called in reports. Reads a file for a thread: not under a lock.
+    var name: String {
+        guard let id = threadID else { return "task 0x\(String(word, radix: 16))" }
+        let thread = ThreadID(rawValue: Int32(bitPattern: id))
+        let name = try? LinuxSchedulingCalls().name(of: thread)
+        return name.map { "thread '\($0)' (\(id))" } ?? "\(thread)"
     }
 }

@@ -47,24 +47,9 @@ final class ThreadLevel: Sendable {
         applied.withLock { $0 = nil }
     }
 
-    /// Gives the calling thread, whose level this is, the effects of its class; those of `default` without one (rule C2).
-    func applyEffects() {
-        let qosClass = level?.qosClass ?? .default
-        let profile = LockKernel.profile
-        let change = { [self] in
-            let outcome = profile.applier.apply(qosClass)
-            applied.withLock { $0 = outcome }
-        }
-        changingScheduling(change)
-    }
-
-    /// Changes the scheduling of the calling thread, whose level this is, below what it is raised to.
-    func changingScheduling(_ change: () -> Void) {
-        if let raise = LockRegistry.shared.raise(ofThread: cqos_own_id()) {
-            raise.changingOwn(change)
-        } else {
-            change()
-        }
+    /// Notes what the kernel gave the thread.
+    func received(_ effects: AppliedEffects) {
+        applied.withLock { $0 = effects }
     }
 
     // MARK: The calling thread's

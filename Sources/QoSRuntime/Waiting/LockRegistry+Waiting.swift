@@ -10,7 +10,7 @@ struct LockEffects {
         let resource: LockResource
         let wait: UInt64
         /// Kept while its line is put in order.
-        let gate: AsyncGate?
+        let gate: PermitLine?
     }
 
     /// Whom to raise.
@@ -189,7 +189,7 @@ extension LockRegistry {
     func noteLink(_ entry: Entry, of party: LockParty, _ effects: inout LockEffects) {
         guard let wait = entry.record.wait, wait.resource.kind != .awaited else { return }
         // SAFETY: a gate outlives the waits for it, and this one has not ended, since that is noted under the shard's lock.
-        let gate = wait.resource.kind == .gate ? unsafe AsyncGate.at(wait.resource.address) : nil
+        let gate = wait.resource.kind == .gate ? unsafe PermitLine.at(wait.resource.address) : nil
         effects.links.append(.init(party: party, resource: wait.resource, wait: wait.id, gate: gate))
     }
 
