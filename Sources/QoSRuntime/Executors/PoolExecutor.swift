@@ -11,7 +11,7 @@ import Synchronization
 /// Threading: any thread. A submission takes no lock and allocates nothing.
 // SAFETY: nothing in it changes; the pools are made for use by any thread.
 @safe
-final class PoolExecutor: TaskExecutor, @unchecked Sendable {
+final class PoolExecutor: JobReceiver, TaskExecutor, @unchecked Sendable {
     let core: SchedulerCore
 
     /// The scheduler's pools, which live as long as `core`; without a way round by it, which would be counted at each job.
@@ -20,48 +20,29 @@ final class PoolExecutor: TaskExecutor, @unchecked Sendable {
     /// The place in the scheduler's table, by which a worker knows as whose a job is run.
     let index: Int
 
-    /// The class of an executor for one class; `nil` for the one that goes by priority.
-    let qosClass: QoSClass?
-
     /// What its jobs declare for the scheduler's shutdown.
     let behavior: ShutdownBehavior?
-
-    /// The class of the executor with an index of the table; `nil` for one that goes by priority.
-    @inline(__always)
-    static func qosClass(atIndex index: Int) -> QoSClass? {
-        index < firstLowered
-            ? QoSClass(rank: index % perBehavior) : QoSClass(rank: (index - firstLowered) / loweringsPerClass)
-    }
 
     /// By how far its jobs go behind the others of their class: the relative priority without its sign; 0 for nearly all executors.
     private let lowering: Int
 
-    /// How many executors there are for each behavior, and for none: one for each class, one that goes by priority.
-    static let perBehavior = QoSClass.allCases.count + 1
-
-    private static let firstLowered = (ShutdownBehavior.allCases.count + 1) * perBehavior
-    private static let loweringsPerClass = RelativePriority.range.count - 1
-
-    /// How many executors a scheduler has, at most 256: those for each behavior, and those of each class with a relative priority.
-    static let count = firstLowered + QoSClass.allCases.count * loweringsPerClass
-
     init(core: SchedulerCore, qosClass: QoSClass?, behavior: ShutdownBehavior? = nil) {
         self.core = core
-        unsafe pools = core.pools
-        self.qosClass = qosClass
+        unsafe pools = core.group.pools
         self.behavior = behavior
         lowering = 0
-        index = Self.index(of: qosClass, behavior)
+        index = ExecutorIndex.index(of: qosClass, behavior)
+        super.init(qosClass: qosClass)
     }
 
     /// The executor of a level with a relative priority below 0.
     init(core: SchedulerCore, level: QoSLevel) {
         self.core = core
-        unsafe pools = core.pools
-        qosClass = level.qosClass
+        unsafe pools = core.group.pools
         behavior = nil
         lowering = -level.relativePriority.rawValue
-        index = Self.index(of: level)
+        index = ExecutorIndex.index(of: level)
+        super.init(qosClass: level.qosClass)
     }
 
     /// The executors of a scheduler, by their indices.
@@ -71,7 +52,7 @@ final class PoolExecutor: TaskExecutor, @unchecked Sendable {
             (QoSClass.allCases + [nil]).map { PoolExecutor(core: core, qosClass: $0, behavior: behavior) }
         }
         let lowered = QoSClass.allCases.flatMap { qosClass in
-            (1...loweringsPerClass).map { steps in
+            (1...ExecutorIndex.loweringsPerClass).map { steps in
                 PoolExecutor(
                     core: core, level: QoSLevel(qosClass, relativePriority: RelativePriority(clamping: -steps)))
             }
@@ -79,16 +60,12 @@ final class PoolExecutor: TaskExecutor, @unchecked Sendable {
         return (plain + lowered).sorted { $0.index < $1.index }
     }
 
-    /// The place in a scheduler's table of a level's executor.
-    static func index(of level: QoSLevel) -> Int {
-        let lowering = -level.relativePriority.rawValue
-        guard lowering > 0 else { return index(of: level.qosClass, nil) }
-        return firstLowered + level.qosClass.rank * loweringsPerClass + lowering - 1
-    }
-
-    /// The place in a scheduler's table.
-    static func index(of qosClass: QoSClass?, _ behavior: ShutdownBehavior?) -> Int {
-        Int(behavior?.rawValue ?? 0) * perBehavior + (qosClass?.rank ?? QoSClass.allCases.count)
+    /// Puts the executors of a scheduler into their places of its table; once, before anything is submitted.
+    static func register(_ executors: [PoolExecutor], in group: PoolGroup) {
+        for executor in executors {
+            unsafe (group.executorTable + executor.index).initialize(to: executor.asUnownedTaskExecutor())
+        }
+        unsafe ConcurrencyRuntime.noteImplementation(of: group.executorTable[0])
     }
 
     /// Does something that may let the job run before it returns.
@@ -108,7 +85,7 @@ final class PoolExecutor: TaskExecutor, @unchecked Sendable {
         unsafe reference.release()
     }
 
-    func enqueue(_ job: UnownedJob) {
+    override func enqueue(_ job: UnownedJob) {
         kept { add(job) }
     }
 
@@ -119,7 +96,7 @@ final class PoolExecutor: TaskExecutor, @unchecked Sendable {
         let isPlain = lowering == 0 && job.priority.rawValue <= target.rawValue
         let tag = isPlain ? JobNode.Tag.job(executor: index) : orderedTag(of: job, in: target)
         node.prepare(ConcurrencyRuntime.yieldedTask(of: job) == nil ? tag : tag.continuation)
-        if behavior != nil, core.isEnding {
+        if behavior != nil, core.group.isEnding {
             core.submitWhileEnding(node, rank: target.rank)
         } else {
             unsafe pools[target.rank].submit(node)
@@ -149,9 +126,11 @@ final class PoolExecutor: TaskExecutor, @unchecked Sendable {
         return byPriority > qosClass ? classAbove(qosClass, of: job, at: byPriority) : qosClass
     }
 
-    /// The class of a job whose priority is above the executor's class: the task was raised, or was just created with it.
+    /// The class of a job whose priority is above the executor's class: the task was raised, or was just created with it. A job that
+    /// serves an actor is there for the task whose call it serves.
     @inline(never)
     private func classAbove(_ qosClass: QoSClass, of job: UnownedJob, at byPriority: QoSClass) -> QoSClass {
+        let job = ConcurrencyRuntime.call(servedBy: job) ?? job
         if ConcurrencyRuntime.isEscalated(job) { return byPriority }
         return ConcurrencyRuntime.task(of: job).flatMap(RaisedTasks.qosClass).map { max($0, qosClass) } ?? qosClass
     }

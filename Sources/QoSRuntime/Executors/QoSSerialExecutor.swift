@@ -22,8 +22,8 @@
 public final class QoSSerialExecutor: SerialExecutor {
     private let lane: SerialLane
 
-    init(core: SchedulerCore) {
-        lane = SerialLane(core: core)
+    init(group: PoolGroup) {
+        lane = SerialLane(group: group)
         unsafe lane.belongs(to: asUnownedSerialExecutor())
     }
 
@@ -40,12 +40,5 @@ public final class QoSSerialExecutor: SerialExecutor {
     /// Whether the calling thread runs a call of this executor's actors.
     public func isIsolatingCurrentContext() -> Bool? {
         lane.isCurrent
-    }
-}
-
-extension QoSScheduler {
-    /// Makes a serial executor for an actor, or for several that exclude each other.
-    public func makeSerialExecutor() -> QoSSerialExecutor {
-        QoSSerialExecutor(core: core)
     }
 }

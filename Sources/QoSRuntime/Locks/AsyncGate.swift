@@ -9,46 +9,20 @@ import Synchronization
 ///
 /// Threading: any thread. Lock order: the gate's state, then the registry's shards; continuations are resumed and tasks raised
 /// outside of both.
-final class AsyncGate: Sendable {
-    private struct State {
-        var available: Int
-        /// The tasks with a permit, and those that wait; a wait is retained by the line.
-        var site = WaitSite()
-        /// Permits that were taken by tasks and may be given back by anybody.
-        var unowned = 0
-    }
-
+// SAFETY: as the base class; the one further field never changes.
+final class AsyncGate: PermitLine, @unchecked Sendable {
     /// What reports and errors call it.
     let description: String
-    private let state: Lock<State>
 
     private static let registry = LockRegistry.shared
 
     init(permits: Int, description: String) {
         self.description = description
-        state = Lock(State(available: permits))
+        super.init(permits: permits)
     }
 
     /// How many tasks wait at this moment.
     var waiterCount: Int { state.withLock { $0.site.line.count } }
-
-    private var resource: LockResource {
-        .gate(UInt(bitPattern: unsafe Unmanaged.passUnretained(self).toOpaque()))
-    }
-
-    /// The gate at an address, which is alive.
-    @unsafe
-    static func at(_ address: UInt) -> AsyncGate {
-        unsafe Unmanaged.fromOpaque(UnsafeRawPointer(bitPattern: address).unsafelyUnwrapped).takeUnretainedValue()
-    }
-
-    /// Runs a body with the holders and the line, under the gate's lock.
-    func withSite<Success>(_ body: (inout WaitSite) -> Success) -> Success {
-        state.withLock { body(&$0.site) }
-    }
-
-    /// The tasks that have to give back a permit; none where others may.
-    var knownHolders: [LockParty] { state.withLock { $0.unowned > 0 ? [] : $0.site.holders } }
 
     /// Takes a permit, waiting for one if need be.
     ///

@@ -1,3 +1,5 @@
+import QoSCore
+
 /// Why a lock was refused.
 public enum LockError: Error, Sendable, Hashable {
     /// The thread or task holds the lock already.
@@ -19,5 +21,17 @@ extension LockError: CustomStringConvertible {
         case .invalidPermits(let permits):
             "a semaphore of \(permits) permits: use 0 or more"
         }
+    }
+}
+
+extension LockWaiter {
+    /// The error for a wait for a lock that could never end, which is reported too.
+    func refusedLock(by cycle: LockRegistry.Cycle) -> LockError {
+        let error: LockError =
+            cycle.isReentrant
+            ? .reentrant(lock: lockName, holder: name ?? party.name)
+            : .deadlock(lock: lockName, waits: descriptions(of: cycle))
+        reportDeadlock(cycle, "\(error)")
+        return error
     }
 }

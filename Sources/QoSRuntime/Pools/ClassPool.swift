@@ -48,10 +48,10 @@ struct ClassPool: ~Copyable {
     let startRequest = Atomic<Int>(0)
 
     /// The scheduler that the pool is a part of. It outlives the pool's threads.
-    unowned(unsafe) let core: SchedulerCore
+    unowned(unsafe) let group: PoolGroup
 
     init(
-        _ qosClass: QoSClass, width: Int, mostWide: Int, spin: UInt64, core: SchedulerCore,
+        _ qosClass: QoSClass, width: Int, mostWide: Int, spin: UInt64, group: PoolGroup,
         at address: UnsafeMutablePointer<ClassPool>
     ) {
         self.qosClass = qosClass
@@ -61,14 +61,14 @@ struct ClassPool: ~Copyable {
         self.spin = spin
         timers =
             PoolTimerKeeping.isKept(rank: qosClass.rank)
-            ? PoolTimerKeeping(rank: qosClass.rank, alarm: core.alarm) : nil
-        unsafe self.core = core
+            ? PoolTimerKeeping(rank: qosClass.rank, alarm: group.alarm) : nil
+        unsafe self.group = group
         unsafe workers = UnsafeMutablePointer<Worker>.allocate(capacity: capacity)
         for index in 0..<capacity {
             unsafe (workers + index).initialize(
                 to: Worker(
                     index: index,
-                    place: JobNode.Place(scheduler: core.number, rank: qosClass.rank, worker: index),
+                    place: JobNode.Place(scheduler: group.number, rank: qosClass.rank, worker: index),
                     pool: address))
         }
     }
@@ -83,12 +83,12 @@ struct ClassPool: ~Copyable {
     /// Whoever submits looks at this after it has pushed, whoever closes takes everything after it has set it; so one of the two
     /// finds the work.
     @inline(__always)
-    private var isClosed: Bool { withCore { $0.closedFlag.load(ordering: .sequentiallyConsistent) } }
+    private var isClosed: Bool { withGroup { $0.closedFlag.load(ordering: .sequentiallyConsistent) } }
 
     /// Without counting a reference to it, which all processors would do for each job.
     @inline(__always)
-    private func withCore<Result>(_ body: (SchedulerCore) -> Result) -> Result {
-        unsafe Unmanaged.passUnretained(core)._withUnsafeGuaranteedRef(body)
+    private func withGroup<Result>(_ body: (PoolGroup) -> Result) -> Result {
+        unsafe Unmanaged.passUnretained(group)._withUnsafeGuaranteedRef(body)
     }
 
     @inline(__always)
@@ -124,11 +124,11 @@ struct ClassPool: ~Copyable {
             unsafe worker.pointee.push(node)
             // The queue's count is published before the word is looked at; a worker that parks does it the other way round.
             wakeOne()
-            if isClosed { unsafe core.forward(worker.pointee.queue.takeAll()) }
+            if isClosed { unsafe group.forward(worker.pointee.queue.takeAll()) }
         } else {
             injection.push(node)
             wakeOne()
-            if isClosed { unsafe core.forward(injection.takeAll()) }
+            if isClosed { unsafe group.forward(injection.takeAll()) }
         }
     }
 
@@ -137,8 +137,8 @@ struct ClassPool: ~Copyable {
     /// As in ``submit(_:)``: whoever puts something in looks at the flag afterwards.
     func forwardIfClosed() {
         guard isClosed else { return }
-        unsafe core.forward(injection.takeAll())
-        for index in 0..<started { unsafe core.forward(workers[index].queue.takeAll()) }
+        unsafe group.forward(injection.takeAll())
+        for index in 0..<started { unsafe group.forward(workers[index].queue.takeAll()) }
     }
 
     @inline(__always)
@@ -152,10 +152,10 @@ struct ClassPool: ~Copyable {
         let seen = PoolWord(rawValue: word.load(ordering: .sequentiallyConsistent))
         if seen.searching > 0 { return }
         if seen.parkedTop == nil && seen.started >= limit && !hasWaiting {
-            withCore { $0.noteBacklog() }
+            withGroup { $0.noteBacklog() }
             return
         }
-        withCore { $0.workArrived(rank: qosClass.rank) }
+        withGroup { $0.workArrived(rank: qosClass.rank) }
     }
 
     /// A worker of the pool has been admitted: wakes a parked one or has one started.
@@ -176,15 +176,15 @@ struct ClassPool: ~Copyable {
                 seen = PoolWord(rawValue: original)
                 continue
             }
-            unsafe core.workerWakes()
+            unsafe group.workerWakes()
             switch notification {
             case .nothing: break
             case .unpark(let worker):
-                unsafe core.placeWorker(rank: qosClass.rank, worker)
+                unsafe group.placeWorker(rank: qosClass.rank, worker)
                 unsafe workers[worker].parker.unpark()
             case .start(let worker):
                 startRequest.store(worker + 1, ordering: .sequentiallyConsistent)
-                unsafe core.loop.wake()
+                unsafe group.loop.wake()
             }
             return true
         }

@@ -26,7 +26,7 @@ final class ProcessRun: Sendable {
 
     /// Runs the body on the pools and the main loop on the calling thread; ends the process.
     func run(_ body: @escaping @Sendable () async throws -> Void) throws -> Never {
-        MainThread.choose(configuration.kind)
+        MainThread.choose(isInteractive: configuration.kind == .interactive)
         // A service's main thread stays as the process was started: that is what `default` is measured by, and a nice value that
         // threads of libraries would inherit may not be given back.
         if configuration.kind == .interactive {

@@ -11,13 +11,15 @@ extension QoSProcess {
 
         /// The level of the main thread.
         public var mainLevel: QoSLevel {
-            switch self {
-            case .interactive: .userInteractive
-            case .service: .default
-            }
+            MainThread.level(isInteractive: self == .interactive)
         }
     }
 
     /// What was chosen by ``Configuration/kind``; `service` before ``run(configuration:_:)``. Any thread.
-    public static var kind: Kind { MainThread.kind }
+    public static var kind: Kind { MainThread.belongsToInteractive ? .interactive : .service }
+
+    /// Whether the calling thread is the main thread of an interactive process (rule O2).
+    package static var isInteractiveMain: Bool {
+        MainThread.belongsToInteractive && MainThread.levelIfCurrent != nil
+    }
 }

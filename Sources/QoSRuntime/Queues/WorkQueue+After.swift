@@ -77,6 +77,6 @@ extension QueueCore {
 
     /// Adds a delayed entry now; nothing if its delay is over.
     func endDelay(_ ticket: TimerTicket) {
-        if case .entry(let entry)? = core.cancelTimer(ticket) { add(entry) }
+        if case .entry(let entry)? = core.cancelTimer(ticket) { entry.delayEnded() }
     }
 }

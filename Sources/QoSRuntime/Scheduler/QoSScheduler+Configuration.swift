@@ -73,7 +73,7 @@ extension QoSScheduler.Configuration {
     /// - Parameter bound: what the process may use, where the calling thread is bound to less by another scheduler.
     /// - Returns: how many of them at a time, and how many the affinity allows without a quota.
     /// - Throws: ``QoSRuntimeError`` for a number that makes no sense.
-    func resolvedWidth(outOf bound: CPUSet?) throws(QoSRuntimeError) -> (width: Int, withoutQuota: Int) {
+    private func resolvedWidth(outOf bound: CPUSet?) throws(QoSRuntimeError) -> (width: Int, withoutQuota: Int) {
         for (qosClass, limit) in stallLimits where limit <= .zero {
             throw .invalidConfiguration("a stall limit of \(limit) for \(qosClass): use more than zero")
         }
@@ -91,31 +91,25 @@ extension QoSScheduler.Configuration {
         return (processors, processors)
     }
 
-    /// What the kernel lets the process do; `nil` when no effects are to be applied.
-    var profile: KernelProfile? {
+    /// What the configuration comes to on this machine, for a scheduler that the calling thread makes.
+    ///
+    /// - Throws: ``QoSRuntimeError`` for a number that makes no sense.
+    func settings() throws(QoSRuntimeError) -> PoolSettings {
+        let unbound = PoolGroup.processorsOfCallingWorker
+        let (width, withoutQuota) = try resolvedWidth(outOf: unbound)
+        return PoolSettings(
+            width: width, widthWithoutQuota: withoutQuota,
+            mostWide: processors ?? max(width, Topology.installedProcessors), isFixedWidth: processors != nil,
+            ownWidths: workers, unbound: unbound, profile: profile,
+            stallLimits: QoSClass.allCases.map { qosClass in
+                (stallLimits[qosClass] ?? Self.defaultStallLimit(of: qosClass)).clampedNanoseconds
+            },
+            detectsBlocking: detectsBlocking, observer: observer, calls: schedulingCalls ?? LinuxSchedulingCalls(),
+            fileRoot: fileRoot)
+    }
+
+    private var profile: KernelProfile? {
         guard appliesKernelEffects else { return nil }
         return schedulingCalls.map(KernelProfile.init(calls:)) ?? .process
-    }
-
-    /// The constants of admission. Where the kernel does not separate the classes, the surplus of the lower ones gives way
-    /// at once.
-    func parameters(for profile: KernelProfile?) -> SchedulingParameters {
-        var parameters = SchedulingParameters()
-        if profile.map({ $0.capabilities.mode == .denied }) ?? true { parameters.crowdingGrace = .zero }
-        return parameters
-    }
-
-    func workers(of qosClass: QoSClass, width: Int) -> Int {
-        workers[qosClass] ?? SchedulingParameters()[qosClass].workers(cores: width)
-    }
-
-    /// How long a worker of the class goes on looking for work before it parks, while a processor is idle: a wake-up
-    /// costs more than that. Nanoseconds.
-    func spin(of qosClass: QoSClass) -> UInt64 {
-        switch qosClass {
-        case .userInteractive: 50_000
-        case .userInitiated: 20_000
-        case .default, .utility, .background: 0
-        }
     }
 }

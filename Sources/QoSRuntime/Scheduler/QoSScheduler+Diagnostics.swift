@@ -106,22 +106,22 @@ public struct SchedulerSnapshot: Sendable, Hashable, Codable {
 
 extension SchedulerCore {
     func snapshot() -> SchedulerSnapshot {
-        let counters = admission.counters
+        let counters = group.admission.counters
         return SchedulerSnapshot(
-            processors: width,
+            processors: group.width,
             pools: QoSClass.descending.map { qosClass in
-                unsafe pools[qosClass.rank].snapshot(admission.record(rank: qosClass.rank))
+                unsafe group.pools[qosClass.rank].snapshot(group.admission.record(rank: qosClass.rank))
             },
-            tasksMoved: tasksMoved.load(ordering: .relaxed),
-            runningPromoted: runningPromoted.load(ordering: .relaxed),
+            tasksMoved: group.promotions.moved.load(ordering: .relaxed),
+            runningPromoted: group.promotions.running.load(ordering: .relaxed),
             starvationWindows: counters.windows,
             fencesRaised: counters.fencesRaised,
-            blockedDeclared: blockedDeclared.load(ordering: .relaxed),
-            blockedDetected: blockedDetected.load(ordering: .relaxed),
-            uncompensated: uncompensated.load(ordering: .relaxed),
-            stalls: stalls.load(ordering: .relaxed),
+            blockedDeclared: group.blocking.declared.load(ordering: .relaxed),
+            blockedDetected: group.blocking.detected.load(ordering: .relaxed),
+            uncompensated: group.blocking.uncompensated.load(ordering: .relaxed),
+            stalls: group.blocking.stalls.load(ordering: .relaxed),
             threadStartFailures: startFailures.load(ordering: .relaxed),
-            effectMode: profile?.capabilities.mode.rawValue,
+            effectMode: group.profile?.capabilities.mode.rawValue,
             promotesWaitingActors: ConcurrencyRuntime.seesWaitingActors)
     }
 }
@@ -166,18 +166,6 @@ extension ClassPool {
                 if thread != 0 { used &+= ThreadClock.nanoseconds(of: ThreadID(rawValue: thread)) ?? 0 }
             }
             if counters.ended.withLock({ $0.threads }) == ended.threads { return ended.processorTime &+ used }
-        }
-    }
-}
-
-extension Worker {
-    /// The thread is about to end: what it has used is counted with those that have. The worker's thread.
-    func accountThread() {
-        let used = ThreadClock.nanoseconds(of: .current) ?? 0
-        unsafe pool.pointee.counters.ended.withLock { ended in
-            ended.processorTime &+= used
-            ended.threads += 1
-            threadID.store(0, ordering: .relaxed)
         }
     }
 }

@@ -23,7 +23,7 @@ extension QoSScheduler {
 
     /// Whether the thread that has the actor is one of the scheduler's workers.
     private func isInside(on actor: isolated any Actor) -> Bool {
-        QoSClass.allCases.contains { unsafe Worker.isCurrent(of: core.pools + $0.rank) }
+        QoSClass.allCases.contains { unsafe Worker.isCurrent(of: core.group.pools + $0.rank) }
     }
 
     /// Moves the calling task to where it runs without the preference that has ended. An actor would otherwise stay on the
@@ -45,14 +45,14 @@ extension QoSScheduler {
 
     /// Whether the calling task is on a thread of the pool, and prefers none of this scheduler's executors.
     private func isStray(in qosClass: QoSClass) -> Bool {
-        unsafe Worker.isCurrent(of: core.pools + qosClass.rank) && !prefersOwnExecutor
+        unsafe Worker.isCurrent(of: core.group.pools + qosClass.rank) && !prefersOwnExecutor
     }
 
     /// Whether the calling task prefers an executor of this scheduler, and so is where it belongs.
     private var prefersOwnExecutor: Bool {
         unsafe withUnsafeCurrentTask { task in
             guard let preferred = unsafe task?.unownedTaskExecutor else { return false }
-            return (0..<PoolExecutor.count).contains { unsafe core.executorTable[$0] == preferred }
+            return (0..<ExecutorIndex.count).contains { unsafe core.group.executorTable[$0] == preferred }
         }
     }
 }

@@ -12,8 +12,8 @@ extension QoSScheduler {
     public func raise<Success, Failure: Error>(_ task: Task<Success, Failure>, to qosClass: QoSClass) {
         noteIfUnrecorded(task, qosClass)
         task.escalatePriority(to: TaskPriority(qosClass))
-        core.moveIfWaiting(ConcurrencyRuntime.node(of: task), to: qosClass)
-        core.noteItemsChanged()
+        moveIfWaiting(ConcurrencyRuntime.node(of: task), to: qosClass)
+        core.group.noteItemsChanged()
     }
 }
 
@@ -30,22 +30,22 @@ extension QoSScheduler {
     }
 }
 
-extension SchedulerCore {
+extension QoSScheduler {
     /// Moves a task's node from the queue that it waits in to a higher pool, if it waits in one. The task is alive.
     ///
     /// What has just come in from another thread is in no worker's queue yet, and is left to the loop's look.
-    func moveIfWaiting(_ node: JobNode, to qosClass: QoSClass) {
-        let place = node.place
-        guard number != 0, place.scheduler == number, place.rank < qosClass.rank else { return }
-        let pool = unsafe pools + place.rank
+    private func moveIfWaiting(_ node: JobNode, to qosClass: QoSClass) {
+        let (group, place) = (core.group, node.place)
+        guard group.number != 0, place.scheduler == group.number, place.rank < qosClass.rank else { return }
+        let pool = unsafe group.pools + place.rank
         guard unsafe place.worker < pool.pointee.capacity,
             let queued = unsafe pool.pointee.workers[place.worker].queue.remove(node)
         else { return }
-        noteMoved(to: qosClass.rank)
-        observe(
+        group.noteMoved(to: qosClass.rank)
+        group.observe(
             .promotedWaiting(
                 from: QoSClass(atRank: place.rank), to: qosClass, .raised(by: LockParty.callingThread.name)))
         queued.changesClass()
-        unsafe pools[qosClass.rank].submit(queued)
+        unsafe group.pools[qosClass.rank].submit(queued)
     }
 }

@@ -20,7 +20,7 @@ extension QoSScheduler {
 
     /// The limit of a class; `nil` without one. Any thread.
     public func widthLimit(for qosClass: QoSClass) -> Int? {
-        let limit = core.admission.widthLimit(rank: qosClass.rank)
+        let limit = core.group.admission.widthLimit(rank: qosClass.rank)
         return limit == .max ? nil : limit
     }
 }

@@ -29,7 +29,7 @@ import Synchronization
 public final class QoSScheduler: Sendable {
     let core: SchedulerCore
 
-    /// By ``PoolExecutor/index(of:_:)``.
+    /// By ``ExecutorIndex``.
     private let executors: [PoolExecutor]
     private let isProcessWide: Bool
     private let waitReports: InversionDetection.Token?
@@ -49,14 +49,14 @@ public final class QoSScheduler: Sendable {
 
     init(configuration: Configuration, isProcessWide: Bool) throws {
         guard ConcurrencyRuntime.hasExpectedLayout else { throw QoSRuntimeError.unsupportedConcurrencyLibrary }
-        let core = try SchedulerCore(configuration: configuration)
+        let core = try SchedulerCore(settings: configuration.settings())
         self.core = core
         self.isProcessWide = isProcessWide
-        waitReports = core.observeWaits()
+        waitReports = configuration.observeWaits(of: core.group)
         executors = PoolExecutor.all(of: core)
         if isProcessWide { executors.forEach(ConcurrencyRuntime.makeImmortal) }
         globalQueues = QoSClass.allCases.map { WorkQueue(core: QueueCore(global: $0, of: core)) }
-        for executor in executors { core.register(executor) }
+        PoolExecutor.register(executors, in: core.group)
         do {
             let thread = try Thread(name: "qos-loop") {
                 core.unbind()
@@ -91,7 +91,7 @@ public final class QoSScheduler: Sendable {
     /// What has a lower relative priority waits, in a worker's queue, until nothing of a higher one is left there, but for one job in 16.
     /// A task that is raised to a higher class goes there without it.
     public func executor(at level: QoSLevel) -> any TaskExecutor {
-        executors[PoolExecutor.index(of: level)]
+        executors[ExecutorIndex.index(of: level)]
     }
 
     /// The executor that runs each job in the pool of its task's priority (rule C4).
@@ -103,7 +103,7 @@ public final class QoSScheduler: Sendable {
 
     /// The executor of a class, or the one that goes by priority, for work that declares something for a shutdown, or nothing.
     func poolExecutor(_ qosClass: QoSClass?, _ behavior: ShutdownBehavior?) -> PoolExecutor {
-        executors[PoolExecutor.index(of: qosClass, behavior)]
+        executors[ExecutorIndex.index(of: qosClass, behavior)]
     }
 
     /// Runs an operation at a class: it and its child tasks prefer the executor of that class.
@@ -169,17 +169,18 @@ public final class QoSScheduler: Sendable {
     }
 }
 
-extension SchedulerCore {
-    /// Asks the loop's thread to bring the scheduler to its end.
+extension QoSScheduler.Configuration {
+    /// Lets the observer, if there is one, be told of waits that nothing can be done about (rule I5), until the listener is taken back.
     ///
-    /// - Returns: the report when it has ended already; the continuation is then not kept.
-    @discardableResult
-    func requestShutdown(
-        within grace: Duration, _ continuation: CheckedContinuation<ShutdownReport, Never>?
-    ) -> ShutdownReport? {
-        let deadline = MonotonicClock.nanoseconds().addingSaturating(grace.clampedNanoseconds)
-        let report = shutdownRequests.withLock { $0.request(deadline: deadline, continuation) }
-        if report == nil { loop.wake() }
-        return report
+    /// Locks belong to the process: of a wait on another scheduler's worker that one's observer is told.
+    fileprivate func observeWaits(of group: PoolGroup) -> InversionDetection.Token? {
+        guard let observer else { return nil }
+        let own = ObjectIdentifier(group)
+        return InversionDetection.listen { report in
+            if let worker = unsafe Worker.current, unsafe ObjectIdentifier(worker.pointee.pool.pointee.group) != own {
+                return
+            }
+            observer.observe(.waiting(report))
+        }
     }
 }

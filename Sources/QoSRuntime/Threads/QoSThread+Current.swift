@@ -8,7 +8,7 @@ extension QoSThread where Success == Never {
     public static var currentLevel: QoSLevel? { ThreadLevel.current?.level ?? MainThread.levelIfCurrent }
 
     /// The level of the main thread (rule T5); it follows the kind of the process.
-    public static var mainLevel: QoSLevel { QoSProcess.kind.mainLevel }
+    public static var mainLevel: QoSLevel { MainThread.level }
 
     /// Changes the level of the calling thread (rule T2): what it submits from now on and what the kernel gives it.
     ///

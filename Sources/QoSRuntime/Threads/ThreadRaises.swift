@@ -17,13 +17,6 @@ public struct ThreadRaises: Sendable, Hashable, Codable {
     public let effectMode: String
 }
 
-/// The counters of ``ThreadRaises``, of the whole process: locks and threads belong to no scheduler.
-enum ThreadRaiseCounts {
-    static let raised = Atomic<UInt64>(0)
-    static let refused = Atomic<UInt64>(0)
-    static let notTakenBack = Atomic<UInt64>(0)
-}
-
 extension QoSThread where Success == Never {
     /// How threads that are no workers were raised so far, in the whole process. Any thread.
     public static var raises: ThreadRaises {

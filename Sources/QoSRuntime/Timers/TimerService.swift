@@ -15,9 +15,9 @@ final class TimerService: @unchecked Sendable {
     /// What a timer does when it fires, on the loop's thread.
     enum Payload {
         /// Gives a job to the executor it was submitted to.
-        case job(UnownedJob, executor: PoolExecutor)
+        case job(UnownedJob, executor: JobReceiver)
         /// Adds an entry to its work queue.
-        case entry(WorkEntry)
+        case entry(PoolEntry)
         /// Calls a body; short, since it holds up the loop.
         case body(@Sendable () -> Void)
         /// Does what the ticket still holds.
@@ -133,6 +133,26 @@ final class TimerService: @unchecked Sendable {
         }
         for ticket in removed {
             if let name = ticket.name { _ = timers.cancel(name) }
+        }
+    }
+}
+
+extension TimerService.Payload {
+    /// Does what the timer is for. The loop's thread, or one that stands for it.
+    func fire() {
+        switch self {
+        case .job(let job, let executor):
+            if ConcurrencyRuntime.isResumption(job) {
+                ConcurrencyRuntime.runResumption(job)
+            } else {
+                executor.enqueue(job)
+            }
+        case .entry(let entry):
+            entry.delayEnded()
+        case .body(let body):
+            body()
+        case .ticket(let ticket):
+            ticket.take()?.fire()
         }
     }
 }

@@ -35,10 +35,9 @@ struct VirtualJob: Sendable {
 
     /// The class that the job belongs to now: that of its executor or of its priority, or a higher one that waits for it.
     func wantedClass(atLeast known: QoSClass) -> QoSClass {
-        guard let live = ConcurrencyRuntime.livePriority(job), live > ConcurrencyRuntime.recordedPriority(job) else {
-            return known
-        }
-        return max(known, QoSClass(rawPriority: live) ?? known)
+        guard let live = ConcurrencyRuntime.livePriority(job) else { return known }
+        let raised = live > job.priority.rawValue ? QoSClass(rawPriority: live) : ConcurrencyRuntime.classNeeding(job)
+        return max(known, raised ?? known)
     }
 
     /// Runs it on the calling thread.

@@ -20,12 +20,12 @@ struct CheckpointTests {
 
     /// Comes back when a worker of a class waits at a checkpoint.
     private func waits(_ qosClass: QoSClass, _ scheduler: QoSScheduler) async {
-        while unsafe !scheduler.core.pools[qosClass.rank].hasWaiting { await Task.yield() }
+        while unsafe !scheduler.core.group.pools[qosClass.rank].hasWaiting { await Task.yield() }
     }
 
     /// Comes back when admission counts no worker; a phantom one would stay.
     private func countsNone(_ scheduler: QoSScheduler) async {
-        while QoSClass.allCases.contains(where: { scheduler.core.admission.running(rank: $0.rank) != 0 }) {
+        while QoSClass.allCases.contains(where: { scheduler.core.group.admission.running(rank: $0.rank) != 0 }) {
             await Task.yield()
         }
     }
@@ -98,21 +98,21 @@ struct CheckpointTests {
             scheduler.setWidthLimit(0, for: .background)
             await waits(.background, scheduler)
             // What a promotion does, and the loop's look before the worker has woken.
-            let worker = unsafe core.pools[0].workers
+            let worker = unsafe core.group.pools[0].workers
             #expect(unsafe Worker.endWaiting(worker))
-            _ = core.admission.workerUnblocked(rank: 0)
+            _ = core.group.admission.workerUnblocked(rank: 0)
             unsafe worker.pointee.boost.withLock { _ in
                 unsafe worker.pointee.standing.store(.counted, ordering: .sequentiallyConsistent)
             }
             let step = unsafe worker.pointee.jobSteps.load(ordering: .sequentiallyConsistent)
-            #expect(unsafe core.workerBlocked(worker, .detected, step: step))
+            #expect(unsafe core.group.workerBlocked(worker, .detected, step: step))
             isOver.open()
-            core.workerWakes()
+            core.group.workerWakes()
             unsafe worker.pointee.parker.unpark()
             await task.escaped
             scheduler.setWidthLimit(nil, for: .background)
             await countsNone(scheduler)
-            while unsafe core.pools[0].blocked.load(ordering: .relaxed) != 0 { await Task.yield() }
+            while unsafe core.group.pools[0].blocked.load(ordering: .relaxed) != 0 { await Task.yield() }
         }
     }
 
@@ -122,7 +122,7 @@ struct CheckpointTests {
         let (begun, ended) = (Gate(), Gate())
         Task.detached(executorPreference: scheduler.executor(for: .utility)) {
             begun.open()
-            while !scheduler.core.isEnding { Self.checkpoint() }
+            while !scheduler.core.group.isEnding { Self.checkpoint() }
             Self.checkpoint()
             ended.open()
         }

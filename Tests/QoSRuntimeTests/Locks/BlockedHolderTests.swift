@@ -31,15 +31,17 @@ extension ThreadsAndLocks {
                 lock.mutex.withLock { $0 += 1 }
             }
             while scheduler.snapshot.runningPromoted == 0 { await Task.yield() }
-            #expect(scheduler.core.admission.counters.fencesRaised == 0)
+            #expect(scheduler.core.group.admission.counters.fencesRaised == 0)
             gate.open()
-            while scheduler.core.admission.counters.fencesRaised == 0 { await Task.yield() }
+            while scheduler.core.group.admission.counters.fencesRaised == 0 { await Task.yield() }
             isOver.open()
             await high.value
             await low.value
             // The worker lifts its fence behind the end of the job, which those who await the task do not wait for.
             try await scheduler.shutdown()
-            #expect(scheduler.core.admission.counters.fencesLifted == scheduler.core.admission.counters.fencesRaised)
+            #expect(
+                scheduler.core.group.admission.counters.fencesLifted
+                    == scheduler.core.group.admission.counters.fencesRaised)
         }
     }
 }

@@ -148,15 +148,16 @@ struct RelativePriorityTests {
 
     @Test("B1 each level has an executor of its own, which stands in its place of the table")
     func table() throws {
-        let core = try SchedulerCore(configuration: .init(processors: 1, appliesKernelEffects: false))
+        let core = try SchedulerCore(
+            settings: QoSScheduler.Configuration(processors: 1, appliesKernelEffects: false).settings())
         defer { core.requestShutdown(within: .zero, nil) }
         let all = PoolExecutor.all(of: core)
-        #expect(all.map(\.index) == Array(0..<PoolExecutor.count))
-        #expect(PoolExecutor.count <= 256)
+        #expect(all.map(\.index) == Array(0..<ExecutorIndex.count))
+        #expect(ExecutorIndex.count <= 256)
         for qosClass in QoSClass.allCases {
             for lowering in 0...15 {
                 let level = QoSLevel(qosClass, relativePriority: RelativePriority(clamping: -lowering))
-                #expect(all[PoolExecutor.index(of: level)].qosClass == qosClass)
+                #expect(all[ExecutorIndex.index(of: level)].qosClass == qosClass)
                 #expect(LevelCode(level).lowering == lowering)
                 #expect(LevelCode(level).poolOrder == qosClass.rank * 16 + 15 - lowering)
             }

@@ -46,7 +46,7 @@ struct WaitingStateTests {
     /// - Returns: `false` where the scheduler has no number, and nothing was tried.
     private func raisesYieldedWithoutLoop() async throws -> Bool {
         try await withScheduler(Self.oneWorker) { scheduler in
-            guard scheduler.core.number != 0 else { return false }
+            guard scheduler.core.group.number != 0 else { return false }
             let (busy, release, ended) = (Gate(), Gate(), Gate())
             let names = Collected<String>()
             await Task(executorPreference: scheduler.executor(for: .userInitiated)) {}.value

@@ -109,7 +109,7 @@ struct ObservationTests {
             for _ in 0..<2 {
                 let looked = Gate()
                 try scheduler.core.loop.submit {
-                    scheduler.core.lookAtWorkers(at: MonotonicClock.nanoseconds())
+                    scheduler.core.group.lookAtWorkers(at: MonotonicClock.nanoseconds())
                     looked.open()
                 }
                 await looked.passed()
@@ -231,8 +231,8 @@ struct ObservationTests {
         var hasNumber = false
         while !hasNumber {
             hasNumber = try await withScheduler(configuration) { scheduler in
-                if scheduler.core.number != 0 { try await raisesOne(scheduler, observer) }
-                return scheduler.core.number != 0
+                if scheduler.core.group.number != 0 { try await raisesOne(scheduler, observer) }
+                return scheduler.core.group.number != 0
             }
         }
     }

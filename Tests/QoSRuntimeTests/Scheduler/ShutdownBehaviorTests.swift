@@ -27,13 +27,13 @@ struct ShutdownBehaviorTests {
     }
 
     private func ending(_ scheduler: QoSScheduler) async {
-        while !scheduler.core.isEnding { await Task.yield() }
+        while !scheduler.core.group.isEnding { await Task.yield() }
     }
 
     /// So many jobs of the utility class have begun and ended, taken together: what ran is suspended. (A yield need not suspend: the job that
     /// resumes may have run on another worker before.)
     private func progress(_ steps: UInt64, _ scheduler: QoSScheduler) async {
-        while unsafe scheduler.core.pools[QoSClass.utility.rank].progress < steps { await Task.yield() }
+        while unsafe scheduler.core.group.pools[QoSClass.utility.rank].progress < steps { await Task.yield() }
     }
 
     /// The loop has looked whether it may close the scheduler, some times.
@@ -82,7 +82,7 @@ struct ShutdownBehaviorTests {
         async let report = scheduler.shutdown(within: .seconds(600))
         await ending(scheduler)
         try await loopLooks(scheduler)
-        #expect(!scheduler.core.isClosed)
+        #expect(!scheduler.core.group.isClosed)
         release.open()
         await progress(3, scheduler)
         goOn.open()
@@ -209,7 +209,7 @@ struct ShutdownBehaviorTests {
         async let report = scheduler.shutdown(within: .seconds(600))
         await ending(scheduler)
         try await loopLooks(scheduler)
-        #expect(!scheduler.core.isClosed)
+        #expect(!scheduler.core.group.isClosed)
         goOn.open()
         #expect(await task.escaped == .userInitiated)
         let isClean = try await report.isClean
@@ -233,7 +233,7 @@ struct ShutdownBehaviorTests {
         async let report = scheduler.shutdown(within: .seconds(600))
         while second.effectiveLevel != .userInitiated || first.effectiveLevel != .userInitiated { await Task.yield() }
         try await loopLooks(scheduler)
-        #expect(!scheduler.core.isClosed)
+        #expect(!scheduler.core.group.isClosed)
         release.open()
         await second.finished()
         let isClean = try await report.isClean

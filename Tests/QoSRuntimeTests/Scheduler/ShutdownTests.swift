@@ -147,7 +147,7 @@ struct ShutdownTests {
         }
         await queued.passed()
         async let report = scheduler.shutdown(within: .zero)
-        while !core.isClosed { await Task.yield() }
+        while !core.group.isClosed { await Task.yield() }
         goOn.open()
         let result = await job.value
         #expect(result == 5)
@@ -166,7 +166,7 @@ struct ShutdownTests {
         }
         await stuck.passed()
         async let report = scheduler.shutdown(within: .zero)
-        while !core.isClosed { await Task.yield() }
+        while !core.group.isClosed { await Task.yield() }
         // The loop still runs, since a worker has not left: it must not keep what comes in now.
         let woken = try await withThrowingTaskGroup(of: Void.self) { group in
             for index in 0..<1_000 {

@@ -125,7 +125,8 @@ struct SleepTests {
     func ownTimers(_ qosClass: QoSClass) async throws {
         try await withScheduler { scheduler in
             func hasTimer() -> Bool {
-                unsafe scheduler.core.timers.isArmed || scheduler.core.pools[qosClass.rank].timers?.hasTimers == true
+                unsafe scheduler.core.timers.isArmed
+                    || scheduler.core.group.pools[qosClass.rank].timers?.hasTimers == true
             }
             #expect(!hasTimer())
             let sleeper = Task(executorPreference: scheduler.executor(for: qosClass)) {

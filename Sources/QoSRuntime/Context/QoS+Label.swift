@@ -1,0 +1,19 @@
+import Synchronization
+
+extension QoS {
+    /// Gives a piece of synchronous work a name that a report of a stalled job shows
+    /// (``SchedulerEvent/jobStalled(worker:nanoseconds:label:_:)``).
+    ///
+    /// May be nested: the innermost counts. A few nanoseconds; any thread, on one that is no scheduler's worker the body just runs.
+    ///
+    /// - Parameter label: a literal of at least one character.
+    public static func withLabel<Success, Failure: Error>(
+        _ label: StaticString, _ body: () throws(Failure) -> Success
+    ) throws(Failure) -> Success {
+        guard let worker = unsafe Worker.current, label.hasPointerRepresentation else { return try body() }
+        let outer = unsafe worker.pointee.label.load(ordering: .relaxed)
+        unsafe worker.pointee.label.store(UInt(bitPattern: label.utf8Start), ordering: .releasing)
+        defer { unsafe worker.pointee.label.store(outer, ordering: .releasing) }
+        return try body()
+    }
+}

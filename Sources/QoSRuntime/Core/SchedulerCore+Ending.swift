@@ -1,0 +1,114 @@
+import QoSCore
+import QoSEventLoop
+import QoSKernel
+import Synchronization
+
+// What work has declared for a shutdown is done when that begins, and while it goes on (`Docs/Protocols/shutdown.md`).
+
+extension SchedulerCore {
+    /// What work that blocks is raised to at least, since somebody waits for it.
+    private static let waited = QoSClass.userInitiated
+
+    /// The scheduler begins to drain. Once; the loop's thread.
+    func beginEnding() {
+        guard !group.drainingFlag.exchange(true, ordering: .sequentiallyConsistent) else { return }
+        // What is paused would be run elsewhere a moment later, without its class.
+        for qosClass in QoSClass.allCases where group.admission.widthLimit(rank: qosClass.rank) != .max {
+            setWidthLimit(.max, of: qosClass)
+        }
+        sortQueued()
+        promoteRunningBlocked()
+        for held in shutdownHolds.beginPromoting() { promote(held) }
+        group.noteBacklog()
+    }
+
+    /// Work that declared to be waited for begins to wait, or to run.
+    ///
+    /// - Returns: what to give to ``endHold(_:)``.
+    func beginHold(_ held: ShutdownHolds.Held) -> Int {
+        let (hold, promotesAtOnce) = shutdownHolds.begin(held)
+        if promotesAtOnce, let retained = held.retained { promote(retained) }
+        return hold
+    }
+
+    /// It has ended.
+    func endHold(_ hold: Int) {
+        if shutdownHolds.end(hold), group.isEnding { loop.wake() }
+    }
+
+    private func promote(_ held: ShutdownHolds.Held) {
+        switch held {
+        case .task(let address):
+            if let address { ConcurrencyRuntime.escalateAndRelease(address, to: Self.waited) }
+        case .entry(let entry):
+            entry.raised(to: LevelCode(QoSLevel(Self.waited)))
+        }
+        group.noteBacklog()
+    }
+
+    /// A job that declares something comes in while the scheduler ends. Any thread.
+    func submitWhileEnding(_ node: JobNode, rank: Int) {
+        switch node.tag.shutdownBehavior {
+        case .continue:
+            var nodes = NodeList()
+            nodes.append(node)
+            group.forward(nodes)
+        case .block: unsafe group.pools[max(rank, Self.waited.rank)].submit(node)
+        case .skip, nil: unsafe group.pools[rank].submit(node)
+        }
+    }
+
+    /// Takes out what is queued and is not waited for, or has to be raised.
+    private func sortQueued() {
+        for rank in 0..<QoSClass.allCases.count {
+            let pool = unsafe group.pools + rank
+            sort(unsafe pool.pointee.injection.takeAll(), of: rank)
+            for index in unsafe 0..<pool.pointee.started {
+                sort(unsafe pool.pointee.workers[index].queue.takeOut { self.isSorted($0, rank: rank) }, of: rank)
+            }
+            // While they were taken out, they were in no queue, and those who park see none.
+            atomicMemoryFence(ordering: .sequentiallyConsistent)
+            if unsafe pool.pointee.hasWork() { unsafe pool.pointee.wakeOne() }
+        }
+    }
+
+    private func sort(_ nodes: consuming NodeList, of rank: Int) {
+        while let node = nodes.popFirst() {
+            if !isSorted(node, rank: rank) {
+                unsafe group.pools[rank].injection.push(node)
+            } else if node.tag.isJob {
+                submitWhileEnding(node, rank: rank)
+            } else {
+                var entry = NodeList()
+                entry.append(node)
+                group.forward(entry)
+            }
+        }
+    }
+
+    private func isSorted(_ node: JobNode, rank: Int) -> Bool {
+        if node.tag.isLane { return false }
+        guard node.tag.isJob else { return PoolEntry.behavior(of: node) == .continue }
+        switch node.tag.shutdownBehavior {
+        case .continue: return true
+        case .block: return rank < Self.waited.rank
+        case .skip, nil: return false
+        }
+    }
+
+    /// Tasks of the executors for work that blocks, which run now. The next look raises their workers.
+    private func promoteRunningBlocked() {
+        for rank in 0..<Self.waited.rank {
+            for index in unsafe 0..<group.pools[rank].started {
+                let worker = unsafe group.pools[rank].workers + index
+                let declared = unsafe worker.pointee.declared.load(ordering: .sequentiallyConsistent)
+                guard declared == ShutdownBehavior.block.rawValue else { continue }
+                let task: TaskAddress? = unsafe worker.pointee.running.inspect { job in
+                    let address = TaskAddress(rawValue: JobNode(job).address)
+                    return ConcurrencyRuntime.retain(address) ? address : nil
+                }
+                if let task { ConcurrencyRuntime.escalateAndRelease(task, to: Self.waited) }
+            }
+        }
+    }
+}

@@ -1,0 +1,63 @@
+import QoSCore
+import QoSKernel
+import Synchronization
+
+// The width follows what the process may use; a governor may lower it by class.
+
+extension SchedulerCore {
+    /// How often affinity and quota are read while workers are awake. Nanoseconds. Some file reads, 50 µs.
+    private static let topologyInterval: UInt64 = 500_000_000
+
+    /// Reads affinity and quota, if it is time, and follows them. The loop's thread, whose own affinity is that of the process: it
+    /// binds itself to nothing.
+    func followTopology(at now: UInt64) {
+        guard !group.settings.isFixedWidth, now >= onLoop.nextTopology else { return }
+        onLoop.nextTopology = now.addingSaturating(Self.topologyInterval)
+        let topology = Topology.current(root: group.settings.fileRoot, calls: group.settings.calls)
+        // What cannot be read has not changed; the quota is followed without the affinity, too.
+        var isOtherSet = false
+        if !topology.problems.contains(where: { $0.call == .getAffinity }) {
+            onLoop.widthWithoutQuota = topology.processors.count
+            isOtherSet = group.processors.withLock { processors in
+                guard group.profile != nil, processors != topology.processors else { return false }
+                processors = topology.processors
+                return true
+            }
+        }
+        let limit = min(topology.quota?.width ?? .max, unsafe group.pools[QoSClass.userInteractive.rank].mostWide)
+        let width = max(1, min(onLoop.widthWithoutQuota, limit))
+        let before = group.width
+        if width != before { changeWidth(to: width) }
+        if isOtherSet || width != before { group.placeAnew() }
+    }
+
+    /// Takes a binding from the calling thread that it inherited from a worker of another scheduler. The loop's thread, before it
+    /// makes others. A refusal leaves it bound, as the kernel wants it.
+    func unbind() {
+        guard let unbound = group.settings.unbound else { return }
+        try? group.settings.calls.setAffinity(unbound, of: .current)
+    }
+
+    private func changeWidth(to width: Int) {
+        let before = group.width
+        group.setWidth(width)
+        for qosClass in QoSClass.allCases {
+            unsafe group.pools[qosClass.rank].setWidth(group.settings.workers(of: qosClass, width: width))
+        }
+        group.observe(.processorsChanged(from: before, to: width))
+        group.wake(group.admission.coresChanged(to: width))
+        for rank in 0..<QoSClass.allCases.count where unsafe group.pools[rank].hasWork() {
+            unsafe group.pools[rank].wakeOne()
+        }
+    }
+
+    // MARK: The governor
+
+    /// Limits how many workers of a class are at work. Any thread.
+    func setWidthLimit(_ limit: Int, of qosClass: QoSClass) {
+        let limit = max(0, limit)
+        group.wake(group.admission.widthLimitChanged(rank: qosClass.rank, to: limit))
+        // One that has been let go may have work that nobody asks for any more.
+        if limit > 0, unsafe group.pools[qosClass.rank].hasWork() { unsafe group.pools[qosClass.rank].wakeOne() }
+    }
+}

@@ -1,0 +1,105 @@
+import CQoSShims
+import QoSCore
+import QoSKernel
+import Synchronization
+
+// A worker that waits within its job, at a checkpoint, until its class is admitted again (`Docs/Protocols/wake-park.md`).
+
+extension Worker {
+    /// Lets the job of the calling worker wait while its class is to stand aside.
+    ///
+    /// Does nothing in work that other work may wait for in order: an actor's call, a serial queue's item, promoted work.
+    static func askAtCheckpoint(_ worker: UnsafeMutablePointer<Worker>) {
+        let pool = unsafe worker.pointee.pool
+        let group = unsafe pool.pointee.group
+        let rank = unsafe pool.pointee.qosClass.rank
+        guard !group.isClosed, !holdsTurn else { return }
+        // Under the lock under which the worker is promoted or taken for blocked: each finds it counted, or waiting. No worker waits for
+        // admission's lock under it, since high threads take it.
+        let asked: Admission.Asked? = unsafe worker.pointee.boost.withLock { boost in
+            guard boost == nil, unsafe worker.pointee.standing.load(ordering: .relaxed) == .counted else { return nil }
+            let asked = group.admission.workerAsked(rank: rank, waits: false)
+            if asked.answer != .goesOn { unsafe beginWaiting(worker) }
+            return asked
+        }
+        let index = unsafe worker.pointee.index
+        guard let asked, group.parks(asked, rank: rank, worker: index) else { return }
+        group.unplaceWorker(rank: rank, index)
+        unsafe pool.pointee.relieve(index)
+        group.workerParks()
+        // The job itself is work that waits. It is published, so this look finds it; see "Why no wake-up is lost".
+        unsafe pool.pointee.wakeOne()
+        repeat {
+            unsafe sleep(worker)
+        } while unsafe worker.pointee.waitsSince.load(ordering: .sequentiallyConsistent) != 0
+            && !resumesAsClosed(worker)
+        group.placeWorker(rank: rank, index)
+        unsafe worker.pointee.boost.withLock { _ in
+            // A promotion has counted it before it woke; since then the loop may have taken it for blocked.
+            guard unsafe worker.pointee.standing.load(ordering: .relaxed) == .atCheckpoint else { return }
+            unsafe worker.pointee.standing.store(.counted, ordering: .sequentiallyConsistent)
+        }
+        // The admission was for whatever the class has to do: the rest still needs a worker.
+        if unsafe pool.pointee.hasWork() { unsafe pool.pointee.wakeOne() }
+    }
+
+    /// Whether the calling code has the turn of an actor, a lane or a serial queue.
+    private static var holdsTurn: Bool {
+        unsafe cqos_current_lane() != nil || ConcurrencyRuntime.isOnSerialExecutor || PoolEntry.isInSerialTurn
+    }
+
+    /// With the lock of `boost` held.
+    private static func beginWaiting(_ worker: UnsafeMutablePointer<Worker>) {
+        unsafe worker.pointee.standing.store(.atCheckpoint, ordering: .sequentiallyConsistent)
+        unsafe worker.pointee.pool.pointee.waiting.wrappingAdd(1, ordering: .sequentiallyConsistent)
+        unsafe worker.pointee.waitsSince.store(MonotonicClock.nanoseconds(), ordering: .sequentiallyConsistent)
+    }
+
+    /// A closed scheduler wakes all workers and counts none: the worker counts itself.
+    private static func resumesAsClosed(_ worker: UnsafeMutablePointer<Worker>) -> Bool {
+        let group = unsafe worker.pointee.pool.pointee.group
+        guard group.closedFlag.load(ordering: .sequentiallyConsistent), unsafe endWaiting(worker) else { return false }
+        _ = unsafe group.admission.workerUnblocked(rank: worker.pointee.pool.pointee.qosClass.rank)
+        group.workerWakes()
+        return true
+    }
+
+    /// Ends the wait of a worker at its checkpoint.
+    ///
+    /// - Returns: whether the caller ended it, and so has to see that admission counts the worker, and to unpark it.
+    static func endWaiting(_ worker: UnsafeMutablePointer<Worker>) -> Bool {
+        let since = unsafe worker.pointee.waitsSince.load(ordering: .sequentiallyConsistent)
+        guard since != 0 else { return false }
+        let (isEnded, _) = unsafe worker.pointee.waitsSince.compareExchange(
+            expected: since, desired: 0, ordering: .sequentiallyConsistent)
+        if isEnded { unsafe worker.pointee.pool.pointee.waiting.wrappingSubtract(1, ordering: .sequentiallyConsistent) }
+        return isEnded
+    }
+}
+
+extension ClassPool {
+    /// Whether a worker waits at a checkpoint.
+    @inline(__always)
+    var hasWaiting: Bool { waiting.load(ordering: .sequentiallyConsistent) > 0 }
+
+    /// Lets the worker go on that has waited longest at a checkpoint, once the class has been admitted.
+    ///
+    /// - Returns: `false` when none waits.
+    func resumeWaiting() -> Bool {
+        while hasWaiting {
+            var longest: (index: Int, since: UInt64)?
+            for index in 0..<started {
+                let since = unsafe workers[index].waitsSince.load(ordering: .sequentiallyConsistent)
+                if since != 0, since < longest?.since ?? .max { longest = (index, since) }
+            }
+            // One that is about to publish its wait looks for itself afterwards.
+            guard let longest else { return false }
+            if unsafe Worker.endWaiting(workers + longest.index) {
+                unsafe group.workerWakes()
+                unsafe workers[longest.index].parker.unpark()
+                return true
+            }
+        }
+        return false
+    }
+}

@@ -1,0 +1,66 @@
+import QoSCore
+
+/// What stands in a pool's queue for a serial lane: one for each class, laid out like a job (see ``JobNode``).
+///
+/// The first two words hold the lane and the rank, the two after that are the links.
+///
+/// Threading: in a queue at most once, as ``LaneWord`` says; the lane outlives it because it is retained meanwhile.
+@safe
+struct LaneActivation {
+    static let size = 4 * MemoryLayout<UInt>.size
+
+    private let words: UnsafeMutablePointer<UInt>
+
+    var node: JobNode { unsafe JobNode(address: UInt(bitPattern: words)) }
+
+    init(node: JobNode) {
+        // SAFETY: the node's tag says that it is an activation.
+        unsafe words = UnsafeMutablePointer(bitPattern: node.address).unsafelyUnwrapped
+    }
+
+    init(words: UnsafeMutablePointer<UInt>) {
+        unsafe self.words = words
+    }
+
+    var rank: Int { unsafe Int(bitPattern: words[1]) }
+
+    /// The lane; only while the activation is queued.
+    var lane: SerialLane {
+        // SAFETY: `submit` retained the lane for this activation.
+        unsafe Unmanaged<SerialLane>.fromOpaque(UnsafeRawPointer(bitPattern: words[0]).unsafelyUnwrapped)
+            .takeUnretainedValue()
+    }
+
+    /// Gives the activation to the pool of its class; it keeps the lane alive until it has run.
+    func submit(for lane: SerialLane, rank: Int, to group: PoolGroup) {
+        unsafe words[0] = UInt(bitPattern: Unmanaged.passRetained(lane).toOpaque())
+        unsafe words[1] = UInt(bitPattern: rank)
+        node.prepare(.lane)
+        unsafe group.pools[rank].submit(node)
+    }
+
+    /// Runs the lane's items on the calling worker, or on a thread that is none when the scheduler is closed.
+    func run(on worker: UnsafeMutablePointer<Worker>?) {
+        let rank = self.rank
+        // SAFETY: `submit` retained the lane for this activation.
+        let lane = unsafe Unmanaged<SerialLane>.fromOpaque(
+            UnsafeRawPointer(bitPattern: words[0]).unsafelyUnwrapped
+        ).takeRetainedValue()
+        guard let worker = unsafe worker else { return lane.activationReached(rank: rank, mayReHome: false) }
+        unsafe worker.pointee.lane.entered(lane)
+        lane.activationReached(rank: rank, mayReHome: true)
+        unsafe worker.pointee.lane.left()
+    }
+}
+
+extension JobNode {
+    /// Runs what the node stands for, which is no Swift job, on the calling worker, or on a thread that is none when the
+    /// scheduler is closed.
+    func runActivation(on worker: UnsafeMutablePointer<Worker>?) {
+        if tag.isLane {
+            unsafe LaneActivation(node: self).run(on: worker)
+        } else {
+            PoolEntry.take(from: self).reached(inPoolOf: unsafe worker?.pointee.pool.pointee.qosClass.rank)
+        }
+    }
+}

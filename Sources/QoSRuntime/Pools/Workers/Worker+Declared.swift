@@ -1,0 +1,37 @@
+import QoSCore
+import QoSEventLoop
+import Synchronization
+
+// Work that has declared what becomes of it at a shutdown.
+
+extension Worker {
+    /// Whether the worker is in work that a shutdown does not wait for.
+    var isContinuing: Bool {
+        declared.load(ordering: .sequentiallyConsistent) == ShutdownBehavior.continue.rawValue
+    }
+
+    /// The calling worker is about to run a job that declares something.
+    static func begin(_ behavior: ShutdownBehavior?, of job: UnownedJob, _ worker: UnsafeMutablePointer<Worker>) {
+        guard let behavior else { return }
+        let group = unsafe worker.pointee.pool.pointee.group
+        unsafe worker.pointee.declared.store(behavior.rawValue, ordering: .sequentiallyConsistent)
+        guard group.isEnding else { return }
+        switch behavior {
+        case .continue: group.loop.wake()
+        case .skip: ConcurrencyRuntime.cancel(job)
+        case .block: break
+        }
+    }
+
+    /// The calling worker runs a part of its job that declares something of its own.
+    static func performing(_ behavior: ShutdownBehavior, _ body: () -> Void) {
+        guard let worker = unsafe current else { return body() }
+        let around = unsafe worker.pointee.declared.load(ordering: .relaxed)
+        unsafe worker.pointee.declared.store(behavior.rawValue, ordering: .sequentiallyConsistent)
+        let group = unsafe worker.pointee.pool.pointee.group
+        if behavior == .continue, group.isEnding { group.loop.wake() }
+        body()
+        unsafe worker.pointee.declared.store(around, ordering: .sequentiallyConsistent)
+        if behavior == .continue, group.isEnding { group.loop.wake() }
+    }
+}

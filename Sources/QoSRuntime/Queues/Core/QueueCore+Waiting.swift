@@ -1,0 +1,144 @@
+import QoSCore
+import QoSKernel
+
+// Threads that wait for something of a queue (rules I1, B13), what they do meanwhile, and waits that could never end (rule I5).
+
+extension QueueCore {
+    /// Waits until an entry of this queue has ended. A worker runs what stands before it itself, where nothing else does: it might be
+    /// the last of its pool that could. After the scheduler's end every thread does that: the default executor may have none left.
+    ///
+    /// - Parameters:
+    ///   - entry: what is waited for.
+    ///   - wait: is unparked when it has ended.
+    ///   - isDone: whether it has ended.
+    /// - Throws: ``WorkQueueError/deadlock(waits:)`` when that would never be.
+    func helping(towards entry: WorkEntry, wait: ThreadWait, until isDone: () -> Bool) throws(WorkQueueError) {
+        if unsafe Worker.current != nil || core.group.isClosedForAll {
+            try help(towards: entry, wait: wait, until: isDone)
+            return
+        }
+        core.sleepers.add(wait)
+        defer { core.sleepers.remove(wait) }
+        var sleep = Sleep(entry, wait)
+        while !isDone() {
+            if core.group.isClosedForAll { return try help(towards: entry, wait: wait, until: isDone) }
+            try sleep.sleep()
+        }
+    }
+
+    private func help(towards entry: WorkEntry, wait: ThreadWait, until isDone: () -> Bool) throws(WorkQueueError) {
+        var sleep = Sleep(entry, wait)
+        let lowest = self.lowest
+        lowest.state.withLock { $0.helpers.append(wait) }
+        defer { lowest.state.withLock { state in state.helpers.removeAll { $0 === wait } } }
+        while !isDone() {
+            if let next = standing(before: entry), next.claim() {
+                next.help(until: isDone)
+            } else {
+                try sleep.sleep()
+            }
+        }
+    }
+
+    /// Lets the helpers of a queue's chain look again: an entry that one of them looked for in vain has been added.
+    func wakeHelpers() {
+        for helper in lowest.state.withLock({ $0.helpers }) { helper.parker.unpark() }
+    }
+
+    /// The end of the chain of targets.
+    private var lowest: QueueCore {
+        var queue = self
+        while let target = queue.target { queue = target }
+        return queue
+    }
+
+    /// What has to run before an entry of this queue can end, or the entry, if that waits for a thread; nothing else: other items may
+    /// want what the waiting thread holds.
+    private func standing(before entry: WorkEntry) -> WorkEntry? {
+        let (found, target) = state.withLock { state -> (WorkEntry?, QueueCore?) in
+            guard entry.place != .outside else {
+                // Not due, or gone: nothing that stands here has to run for it.
+                entry.isLookedFor = true
+                return (nil, nil)
+            }
+            if kind == .serial { return (state.isDraining ? nil : state.drain, state.target) }
+            guard !state.order.isSuspended else { return (nil, nil) }
+            let first: WorkEntry? =
+                switch entry.place {
+                case .outside: nil
+                // All that have their turn came before it, or are the barrier that it stands behind.
+                case .held: state.active.first { !$0.isStarted }
+                case .active: entry.isStarted ? nil : entry
+                }
+            return (state.target == nil ? first : first?.carrier, state.target)
+        }
+        guard let target else { return found }
+        return found.flatMap { target.standing(before: $0) }
+    }
+
+    /// The threads that have to get on before an entry of this queue can end, every one of them; none where that is not known, or
+    /// where a worker will come to what stands in the way.
+    ///
+    /// Nothing that is found here outlives the lock but the threads' ids: the last reference to an entry may go with user code.
+    func blockers(of entry: WorkEntry) -> [UInt32] {
+        state.withLock { state -> [UInt32] in
+            switch entry.place {
+            case .outside:
+                return []
+            case .active:
+                return Self.blockers(ofActive: entry, state)
+            case .held:
+                // Those in front of a barrier wait for the resumption alone.
+                if kind == .concurrent, state.order.isSuspended { return [] }
+                if !state.active.isEmpty {
+                    return state.active.flatMap { Self.blockers(ofActive: $0, state) }
+                }
+                guard let target = state.target, let drain = state.drain else { return [] }
+                return target.blockers(of: drain)
+            }
+        }
+    }
+
+    private static func blockers(ofActive entry: WorkEntry, _ state: borrowing State) -> [UInt32] {
+        let thread = entry.runningThread
+        if thread != 0 { return [thread] }
+        guard let target = state.target, let carrier = entry.carrier else { return [] }
+        return target.blockers(of: carrier)
+    }
+
+    /// One thread's wait for an entry.
+    private struct Sleep {
+        let entry: WorkEntry
+        let wait: ThreadWait
+        let waiter: LockWaiter
+        var isReported = false
+
+        init(_ entry: WorkEntry, _ wait: ThreadWait) {
+            self.entry = entry
+            self.wait = wait
+            waiter = LockWaiter(
+                party: .callingThread, name: nil, level: QoS.currentLevel, lockName: entry.awaitedName)
+        }
+
+        mutating func sleep() throws(WorkQueueError) {
+            if !isReported, InversionDetection.isOn, unsafe Worker.current != nil {
+                isReported = true
+                let holder = entry.blockers.first.map { LockParty.thread($0) }
+                waiter.report(
+                    .blockedPoolThread, holder: holder,
+                    "a thread of a pool sleeps for a work queue: await run(_:) or finished() instead")
+            }
+            try waiter.sleep(wait, awaiting: entry, refusal: WorkQueueError.deadlock(waits:))
+        }
+    }
+}
+
+extension WorkEntry: ThreadAwaited {
+    final var blockers: [UInt32] { queue.blockers(of: self) }
+
+    final var awaitedName: String { "queue '\(queue.label)'" }
+
+    final func lowered(from level: LevelCode) {
+        queue.waitEnded(for: self, at: level)
+    }
+}

@@ -1,0 +1,137 @@
+import CQoSShims
+import QoSCore
+import Synchronization
+
+extension WorkEntry {
+    /// The innermost entry that the calling thread runs.
+    static var current: WorkEntry? {
+        // SAFETY: set by `run` only, to an entry that is kept while it runs.
+        unsafe cqos_current_item().map { unsafe Unmanaged<WorkEntry>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    /// The entry around this one on the thread that runs it; that thread only.
+    var outerEntry: WorkEntry? {
+        // SAFETY: as above.
+        unsafe outer.map { unsafe Unmanaged<WorkEntry>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    /// Runs it on the calling thread.
+    final func run() {
+        let around = unsafe begin()
+        performAsDeclared()
+        unsafe end(around)
+    }
+
+    /// Lets what the calling thread runs from now on be a part of the entry, until ``end(_:)``: the level is its own, and so is what is
+    /// submitted (rule B6). The entry is kept until then.
+    ///
+    /// - Returns: what is around it.
+    final func begin() -> UnsafeMutableRawPointer? {
+        unsafe outer = cqos_current_item()
+        let itself = unsafe Unmanaged<PoolEntry>.passUnretained(self)
+        unsafe cqos_set_current_item(itself.toOpaque())
+        if let worker = unsafe Worker.current {
+            runs(onWorker: cqos_own_id())
+            unsafe worker.pointee.items.entered(itself)
+            if demandsMore(than: unsafe worker.pointee.pool.pointee.qosClass.rank) {
+                unsafe worker.pointee.pool.pointee.group.noteItemsChanged()
+            }
+        } else {
+            beginsOnPlainThread()
+        }
+        return unsafe WorkScope.enter(itself)
+    }
+
+    /// Ends what ``begin()`` began.
+    final func end(_ around: UnsafeMutableRawPointer?) {
+        unsafe WorkScope.leave(for: around)
+        let outer = unsafe self.outer
+        if let worker = unsafe Worker.current {
+            runs(onWorker: 0)
+            unsafe worker.pointee.items.left(for: outer)
+            unsafe cqos_set_current_item(outer)
+            if unsafe worker.pointee.isBoosted.load(ordering: .relaxed) { unsafe Worker.ended(self, on: worker) }
+        } else {
+            unsafe cqos_set_current_item(outer)
+            endsOnPlainThread()
+        }
+    }
+
+    /// Whether it asks for more than the class of the worker that runs it and what runs around it, so that the loop has to look.
+    ///
+    /// What is submitted synchronously at its submitter's level asks for nothing of its own.
+    @inline(__always)
+    fileprivate final func demandsMore(than rank: Int) -> Bool {
+        effective.rank > max(rank, callerRank)
+    }
+
+    // MARK: Threads that are no workers
+
+    @inline(never)
+    private final func beginsOnPlainThread() {
+        runs(onPlainThread: cqos_own_id())
+        if effective.rank > (callerRank >= 0 ? callerRank : base.rank) { _ = adjustThread() }
+    }
+
+    @inline(never)
+    private final func endsOnPlainThread() {
+        runs(onPlainThread: 0)
+        guard threadMayBeRaised.load(ordering: .sequentiallyConsistent),
+            let raise = LockRegistry.shared.raise(ofThread: cqos_own_id())
+        else { return }
+        raise.ended(self)
+        LockRegistry.shared.tidy(raise)
+    }
+
+    /// Brings the thread that runs it to what is demanded of it, if that is no worker (rules B7, I1, I3). Any thread, no lock held.
+    ///
+    /// - Returns: the thread and why it could not be raised; `nil` when it was, or was not necessary.
+    final func adjustThread() -> (thread: UInt32, failure: String)? {
+        guard queue.core.group.profile != nil else { return nil }
+        while true {
+            let thread = plainRunner
+            guard thread != 0 else { return nil }
+            let raise = LockRegistry.shared.raiseOrNew(ofThread: thread)
+            let outcome = raise.adjust(for: self)
+            LockRegistry.shared.tidy(raise)
+            switch outcome {
+            case .done: return nil
+            case .failed(let text): return (thread, text)
+            case .retired: continue
+            }
+        }
+    }
+
+    /// Does what it stands for, unless the scheduler ends and it is to be passed over then.
+    @inline(__always)
+    private func performAsDeclared() {
+        if let onShutdown { perform(as: onShutdown) } else { perform() }
+    }
+
+    @inline(never)
+    private func perform(as behavior: ShutdownBehavior) {
+        if behavior == .skip, queue.core.group.isEnding {
+            passOver()
+        } else {
+            Worker.performing(behavior) { perform() }
+        }
+        if let hold = hold.take() { queue.core.endHold(hold) }
+    }
+}
+
+extension Worker {
+    /// An item has ended on a worker that was raised: the raise ends with it, unless there is more around it, which the loop
+    /// finds out.
+    fileprivate static func ended(_ item: WorkEntry, on worker: UnsafeMutablePointer<Worker>) {
+        let group = unsafe worker.pointee.pool.pointee.group
+        let own = unsafe worker.pointee.pool.pointee.qosClass
+        let isOutermost = unsafe cqos_current_item() == nil
+        let node = unsafe worker.pointee.current
+        let isInTask = node?.tag.isJob ?? true
+        if isOutermost, !isInTask {
+            unsafe group.endBoost(of: worker, qosClass: own)
+        } else if item.demandsMore(than: own.rank) {
+            group.noteItemsChanged()
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import QoSCore
+import QoSKernel
+
+// Waits that could never end (rule I5). A wait is entered first and looked at then, so that of those who close a circle together the
+// last one finds it.
+
+extension LockRegistry {
+    /// What one look at everybody who can be reached has found.
+    private struct Look {
+        var standstill: Standstill<LockParty, LockResource>
+        /// The wait in which each party was found.
+        var waits: [LockParty: UInt64]
+        /// The parties whose waits may still be refused.
+        var unsettled: Set<LockParty>
+        /// What was looked at is released when no lock is held: the last reference to an item may go with user code.
+        var kept: [AnyObject]
+    }
+
+    /// Refuses a wait that could never end. The wait has been entered; no other lock is held.
+    ///
+    /// A look takes one lock after the other, so what it finds need not have been so at one moment. A circle counts when its members
+    /// slept in the same waits before, during and after a look. The refused wait is withdrawn before anybody else finds the circle,
+    /// so that one member of it is refused.
+    ///
+    /// - Parameter withdraw: takes the wait back; `false` when it has ended meanwhile, or is not the one to be refused.
+    /// - Returns: the circle; `nil` when the wait was not taken back.
+    func refuse(_ party: LockParty, _ withdraw: (Cycle) -> Bool) -> Cycle? {
+        defer { with(party) { $0.record.settles() } }
+        guard look(from: party).standstill.includes(party) else { return nil }
+        var kept: [AnyObject] = []
+        let refused = deadlocks.withLock { _ -> Cycle? in
+            guard let found = circle(through: party, &kept), withdraw(found) else { return nil }
+            return found
+        }
+        return withExtendedLifetime(kept) { refused }
+    }
+
+    private func circle(through party: LockParty, _ kept: inout [AnyObject]) -> Cycle? {
+        while true {
+            let (first, second) = (look(from: party), look(from: party))
+            kept += first.kept + second.kept
+            let standstill = second.standstill
+            guard first.standstill.includes(party), standstill.includes(party) else { return nil }
+            let isStable = second.waits.allSatisfy { member, wait in
+                !standstill.includes(member)
+                    || first.waits[member] == wait && entry(of: member)?.record.wait?.id == wait
+            }
+            guard isStable else { continue }
+            let circle = standstill.circle(through: party)
+            if !circle.isEmpty { return Cycle(links: circle) }
+            // The party is no part of the circle that it would wait for. That may yet be opened by the party that has closed it.
+            let isFinal = second.unsettled.allSatisfy { $0 == party || !standstill.includes($0) }
+            return isFinal ? Cycle(links: standstill.way(from: party)) : nil
+        }
+    }
+
+    private func look(from party: LockParty) -> Look {
+        var waits: [LockParty: UInt64] = [:]
+        var unsettled: Set<LockParty> = []
+        var kept: [AnyObject] = []
+        let standstill = Standstill<LockParty, LockResource>(from: CollectionOfOne(party)) { waiter in
+            guard let (wait, source) = self.wait(of: waiter) else { return nil }
+            waits[waiter] = wait.id
+            if !wait.isSettled { unsettled.insert(waiter) }
+            let resource = wait.resource
+            switch source {
+            case .gate(let gate):
+                kept.append(gate)
+                return Self.one(of: gate.knownHolders, resource)
+            case .mutex:
+                return Self.one(of: withSite(of: resource) { $0?.holders ?? [] }, resource)
+            case .execution:
+                return Self.one(of: [.thread(resource.thread)], resource)
+            case .awaited(let awaiting):
+                kept.append(awaiting)
+                return .all(awaiting.awaited.blockers.map { (.thread($0), resource) })
+            }
+        }
+        return Look(standstill: standstill, waits: waits, unsettled: unsettled, kept: kept)
+    }
+
+    /// One share is enough; where nobody is known to hold it, the wait may end.
+    private static func one(
+        of holders: [LockParty], _ resource: LockResource
+    ) -> Standstill<LockParty, LockResource>.Wait? {
+        holders.isEmpty ? nil : .any(1, of: holders.map { ($0, resource) })
+    }
+
+    private enum Source {
+        case gate(PermitLine)
+        case mutex
+        case execution
+        case awaited(ThreadAwaiting)
+    }
+
+    private func wait(of party: LockParty) -> (WaitRecord.Wait, Source)? {
+        with(party) { entry in
+            guard let wait = entry.record.wait else { return nil }
+            switch wait.resource.kind {
+            // SAFETY: a gate outlives the waits for it, and this one has not ended, since that is noted under the shard's lock.
+            case .gate: return unsafe (wait, .gate(PermitLine.at(wait.resource.address)))
+            case .mutex: return (wait, .mutex)
+            case .execution: return (wait, .execution)
+            case .awaited:
+                // A wait that is given up is about to end.
+                guard let awaiting = entry.awaiting, awaiting.refusal == nil else { return nil }
+                return (wait, .awaited(awaiting))
+            }
+        }
+    }
+}

@@ -1,0 +1,283 @@
+import QoSCore
+import QoSKernel
+import Synchronization
+
+/// What is to be done when the locks have been given back under which a wait began, ended or changed.
+struct LockEffects {
+    /// A waiting party whose effective level has changed.
+    struct Link {
+        let party: LockParty
+        let resource: LockResource
+        let wait: UInt64
+        /// Kept while its line is put in order.
+        let gate: PermitLine?
+    }
+
+    /// Whom to raise.
+    var raises: [LockRaise] = []
+
+    /// The waits along which the change goes on.
+    var links: [Link] = []
+
+    /// Whether the wait could be the last of a circle: one of the holders waits, or somebody waits for what the waiter holds.
+    var mayCloseCircle = false
+
+    /// The chain was longer than ``LockRegistry/depthLimit``: those at its end are not raised.
+    var isBeyondDepth = false
+
+    /// Whether nothing is to be done.
+    var isEmpty: Bool { raises.isEmpty && links.isEmpty && !mayCloseCircle }
+
+    /// Raises; what cannot be raised was reported when the wait began. No lock is held.
+    func perform() {
+        for raise in raises { _ = raise.perform() }
+    }
+
+    /// Raises nobody, since the wait was refused.
+    func discard() {
+        for raise in raises { raise.discard() }
+    }
+}
+
+// What a wait's beginning and end mean for the line and for those who hold the lock. Each method but the last runs under the lock
+// of the site.
+
+extension LockRegistry {
+    /// A party begins to wait for a lock.
+    ///
+    /// It is known to wait before its holders are looked at: of two who begin to wait for one another at the same time, one at
+    /// least sees the other.
+    ///
+    /// - Parameter token: stands for it in the line.
+    /// - Returns: its place in the line.
+    func begin(
+        _ party: LockParty, at level: LevelCode, for resource: LockResource, token: UInt, sleeper: LockWait? = nil,
+        _ site: inout WaitSite, _ effects: inout LockEffects
+    ) -> Int {
+        let (isFirst, before) = (site.line.count == 0, site.line.highest)
+        let place = site.line.add(token, at: level)
+        let (effective, isAwaited) = begins(party, at: level, for: resource, place: place) { $0.sleeper = sleeper }
+        effects.mayCloseCircle = isAwaited
+        site.line.changeLevel(at: place, to: effective)
+        if isFirst || site.line.highest != before { demand(for: resource, site, &effects) }
+        return place
+    }
+
+    /// A party is known to wait from now on.
+    ///
+    /// - Returns: its effective level, and whether others wait for what it holds.
+    func begins(
+        _ party: LockParty, at level: LevelCode, for resource: LockResource, place: Int = 0,
+        _ also: (inout Entry) -> Void = { _ in }
+    ) -> (effective: LevelCode, isAwaited: Bool) {
+        withNewWait(of: party) { entry, id in
+            entry.record.begins(WaitRecord.Wait(for: resource, place: place, id: id, own: level))
+            also(&entry)
+            return (entry.record.effective, entry.record.isAwaited)
+        }
+    }
+
+    /// A party gives up its wait for a lock.
+    func withdraw(
+        _ party: LockParty, at place: Int, from resource: LockResource, _ site: inout WaitSite,
+        _ effects: inout LockEffects
+    ) {
+        let before = site.line.highest
+        site.line.remove(at: place)
+        stopsWaiting(party)
+        if site.line.count == 0 || site.line.highest != before { demand(for: resource, site, &effects) }
+    }
+
+    /// The party that waits at a place is raised.
+    func raised(
+        _ party: LockParty, at place: Int, to level: LevelCode, for resource: LockResource, _ site: inout WaitSite,
+        _ effects: inout LockEffects
+    ) {
+        let before = site.line.highest
+        let effective = with(party) { entry in
+            entry.record.raiseOwn(to: level)
+            return entry.record.effective
+        }
+        site.line.changeLevel(at: place, to: effective)
+        if site.line.highest != before { demand(for: resource, site, &effects) }
+    }
+
+    /// Whether a party waits. Under the lock of the site it is exact.
+    func isWaiting(_ party: LockParty) -> Bool {
+        entry(of: party)?.record.wait != nil
+    }
+
+    /// A party waits no more.
+    func stopsWaiting(_ party: LockParty) {
+        with(party) { entry in
+            entry.record.stopsWaiting()
+            entry.sleeper = nil
+        }
+    }
+
+    /// A share of a lock goes from one party to the next in the line, which somebody is in.
+    ///
+    /// - Parameters:
+    ///   - holder: who gives it back; `nil` for one that is not known.
+    ///   - newHolder: says of a token which party waits, and whether it holds what it gets.
+    /// - Returns: the token of the one that has it now.
+    func handOver(
+        _ resource: LockResource, from holder: LockParty?, _ site: inout WaitSite, _ effects: inout LockEffects,
+        newHolder: (UInt) -> (party: LockParty, isOwned: Bool)
+    ) -> UInt? {
+        let before = site.line.highest
+        guard let token = site.line.removeFirst() else { return nil }
+        if let holder {
+            site.giveBack(holder)
+            if !site.holders.contains(holder) { demandNothing(of: holder, for: resource, &effects) }
+        }
+        let (isEmpty, highest) = (site.line.count == 0, site.line.highest)
+        if isEmpty || highest != before { demand(for: resource, site, &effects) }
+        let (next, isOwned) = newHolder(token)
+        with(next) { entry in
+            entry.known = entry.record.effective
+            entry.record.stopsWaiting()
+            entry.sleeper = nil
+            if isOwned, !isEmpty {
+                change(&entry, of: next, &effects) { $0.demands(highest, for: resource) }
+            }
+        }
+        if isOwned { site.holders.append(next) }
+        return token
+    }
+
+    /// Tells all holders of a lock what is demanded of them now.
+    func demand(for resource: LockResource, _ site: WaitSite, _ effects: inout LockEffects) {
+        let (isEmpty, highest) = (site.line.count == 0, site.line.highest)
+        for holder in site.holders {
+            if isEmpty {
+                demandNothing(of: holder, for: resource, &effects)
+            } else {
+                demand(highest, of: holder, for: resource, &effects)
+            }
+        }
+    }
+
+    /// Others wait for what a party holds, the highest of them at this level.
+    func demand(
+        _ level: LevelCode, of holder: LockParty, for resource: LockResource, _ effects: inout LockEffects
+    ) {
+        with(holder) { entry in
+            if entry.record.wait != nil { effects.mayCloseCircle = true }
+            change(&entry, of: holder, &effects) { $0.demands(level, for: resource) }
+        }
+    }
+
+    /// Nobody waits for what a party holds, or it does not hold that any more.
+    func demandNothing(of holder: LockParty, for resource: LockResource, _ effects: inout LockEffects) {
+        with(holder) { entry in
+            change(&entry, of: holder, &effects) { $0.demandsNothing(for: resource) }
+        }
+    }
+
+    /// Changes what is demanded of a party, and notes what follows from that. Under its shard's lock.
+    private func change(
+        _ entry: inout Entry, of party: LockParty, _ effects: inout LockEffects, _ body: (inout WaitRecord) -> Void
+    ) {
+        let (inherited, effective) = (entry.record.inherited, entry.record.effective)
+        body(&entry.record)
+        if entry.record.inherited != inherited { entry.note(from: inherited, of: party, &effects) }
+        if entry.record.effective != effective { noteLink(entry, of: party, &effects) }
+    }
+
+    /// Notes that the level of a wait has changed. Under the lock of the party's shard.
+    func noteLink(_ entry: Entry, of party: LockParty, _ effects: inout LockEffects) {
+        guard let wait = entry.record.wait, wait.resource.kind != .awaited else { return }
+        // SAFETY: a gate outlives the waits for it, and this one has not ended, since that is noted under the shard's lock.
+        let gate = wait.resource.kind == .gate ? unsafe PermitLine.at(wait.resource.address) : nil
+        effects.links.append(.init(party: party, resource: wait.resource, wait: wait.id, gate: gate))
+    }
+
+    /// Brings lines and holders in order along the waits whose level has changed. No lock is held.
+    func follow(_ effects: inout LockEffects) {
+        var depth = 1
+        while !effects.links.isEmpty {
+            let links = effects.links
+            effects.links = []
+            if depth >= Self.depthLimit {
+                effects.isBeyondDepth = true
+                return
+            }
+            for link in links { follow(link, &effects) }
+            depth += 1
+        }
+    }
+
+    private func follow(_ link: LockEffects.Link, _ effects: inout LockEffects) {
+        switch link.resource.kind {
+        case .gate:
+            link.gate?.withSite { site in reorder(link, &site, &effects) }
+        case .mutex:
+            withSite(of: link.resource) { site in
+                guard var present = site.take() else { return }
+                reorder(link, &present, &effects)
+                site = present
+            }
+        case .execution:
+            withSite(of: link.resource) { _ in
+                guard let wait = wait(of: link) else { return }
+                demand(wait.effective, of: .thread(link.resource.thread), for: link.resource, &effects)
+            }
+        case .awaited:
+            break
+        }
+    }
+
+    private func reorder(_ link: LockEffects.Link, _ site: inout WaitSite, _ effects: inout LockEffects) {
+        guard let wait = wait(of: link) else { return }
+        let before = site.line.highest
+        site.line.changeLevel(at: wait.place, to: wait.effective)
+        if site.line.highest != before { demand(for: link.resource, site, &effects) }
+    }
+
+    private func wait(of link: LockEffects.Link) -> (place: Int, effective: LevelCode)? {
+        guard let entry = entry(of: link.party), let wait = entry.record.wait, wait.id == link.wait else { return nil }
+        return (wait.place, entry.record.effective)
+    }
+}
+
+extension LockRegistry.Entry {
+    /// Notes that what a party inherits has changed: whom to raise. Under the lock of its shard.
+    fileprivate mutating func note(from before: LevelCode, of party: LockParty, _ effects: inout LockEffects) {
+        let now = record.inherited
+        if let task = party.taskAddress {
+            let address = TaskAddress(rawValue: task)
+            // A task's priority cannot be taken back.
+            if now == .none { RaisedTasks.remove(address) }
+            let known = max(before, known)
+            guard let level = now.level, known == .none || now.rank > known.rank else { return }
+            let isRetained = ConcurrencyRuntime.retain(address)
+            if isRetained, let base = ConcurrencyRuntime.baseClass(of: address), base >= level.qosClass {
+                RaisedTasks.raise(address, to: level.qosClass)
+            }
+            effects.raises.append(
+                LockRaise(party: party, means: isRetained ? .task(address, level.qosClass) : .impossible))
+        } else if let id = party.threadID {
+            if before == .none { LockRegistry.demandedThreads.add(1, ordering: .relaxed) }
+            if now == .none { LockRegistry.demandedThreads.subtract(1, ordering: .relaxed) }
+            guard now != .none || raise != nil else { return }
+            let thread = raise ?? ThreadRaise(id: id)
+            raise = thread
+            thread.targetClass = now.level?.qosClass
+            // The thread takes back by itself.
+            guard now != .none else { return }
+            awaiting?.note(now)
+            effects.raises.append(
+                LockRaise(party: party, means: awaiting.map { .awaited(thread, $0, now) } ?? .thread(thread)))
+        }
+    }
+}
+
+extension WaitSite {
+    /// A party gives one share back.
+    mutating func giveBack(_ holder: LockParty) {
+        guard let place = holders.firstIndex(of: holder) else { return }
+        holders.swapAt(place, holders.count - 1)
+        holders.removeLast()
+    }
+}
