@@ -19,7 +19,7 @@ extension SchedulerCore {
         sortQueued()
         promoteRunningBlocked()
         for held in shutdownHolds.beginPromoting() { promote(held) }
-        group.noteBacklog()
+        group.calls.noteBacklog()
     }
 
     /// Work that declared to be waited for begins to wait, or to run.
@@ -43,7 +43,7 @@ extension SchedulerCore {
         case .entry(let entry):
             entry.raised(to: LevelCode(QoSLevel(Self.waited)))
         }
-        group.noteBacklog()
+        group.calls.noteBacklog()
     }
 
     /// A job that declares something comes in while the scheduler ends. Any thread.

@@ -124,7 +124,7 @@ extension SchedulerCore {
         var stranded = unsafe group.pools[rank].workers[index].close()
         while let node = stranded.popFirst() { unsafe group.pools[rank].injection.push(node) }
         unsafe group.pools[rank].forwardIfClosed()
-        group.awake.wrappingSubtract(1, ordering: .sequentiallyConsistent)
+        group.calls.workerParks()
         group.workerWentIdle(rank: rank)
         let retry = MonotonicClock.nanoseconds().addingSaturating(Self.startRetry)
         _ = timers.add(

@@ -29,23 +29,23 @@ extension SchedulerCore {
     /// - Returns: when to look next; `nil` while nothing waits.
     func rescanIfDue() -> UInt64? {
         // Once it is closed, what is put into a worker's queue would stay there.
-        guard !group.isClosed, group.backlogFlag.load(ordering: .relaxed) else { return nil }
+        guard !group.isClosed, group.calls.backlogFlag.load(ordering: .relaxed) else { return nil }
         let now = MonotonicClock.nanoseconds()
-        let isAsleep = group.awake.load(ordering: .sequentiallyConsistent) == 0
+        let isAsleep = group.calls.awake.load(ordering: .sequentiallyConsistent) == 0
         if let time = nextRescanAsTold, now < time,
-            !group.isLookingSlowly.load(ordering: .relaxed) || isSlowEnough(isAsleep)
+            !group.calls.isLookingSlowly.load(ordering: .relaxed) || isSlowEnough(isAsleep)
         {
             return time
         }
         onLoop.lastRescan = now
         let isDetecting = group.blocking.now.load(ordering: .relaxed) > 0
-        group.isLookingSlowly.store(isAsleep, ordering: .sequentiallyConsistent)
+        group.calls.isLookingSlowly.store(isAsleep, ordering: .sequentiallyConsistent)
         // A worker that wakes counts itself and then looks whether it has to wake the loop: one of the two sees the other.
-        let isSlow = isAsleep && group.awake.load(ordering: .sequentiallyConsistent) == 0
+        let isSlow = isAsleep && group.calls.awake.load(ordering: .sequentiallyConsistent) == 0
         onLoop.nextRescan = now.addingSaturating(
             isSlow ? Self.slowInterval : isDetecting ? Self.detectionInterval : Self.rescanInterval)
         group.lookAtWorkers(at: now)
-        group.itemsChanged.store(false, ordering: .sequentiallyConsistent)
+        group.calls.itemsChanged.store(false, ordering: .sequentiallyConsistent)
         for rank in 0..<QoSClass.userInteractive.rank {
             unsafe group.pools[rank].rescan(limit: Self.rescanLimit) { group.moveRaised($0, from: rank, to: $1) }
             group.promoteRunning(rank: rank)
@@ -54,19 +54,20 @@ extension SchedulerCore {
         if hasBacklog { return onLoop.nextRescan }
         // Whoever queues sets the flag after it has published its work; so either it sees the flag taken back and sets it
         // again, or its work is seen here.
-        group.backlogFlag.store(false, ordering: .sequentiallyConsistent)
+        group.calls.backlogFlag.store(false, ordering: .sequentiallyConsistent)
         guard hasBacklog else {
             onLoop.nextRescan = nil
-            group.isLookingSlowly.store(false, ordering: .relaxed)
+            group.calls.isLookingSlowly.store(false, ordering: .relaxed)
             return nil
         }
-        group.backlogFlag.store(true, ordering: .sequentiallyConsistent)
+        group.calls.backlogFlag.store(true, ordering: .sequentiallyConsistent)
         return onLoop.nextRescan
     }
 
     /// When the loop looks next: earlier than it would, if it was told that something was raised. `nil` for at once.
     private var nextRescanAsTold: UInt64? {
-        guard let nextRescan = onLoop.nextRescan, group.itemsChanged.load(ordering: .sequentiallyConsistent) else {
+        guard let nextRescan = onLoop.nextRescan, group.calls.itemsChanged.load(ordering: .sequentiallyConsistent)
+        else {
             return onLoop.nextRescan
         }
         return min(nextRescan, onLoop.lastRescan.addingSaturating(Self.toldInterval))
@@ -74,7 +75,7 @@ extension SchedulerCore {
 
     /// Whether the next look may be far away: nothing runs in the pools that could begin to wait, and nobody asks for one.
     private func isSlowEnough(_ isAsleep: Bool) -> Bool {
-        isAsleep && !group.itemsChanged.load(ordering: .sequentiallyConsistent)
+        isAsleep && !group.calls.itemsChanged.load(ordering: .sequentiallyConsistent)
     }
 
     /// Since when jobs wait. The loop's thread.
@@ -88,8 +89,8 @@ extension SchedulerCore {
 
     /// Whether something waits, or more workers run than there are processors, or a raise has not been looked at.
     private var hasBacklog: Bool {
-        group.itemsChanged.load(ordering: .sequentiallyConsistent)
-            || group.awake.load(ordering: .sequentiallyConsistent) > group.width
+        group.calls.itemsChanged.load(ordering: .sequentiallyConsistent)
+            || group.calls.awake.load(ordering: .sequentiallyConsistent) > group.width
             || (0..<QoSClass.allCases.count).contains { unsafe group.pools[$0].hasWork() }
     }
 
@@ -97,7 +98,7 @@ extension SchedulerCore {
     ///
     /// - Returns: when to look next; `nil` while all workers sleep and there are no more than there should be.
     func watchIfDue() -> UInt64? {
-        guard !group.isClosed, group.isWatching.load(ordering: .relaxed) else { return nil }
+        guard !group.isClosed, group.calls.isWatching.load(ordering: .relaxed) else { return nil }
         let now = MonotonicClock.nanoseconds()
         if now < onLoop.nextWatch { return onLoop.nextWatch }
         if onLoop.nextWatch != 0 {
@@ -105,14 +106,14 @@ extension SchedulerCore {
             // For what threads of others await: nobody else looks while nothing waits.
             for rank in 0..<QoSClass.userInteractive.rank { group.promoteRunning(rank: rank) }
             group.lookAtWorkers(at: now)
-            group.watchPlaces()
+            group.places.look(width: group.width)
             retireExtraWorkers()
         }
         onLoop.nextWatch = now.addingSaturating(Self.watchInterval)
         if isWorthWatching { return onLoop.nextWatch }
-        group.isWatching.store(false, ordering: .sequentiallyConsistent)
+        group.calls.isWatching.store(false, ordering: .sequentiallyConsistent)
         if isWorthWatching {
-            group.isWatching.store(true, ordering: .sequentiallyConsistent)
+            group.calls.isWatching.store(true, ordering: .sequentiallyConsistent)
             return onLoop.nextWatch
         }
         onLoop.nextWatch = 0
@@ -120,7 +121,7 @@ extension SchedulerCore {
     }
 
     private var isWorthWatching: Bool {
-        group.awake.load(ordering: .sequentiallyConsistent) > 0
+        group.calls.awake.load(ordering: .sequentiallyConsistent) > 0
             || (0..<QoSClass.allCases.count).contains { unsafe group.pools[$0].started > group.pools[$0].limit }
             || onLoop.threads.contains { unsafe group.pools[$0.rank].workers[$0.index].retires }
     }

@@ -35,7 +35,7 @@ extension SchedulerCore {
     private var isQuiet: Bool {
         guard shutdownHolds.isEmpty else { return false }
         let before = continuing()
-        guard group.awake.load(ordering: .sequentiallyConsistent) <= before.count else { return false }
+        guard group.calls.awake.load(ordering: .sequentiallyConsistent) <= before.count else { return false }
         guard (0..<QoSClass.allCases.count).allSatisfy({ unsafe !group.pools[$0].hasWork() }) else { return false }
         // One that has come to its job's end since may have taken something out of a queue before that was looked at.
         return continuing() == before

@@ -18,7 +18,7 @@ extension SchedulerCore {
         var isOtherSet = false
         if !topology.problems.contains(where: { $0.call == .getAffinity }) {
             onLoop.widthWithoutQuota = topology.processors.count
-            isOtherSet = group.processors.withLock { processors in
+            isOtherSet = group.places.processors.withLock { processors in
                 guard group.profile != nil, processors != topology.processors else { return false }
                 processors = topology.processors
                 return true
@@ -28,7 +28,7 @@ extension SchedulerCore {
         let width = max(1, min(onLoop.widthWithoutQuota, limit))
         let before = group.width
         if width != before { changeWidth(to: width) }
-        if isOtherSet || width != before { group.placeAnew() }
+        if isOtherSet || width != before { group.places.useAnew(width: width) }
     }
 
     /// Takes a binding from the calling thread that it inherited from a worker of another scheduler. The loop's thread, before it

@@ -24,7 +24,7 @@ final class WorkerThread {
         unsafe worker = group.pools[rank].workers + index
         thread = try Thread(name: name, calls: group.settings.calls) {
             unsafe core.applyEffects(of: group.pools[rank].qosClass, threadName: name)
-            group.placeNewThread(rank: rank, index)
+            group.places.beginsOnNewThread(rank: rank, index)
             unsafe ThreadTable.register(worker: group.pools[rank].workers + index)
             defer { ThreadTable.unregister() }
             unsafe Worker.runLoop(group.pools[rank].workers + index)

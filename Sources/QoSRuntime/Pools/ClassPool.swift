@@ -152,7 +152,7 @@ struct ClassPool: ~Copyable {
         let seen = PoolWord(rawValue: word.load(ordering: .sequentiallyConsistent))
         if seen.searching > 0 { return }
         if seen.parkedTop == nil && seen.started >= limit && !hasWaiting {
-            withGroup { $0.noteBacklog() }
+            withGroup { $0.calls.noteBacklog() }
             return
         }
         withGroup { $0.workArrived(rank: qosClass.rank) }
@@ -180,7 +180,7 @@ struct ClassPool: ~Copyable {
             switch notification {
             case .nothing: break
             case .unpark(let worker):
-                unsafe group.placeWorker(rank: qosClass.rank, worker)
+                unsafe group.places.wakes(rank: qosClass.rank, worker)
                 unsafe workers[worker].parker.unpark()
             case .start(let worker):
                 startRequest.store(worker + 1, ordering: .sequentiallyConsistent)

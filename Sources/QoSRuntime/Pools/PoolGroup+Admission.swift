@@ -9,7 +9,7 @@ extension PoolGroup {
     /// There is work of a class that no worker looks for.
     func workArrived(rank: Int) {
         let admitted = admission.workBecameRunnable(rank: rank)
-        if admitted.count(of: QoSClass(atRank: rank)) == 0 { noteBacklog() }
+        if admitted.count(of: QoSClass(atRank: rank)) == 0 { calls.noteBacklog() }
         wake(admitted)
     }
 
@@ -29,7 +29,7 @@ extension PoolGroup {
     ///
     /// - Returns: whether the worker parks.
     func parks(_ asked: Admission.Asked, rank: Int, worker index: Int) -> Bool {
-        if asked.answer == .parksAsHighest { lendProcessor(rank: rank, worker: index) }
+        if asked.answer == .parksAsHighest { places.lend(rank: rank, worker: index) }
         wake(asked.admit)
         return asked.answer != .goesOn
     }
@@ -42,16 +42,6 @@ extension PoolGroup {
         return admission.nextLook
     }
 
-    /// A worker wakes up: from more workers than processors on, the loop looks whether what they run was raised.
-    @inline(__always)
-    func workerWakes() {
-        let (before, _) = awake.wrappingAdd(1, ordering: .sequentiallyConsistent)
-        if before >= width { noteBacklog() }
-        // What it runs may wait for something that is paused.
-        if before == 0, isLookingSlowly.load(ordering: .sequentiallyConsistent) { loop.wake() }
-        beginWatching()
-    }
-
     /// Wakes workers. Where none could be woken, the admission is given back, which may admit others.
     func wake(_ admitted: AdmittedWorkers) {
         var admitted = admitted
@@ -62,7 +52,7 @@ extension PoolGroup {
                 if unsafe pools[qosClass.rank].hasWork() { unsafe pools[qosClass.rank].wakeOne() }
             }
         }
-        takeBackProcessors()
+        places.takeBack()
         tellSettledWidths()
         let opened = admission.takeOpenedWindows()
         if !opened.isEmpty { observe(.starvationWindows(opened.members)) }

@@ -3,11 +3,11 @@ import QoSEventLoop
 import QoSKernel
 import Synchronization
 
-/// The pools of one scheduler, and what their workers share: admission, places, and the flags by which they call the loop.
+/// The pools of one scheduler, and what their workers share: admission, places, and how they call the loop.
 ///
 /// Threading: any thread, except where a method says "the loop's thread".
-// SAFETY: the tables are filled before the first thread starts and freed when the last reference is gone; `pins`, `takenProcessors` and
-// `shortagesSeen` belong to the loop's thread; the rest is atomic, locked or never changes.
+// SAFETY: the tables are filled before the first thread starts and freed when the last reference is gone; the rest is atomic, locked or
+// never changes.
 @safe
 final class PoolGroup: @unchecked Sendable {
     /// Tells the schedulers of a process apart, 1…63; 0 for one that came when all numbers were taken: its waiting tasks are
@@ -33,23 +33,11 @@ final class PoolGroup: @unchecked Sendable {
     /// How many processors the process may use at a time; it follows affinity and quota. Written by the loop's thread.
     private let currentWidth: Atomic<Int>
 
-    /// The processors that the process may use.
-    let processors: Lock<CPUSet>
+    /// Which processors run whom.
+    let places: WorkerPlaces
 
-    /// Which processors run workers of the high classes.
-    let placement: Placement
-
-    /// Whether these workers have their processors for themselves, by seat; which processors others have taken; how often a worker had
-    /// found none at the last look. The loop's thread.
-    var pins: [Int: PinWatch] = [:]
-    var takenProcessors = TakenProcessors()
-    var shortagesSeen: UInt64 = 0
-
-    /// 1 + the rank of the class that has left a processor to those below it, whose threads are bound to that; 0 for none.
-    let lentBy = Atomic<UInt8>(0)
-
-    /// Workers that are not parked; spinning is worth it only while they are fewer than the processors.
-    let awake = Atomic<Int>(0)
+    /// By what workers call the loop.
+    let calls: LoopCalls
 
     /// Threads that have been started and have not come to their end.
     let workersLeft = Atomic<Int>(0)
@@ -60,18 +48,6 @@ final class PoolGroup: @unchecked Sendable {
     /// Whether the scheduler drains, or is closed: what declares something for a shutdown is treated as it declares, and the loop
     /// wants to hear of workers that park.
     let drainingFlag = Atomic<Bool>(false)
-
-    /// Whether something waits behind busy workers, so that the loop has to look for tasks that were raised.
-    let backlogFlag = Atomic<Bool>(false)
-
-    /// Whether what a running item of a work queue is raised to has changed since the loop looked last.
-    let itemsChanged = Atomic<Bool>(false)
-
-    /// Whether the loop's next look is far away, since no worker is awake: what waits is paused, or waits for a thread.
-    let isLookingSlowly = Atomic<Bool>(false)
-
-    /// Whether the loop looks at the workers now and then.
-    let isWatching = Atomic<Bool>(false)
 
     /// Workers whose threads wait in the kernel with their job unfinished.
     let blocking = BlockingCounters()
@@ -84,17 +60,11 @@ final class PoolGroup: @unchecked Sendable {
         self.loop = loop
         alarm = LoopAlarm(loop: loop)
         currentWidth = Atomic(settings.width)
-        let profile = settings.profile
-        processors = Lock(
-            profile.map { settings.unbound ?? (try? $0.calls.affinity(of: .current)) ?? $0.processors } ?? CPUSet([]))
+        calls = LoopCalls(loop: loop)
         admission = Admission(processors: settings.width, parameters: settings.parameters)
-        placement = Placement(
-            seats: [QoSClass.userInitiated, .userInteractive].reduce(0) { sum, qosClass in
-                let width = settings.workers(of: qosClass, width: settings.width)
-                return sum + ClassPool.capacity(width: width, mostWide: settings.mostWide)
-            })
         unsafe pools = .allocate(capacity: QoSClass.allCases.count)
         unsafe executorTable = .allocate(capacity: ExecutorIndex.count)
+        unsafe places = WorkerPlaces(settings: settings, pools: pools, admission: admission)
         for qosClass in QoSClass.allCases {
             let pool = unsafe pools + qosClass.rank
             unsafe pool.initialize(
@@ -104,7 +74,7 @@ final class PoolGroup: @unchecked Sendable {
                     spin: PoolSettings.spin(of: qosClass), group: self, at: pool))
         }
         for (qosClass, count) in settings.ownWidths { admission.setOwnWidth(rank: qosClass.rank, to: count) }
-        usePlacement()
+        places.use(width: settings.width)
     }
 
     deinit {
@@ -116,7 +86,7 @@ final class PoolGroup: @unchecked Sendable {
     /// The processors of the scheduler whose worker the calling thread is; `nil` on another thread.
     static var processorsOfCallingWorker: CPUSet? {
         guard let worker = unsafe Worker.current else { return nil }
-        let outer = unsafe worker.pointee.pool.pointee.group.processors.withLock { $0 }
+        let outer = unsafe worker.pointee.pool.pointee.group.places.processors.withLock { $0 }
         return outer.isEmpty ? nil : outer
     }
 
@@ -149,10 +119,16 @@ final class PoolGroup: @unchecked Sendable {
 
     /// Whether a processor has none of our workers: only then does a worker that spins take nothing from another.
     @inline(__always)
-    var hasIdleCore: Bool { awake.load(ordering: .relaxed) - blocking.now.load(ordering: .relaxed) <= width }
+    var hasIdleCore: Bool { calls.awake.load(ordering: .relaxed) - blocking.now.load(ordering: .relaxed) <= width }
+
+    /// A worker wakes up. Whoever wakes it, or itself.
+    @inline(__always)
+    func workerWakes() {
+        calls.workerWakes(width: width)
+    }
 
     func workerParks() {
-        awake.wrappingSubtract(1, ordering: .sequentiallyConsistent)
+        calls.workerParks()
         if isEnding { loop.wake() }
     }
 
@@ -160,10 +136,10 @@ final class PoolGroup: @unchecked Sendable {
     func workerExits(_ worker: UnsafeMutablePointer<Worker>) {
         unsafe forward(worker.pointee.queue.takeAll())
         unsafe forward(worker.pointee.pool.pointee.injection.takeAll())
-        unsafe unplaceWorker(rank: worker.pointee.pool.pointee.qosClass.rank, worker.pointee.index)
+        unsafe places.sleeps(rank: worker.pointee.pool.pointee.qosClass.rank, worker.pointee.index)
         unsafe worker.pointee.accountThread()
         unsafe worker.pointee.hasLeft.store(true, ordering: .releasing)
-        awake.wrappingSubtract(1, ordering: .sequentiallyConsistent)
+        calls.workerParks()
         workersLeft.wrappingSubtract(1, ordering: .sequentiallyConsistent)
         loop.wake()
     }

@@ -13,7 +13,7 @@ extension QoSScheduler {
         noteIfUnrecorded(task, qosClass)
         task.escalatePriority(to: TaskPriority(qosClass))
         moveIfWaiting(ConcurrencyRuntime.node(of: task), to: qosClass)
-        core.group.noteItemsChanged()
+        core.group.calls.noteItemsChanged()
     }
 }
 

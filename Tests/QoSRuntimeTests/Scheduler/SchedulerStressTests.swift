@@ -100,7 +100,7 @@ struct SchedulerStressTests {
             }
             #expect(scheduler.snapshot.tasksMoved + scheduler.snapshot.runningPromoted > 0)
             // Every worker goes to sleep; then nobody may be left counted, nor a fence be up.
-            while scheduler.core.group.awake.load(ordering: .sequentiallyConsistent) > 0 { await Task.yield() }
+            while scheduler.core.group.calls.awake.load(ordering: .sequentiallyConsistent) > 0 { await Task.yield() }
             for qosClass in QoSClass.allCases {
                 #expect(scheduler.core.group.admission.running(rank: qosClass.rank) == 0)
             }

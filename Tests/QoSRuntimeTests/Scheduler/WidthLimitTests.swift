@@ -146,7 +146,7 @@ struct WidthLimitTests {
         try await withScheduler { scheduler in
             scheduler.setWidthLimit(0, for: .background)
             let task = Task.detached(executorPreference: scheduler.executor(for: .background)) {}
-            while !scheduler.core.group.isLookingSlowly.load(ordering: .relaxed) { await Task.yield() }
+            while !scheduler.core.group.calls.isLookingSlowly.load(ordering: .relaxed) { await Task.yield() }
             scheduler.setWidthLimit(nil, for: .background)
             await task.escaped
         }

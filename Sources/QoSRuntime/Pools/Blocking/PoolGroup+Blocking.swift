@@ -30,7 +30,7 @@ extension PoolGroup {
                 unsafe worker.pointee.standing.store(.counted, ordering: .sequentiallyConsistent)
                 return nil
             }
-            unsafe unplaceWorker(rank: pool.pointee.qosClass.rank, worker.pointee.index)
+            unsafe places.sleeps(rank: pool.pointee.qosClass.rank, worker.pointee.index)
             return admission.workerBlocked(rank: counted.rank)
         }
         guard let admitted else { return false }
@@ -51,7 +51,7 @@ extension PoolGroup {
             var admitted = admission.workerUnblocked(rank: counted.rank)
             // A raise that came while the thread slept, without the right to raise it: from now on the fence is of use.
             unsafe admitted.add(raiseMissingFence(&boost, holder: pool.pointee.qosClass))
-            unsafe placeWorker(rank: pool.pointee.qosClass.rank, worker.pointee.index)
+            unsafe places.wakes(rank: pool.pointee.qosClass.rank, worker.pointee.index)
             // Not before: a worker that sees it taken back goes on, and may say at once that it is idle, and park.
             unsafe worker.pointee.standing.store(.counted, ordering: .sequentiallyConsistent)
             return admitted
@@ -132,7 +132,7 @@ extension PoolGroup {
 
     /// A worker's thread that stood in for another ends. The worker's thread.
     func workerRetires(_ worker: UnsafeMutablePointer<Worker>) {
-        unsafe unplaceWorker(rank: worker.pointee.pool.pointee.qosClass.rank, worker.pointee.index)
+        unsafe places.sleeps(rank: worker.pointee.pool.pointee.qosClass.rank, worker.pointee.index)
         unsafe worker.pointee.accountThread()
         unsafe worker.pointee.hasLeft.store(true, ordering: .releasing)
         workersLeft.wrappingSubtract(1, ordering: .sequentiallyConsistent)

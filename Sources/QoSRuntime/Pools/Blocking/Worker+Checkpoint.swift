@@ -24,7 +24,7 @@ extension Worker {
         }
         let index = unsafe worker.pointee.index
         guard let asked, group.parks(asked, rank: rank, worker: index) else { return }
-        group.unplaceWorker(rank: rank, index)
+        group.places.sleeps(rank: rank, index)
         unsafe pool.pointee.relieve(index)
         group.workerParks()
         // The job itself is work that waits. It is published, so this look finds it; see "Why no wake-up is lost".
@@ -33,7 +33,7 @@ extension Worker {
             unsafe sleep(worker)
         } while unsafe worker.pointee.waitsSince.load(ordering: .sequentiallyConsistent) != 0
             && !resumesAsClosed(worker)
-        group.placeWorker(rank: rank, index)
+        group.places.wakes(rank: rank, index)
         unsafe worker.pointee.boost.withLock { _ in
             // A promotion has counted it before it woke; since then the loop may have taken it for blocked.
             guard unsafe worker.pointee.standing.load(ordering: .relaxed) == .atCheckpoint else { return }

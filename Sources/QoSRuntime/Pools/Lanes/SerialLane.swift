@@ -76,7 +76,7 @@ final class SerialLane: @unchecked Sendable {
     private func arrivedWhileRunning(rank: Int) {
         guard rank > runningRank.load(ordering: .relaxed) else { return }
         arrivedRank.max(rank + 1, ordering: .sequentiallyConsistent)
-        group.noteItemsChanged()
+        group.calls.noteItemsChanged()
     }
 
     /// The rank of the highest item that came while a lower one runs; `nil` for none. Any thread.

@@ -179,7 +179,7 @@ extension Worker {
         unsafe worker.pointee.isIdle.store(true, ordering: .sequentiallyConsistent)
         if !isCounted { unsafe pool.pointee.relieve(index) }
         // Before somebody can wake it again.
-        unsafe pool.pointee.group.unplaceWorker(rank: pool.pointee.qosClass.rank, index)
+        unsafe pool.pointee.group.places.sleeps(rank: pool.pointee.qosClass.rank, index)
         unsafe pool.pointee.update { word -> (PoolWord, Void)? in
             unsafe worker.pointee.nextParked.store(word.parkedTop.map { $0 + 1 } ?? 0, ordering: .relaxed)
             return (word.workerParks(index, wasSearching: wasSearching), ())
@@ -188,7 +188,7 @@ extension Worker {
         unsafe pool.pointee.group.workerParks()
         if unsafe pool.pointee.hasWork() { unsafe pool.pointee.wakeOne() }
         unsafe sleep(worker)
-        unsafe pool.pointee.group.placeWorker(rank: pool.pointee.qosClass.rank, index)
+        unsafe pool.pointee.group.places.wakes(rank: pool.pointee.qosClass.rank, index)
         unsafe worker.pointee.isIdle.store(false, ordering: .sequentiallyConsistent)
     }
 

@@ -62,7 +62,7 @@ struct QueueEffects {
                 LockRegistry.shared.raised(thread: thread, to: level)
             }
         }
-        if needsLook { group.noteItemsChanged() }
+        if needsLook { group.calls.noteItemsChanged() }
     }
 }
 

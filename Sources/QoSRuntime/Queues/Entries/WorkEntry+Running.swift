@@ -34,7 +34,7 @@ extension WorkEntry {
             runs(onWorker: cqos_own_id())
             unsafe worker.pointee.items.entered(itself)
             if demandsMore(than: unsafe worker.pointee.pool.pointee.qosClass.rank) {
-                unsafe worker.pointee.pool.pointee.group.noteItemsChanged()
+                unsafe worker.pointee.pool.pointee.group.calls.noteItemsChanged()
             }
         } else {
             beginsOnPlainThread()
@@ -131,7 +131,7 @@ extension Worker {
         if isOutermost, !isInTask {
             unsafe group.endBoost(of: worker, qosClass: own)
         } else if item.demandsMore(than: own.rank) {
-            group.noteItemsChanged()
+            group.calls.noteItemsChanged()
         }
     }
 }

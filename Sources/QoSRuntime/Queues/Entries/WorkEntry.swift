@@ -5,11 +5,8 @@ import Synchronization
 /// What stands in a work queue, or in a pool's queue, for something to run: the base of items, and of what stands for a queue
 /// in the queue that it targets.
 ///
-/// A pool's queue links it through its own first two words (``JobNode``).
-///
 /// Threading: what is marked so belongs to the lock of the queue that it stands in; the rest is atomic or never changes.
-// SAFETY: the links belong to the pool's queue, as those of every node; the fields marked "the queue's lock" are touched
-// under it only; `outer` belongs to the thread that runs the entry.
+// SAFETY: as the base class; the fields marked "the queue's lock" are touched under it only.
 @safe
 class WorkEntry: PoolEntry, @unchecked Sendable {
     /// The queue that it was submitted to.

@@ -2,9 +2,49 @@ import QoSCore
 import QoSKernel
 import Synchronization
 
-// Which processor runs whom: the high classes by placement, the low ones by what is lent to them (`Docs/Protocols/placement.md`).
+/// Which processor runs whom: the high classes by placement, the low ones by what is lent to them (`Docs/Protocols/placement.md`).
+///
+/// Threading: any thread, except where a method says "the loop's thread".
+// SAFETY: `watch` belongs to the loop's thread, and to the initializer of the pools before that; the rest is atomic, locked or never
+// changes.
+@safe
+struct WorkerPlaces: ~Copyable, @unchecked Sendable {
+    /// The processors that the process may use.
+    let processors: Lock<CPUSet>
 
-extension PoolGroup {
+    /// Which processors run workers of the high classes.
+    private let placement: Placement
+
+    /// What the loop has seen when it looked last.
+    private let watch = PlaceWatch()
+
+    /// 1 + the rank of the class that has left a processor to those below it, whose threads are bound to that; 0 for none.
+    private let lentBy = Atomic<UInt8>(0)
+
+    private let pools: UnsafeMutablePointer<ClassPool>
+    private let admission: Admission
+    private let profile: KernelProfile?
+
+    /// Whether the number of processors was given, and so tells nothing of which they are.
+    private let isFixedWidth: Bool
+
+    /// - Parameter pools: the pools, by rank, which are made afterwards.
+    init(settings: PoolSettings, pools: UnsafeMutablePointer<ClassPool>, admission: Admission) {
+        unsafe self.pools = pools
+        self.admission = admission
+        profile = settings.profile
+        isFixedWidth = settings.isFixedWidth
+        processors = Lock(
+            settings.profile.map {
+                settings.unbound ?? (try? $0.calls.affinity(of: .current)) ?? $0.processors
+            } ?? CPUSet([]))
+        placement = Placement(
+            seats: [QoSClass.userInitiated, .userInteractive].reduce(0) { sum, qosClass in
+                let width = settings.workers(of: qosClass, width: settings.width)
+                return sum + ClassPool.capacity(width: width, mostWide: settings.mostWide)
+            })
+    }
+
     /// The classes whose workers are placed.
     private static let lowestPlaced = QoSClass.userInitiated.rank
 
@@ -17,18 +57,18 @@ extension PoolGroup {
 
     /// A worker is about to run: it gets a processor, where it is of a high class and one is free. Whoever wakes it, or itself.
     @inline(__always)
-    func placeWorker(rank: Int, _ index: Int) {
+    func wakes(rank: Int, _ index: Int) {
         if let seat = seatOfWorker(rank: rank, index) { placement.wake(seat) { bind(seat: $0, to: $1) } }
     }
 
     /// A worker does not run any more: its processor goes to another one.
     @inline(__always)
-    func unplaceWorker(rank: Int, _ index: Int) {
+    func sleeps(rank: Int, _ index: Int) {
         if let seat = seatOfWorker(rank: rank, index) { placement.sleep(seat) { bind(seat: $0, to: $1) } }
     }
 
     /// The calling thread is a worker's new one.
-    func placeNewThread(rank: Int, _ index: Int) {
+    func beginsOnNewThread(rank: Int, _ index: Int) {
         guard let seat = seatOfWorker(rank: rank, index) else { return }
         placement.threadBegan(seat)
         // Noted by the worker's loop only once it runs.
@@ -50,45 +90,45 @@ extension PoolGroup {
 
     /// Uses all processors of the process but those that others have taken; none where there are more of them than workers run at a
     /// time, since the kernel knows better then which are idle. Before the first thread, or the loop's thread.
-    func usePlacement(anew: Bool = false) {
-        placement.use(placedProcessors, anew: anew) { bind(seat: $0, to: $1) }
+    func use(width: Int, anew: Bool = false) {
+        placement.use(placedProcessors(width: width), anew: anew) { bind(seat: $0, to: $1) }
     }
 
-    private var placedProcessors: CPUSet {
+    private func placedProcessors(width: Int) -> CPUSet {
         let ids = processors.withLock { $0 }.ids
-        guard let profile, profile.capabilities.allows(.affinity), !settings.isFixedWidth, ids.count == width,
+        guard let profile, profile.capabilities.allows(.affinity), !isFixedWidth, ids.count == width,
             ids.count > 1
         else { return CPUSet([]) }
-        return CPUSet(ids.filter { !takenProcessors.contains($0) && $0 < Placement.mostProcessors })
+        return CPUSet(ids.filter { !watch.taken.contains($0) && $0 < Placement.mostProcessors })
     }
 
     /// The processors of the process have changed, or how many of them it may use at a time. The loop's thread.
-    func placeAnew() {
-        (pins, takenProcessors) = ([:], TakenProcessors())
-        usePlacement(anew: true)
+    func useAnew(width: Int) {
+        (watch.pins, watch.taken) = ([:], TakenProcessors())
+        use(width: width, anew: true)
     }
 
     /// Looks whether others have taken the processors of workers. The loop's thread.
-    func watchPlaces() {
+    func look(width: Int) {
         // Who had to share with another worker of ours has waited for that one.
         let shortages = placement.shortage
-        let isJudged = shortages == shortagesSeen
-        shortagesSeen = shortages
-        var isChanged = takenProcessors.looked()
+        let isJudged = shortages == watch.shortagesSeen
+        watch.shortagesSeen = shortages
+        var isChanged = watch.taken.looked()
         for rank in Self.lowestPlaced..<QoSClass.allCases.count {
             for index in unsafe 0..<pools[rank].started {
                 guard let seat = seatOfWorker(rank: rank, index), let processor = placement.processor(of: seat),
                     let times = ThreadClock.ranAndWaited(
                         ThreadID(rawValue: unsafe pools[rank].workers[index].threadID.load(ordering: .relaxed)))
                 else { continue }
-                let isTaken = pins[seat, default: PinWatch()].looked(
+                let isTaken = watch.pins[seat, default: PinWatch()].looked(
                     on: isJudged ? processor : nil, ran: times.ran, waited: times.waited)
                 guard isTaken else { continue }
-                takenProcessors.insert(processor)
+                watch.taken.insert(processor)
                 isChanged = true
             }
         }
-        if isChanged { usePlacement() }
+        if isChanged { use(width: width) }
     }
 
     // MARK: Processors that are left to lower classes
@@ -99,7 +139,7 @@ extension PoolGroup {
     /// Else threads of low classes may go on standing behind a busy one, in the queue of its processor, where the kernel leaves them for
     /// as long as its balancing takes; by then the window is over. Those between the two classes are bound, too: they stand aside as
     /// well, but only once they have come to the end of their job.
-    func lendProcessor(rank: Int, worker index: Int) {
+    func lend(rank: Int, worker index: Int) {
         guard let profile, admission.standsAside(rank: rank) else { return }
         let own = seatOfWorker(rank: rank, index).flatMap { placement.processor(of: $0) }
         guard let processor = own ?? Topology.currentProcessor() else { return }
@@ -117,7 +157,7 @@ extension PoolGroup {
 
     /// Lets the threads of low classes run wherever the process may, once nobody stands aside for them any more.
     @inline(__always)
-    func takeBackProcessors() {
+    func takeBack() {
         let lender = lentBy.load(ordering: .relaxed)
         if lender != 0, !admission.standsAside(rank: Int(lender) - 1) { takeBack(from: lender) }
     }

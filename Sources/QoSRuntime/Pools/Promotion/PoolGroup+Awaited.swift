@@ -1,8 +1,7 @@
 import QoSCore
-import QoSEventLoop
 import Synchronization
 
-// When the loop has to look, and what a worker looks for itself.
+// What a worker looks for between two jobs, and how what waits is raised (`Docs/Protocols/promotion.md`).
 
 extension PoolGroup {
     /// How many a worker looks at each time: it wants to go on to other work, or to sleep.
@@ -12,29 +11,14 @@ extension PoolGroup {
     /// looks at it waits for the end of that look.
     private static let lowestLooking = QoSClass.userInitiated.rank
 
-    /// Work has been queued behind workers that are all busy: the loop begins to look through the queues.
-    @inline(__always)
-    func noteBacklog() {
-        if backlogFlag.load(ordering: .relaxed) { return }
-        backlogFlag.store(true, ordering: .sequentiallyConsistent)
-        loop.wake()
-    }
-
-    /// What a running item of a work queue is raised to has changed: the loop looks at what runs, once at least.
-    func noteItemsChanged() {
-        let isKnown = itemsChanged.exchange(true, ordering: .sequentiallyConsistent)
-        noteBacklog()
-        if !isKnown || isLookingSlowly.load(ordering: .sequentiallyConsistent) { loop.wake() }
-    }
-
     /// Whether a worker that has run a job, and has no other, looks for what its jobs may have begun to wait for.
     ///
     /// Where nothing waits, the loop does not look, so workers of every class but the lowest do, as long as others run something:
     /// another process may keep an awaited job off the processors.
     @inline(__always)
     func looksForAwaited(rank: Int) -> Bool {
-        backlogFlag.load(ordering: .relaxed)
-            ? rank >= Self.lowestLooking : rank > 0 && awake.load(ordering: .relaxed) > 1
+        calls.backlogFlag.load(ordering: .relaxed)
+            ? rank >= Self.lowestLooking : rank > 0 && calls.awake.load(ordering: .relaxed) > 1
     }
 
     /// Raises what waits or runs in the lower pools and something higher waits for (rule I4). A worker of that rank, between two jobs.
@@ -47,6 +31,7 @@ extension PoolGroup {
         }
     }
 
+    /// Puts a waiting task into the pool of the class that it was raised to.
     func moveRaised(_ node: JobNode, from rank: Int, to qosClass: QoSClass) {
         noteMoved(to: qosClass.rank)
         observe(.promotedWaiting(from: QoSClass(atRank: rank), to: qosClass, .escalated))
@@ -58,13 +43,5 @@ extension PoolGroup {
     func noteMoved(to rank: Int, count: UInt64 = 1) {
         promotions.moved.wrappingAdd(count, ordering: .relaxed)
         unsafe pools[rank].counters.movedIn.wrappingAdd(count, ordering: .relaxed)
-    }
-
-    /// A worker wakes up: from now on the loop looks at the workers now and then, until all of them sleep.
-    @inline(__always)
-    func beginWatching() {
-        if isWatching.load(ordering: .relaxed) { return }
-        isWatching.store(true, ordering: .sequentiallyConsistent)
-        loop.wake()
     }
 }
