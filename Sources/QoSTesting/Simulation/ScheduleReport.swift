@@ -7,16 +7,16 @@ public struct ScheduleReport: Sendable {
         /// The job.
         public let job: SimulatedJob
 
-        /// When a worker took it, from the start of the run.
+        /// The time at which a worker took the job, from the start of the run.
         public let started: Duration
 
-        /// When it had got its CPU time, from the start of the run.
+        /// The time at which the job had its CPU time, from the start of the run.
         public let ended: Duration
 
         /// The time that the job waited for a worker.
         public var delay: Duration { started - job.arrival }
 
-        /// From its arrival to its end.
+        /// The time from the job's arrival to its end.
         public var sojourn: Duration { ended - job.arrival }
     }
 
