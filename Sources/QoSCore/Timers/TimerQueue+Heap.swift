@@ -36,13 +36,13 @@ extension TimerQueue {
         static var none: UInt32 { .max }
     }
 
-    /// Adds a node at its place. O(log n).
+    /// Adds a node at its place, in O(log n).
     mutating func add(_ node: Node) {
         nodes.append(node)
         moveUp(node, from: nodes.count - 1)
     }
 
-    /// Removes the node at an index. O(log n).
+    /// Removes the node at an index, in O(log n).
     mutating func remove(at index: Int) {
         let last = nodes.removeLast()
         if nodes.isEmpty { return }
