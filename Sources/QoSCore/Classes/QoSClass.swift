@@ -1,7 +1,7 @@
 /// A quality-of-service class: the urgency of work.
 ///
 /// The five classes are totally ordered (rule C1). "Unspecified" is not a class but the absence of information. Code
-/// spells it `nil` or ``Swift/Optional/unspecified``, so inference must resolve it before it compares or schedules
+/// spells it `nil` or `.unspecified`, so inference must resolve it before it compares or schedules
 /// work.
 ///
 /// | class | intent (rule C3) | expected duration |

@@ -54,7 +54,9 @@ public struct ScheduleReport: Sendable {
 
     /// The time from arrival to end below which a part of a class's jobs stayed; zero without jobs.
     ///
-    /// - Parameter quantile: 0…1; 0.99 is the value that one job in a hundred exceeds.
+    /// - Parameters:
+    ///   - qosClass: The class of the jobs.
+    ///   - quantile: 0…1; 0.99 is the value that one job in a hundred exceeds.
     public func sojourn(of qosClass: QoSClass, quantile: Double) -> Duration {
         let sorted = outcomes.lazy.filter { $0.job.qosClass == qosClass }.map(\.sojourn).sorted()
         guard !sorted.isEmpty else { return .zero }

@@ -1,5 +1,5 @@
 extension QoSLevel {
-    /// The level that work infers from a submitter at this level (rule B6): this level, but at most `userInitiated`.
+    /// The level that submitted work infers from a submitter: the same level, but at most `userInitiated` (rule B6).
     ///
     /// Work that a user watches does not hand this on. The function is monotone: a higher submitter never hands on a
     /// lower level. Applying it twice changes nothing.
