@@ -90,13 +90,6 @@ extension PickMachine {
         return settle()
     }
 
-    /// Takes back an admission of a class whose driver is already about to wake a worker, and wakes one at a time. The
-    /// class asks again. The next event decides, and the woken worker causes one.
-    package mutating func admissionReturned(_ qosClass: QoSClass) {
-        leave(rank: qosClass.rank)
-        table.records[qosClass.rank].isWaiting = true
-    }
-
     private mutating func leave(rank: Int) {
         assert(table.records[rank].running > 0, "a worker that was not admitted reported an event of an admitted one")
         table.records[rank].running = max(0, table.records[rank].running - 1)

@@ -20,7 +20,7 @@ extension SchedulerCore {
             return false
         }
         // Under the lock under which a boost changes where the worker is counted.
-        let admitted: QoSClassSet? = unsafe worker.pointee.boost.withLock { boost in
+        let admitted: AdmittedWorkers? = unsafe worker.pointee.boost.withLock { boost in
             guard unsafe worker.pointee.standing.load(ordering: .relaxed) == .counted else { return nil }
             let counted = unsafe boost.flatMap(\.countedClass) ?? pool.pointee.qosClass
             unsafe worker.pointee.standing.store(.blocked(as: counted), ordering: .sequentiallyConsistent)
@@ -50,11 +50,11 @@ extension SchedulerCore {
     /// The thread runs again, or its job has ended: it is counted as before. By the worker, or by the loop that sees it run.
     func workerUnblocked(_ worker: UnsafeMutablePointer<Worker>) {
         let pool = unsafe worker.pointee.pool
-        let admitted: QoSClassSet? = unsafe worker.pointee.boost.withLock { boost in
+        let admitted: AdmittedWorkers? = unsafe worker.pointee.boost.withLock { boost in
             guard let counted = unsafe worker.pointee.standing.load(ordering: .relaxed).blockedAs else { return nil }
             var admitted = admission.workerUnblocked(rank: counted.rank)
             // A raise that came while the thread slept, without the right to raise it: from now on the fence is of use.
-            unsafe admitted.formUnion(raiseMissingFence(&boost, holder: pool.pointee.qosClass))
+            unsafe admitted.add(raiseMissingFence(&boost, holder: pool.pointee.qosClass))
             unsafe placeWorker(rank: pool.pointee.qosClass.rank, worker.pointee.index)
             // Not before: a worker that sees it taken back goes on, and may say at once that it is idle, and park.
             unsafe worker.pointee.standing.store(.counted, ordering: .sequentiallyConsistent)
@@ -68,8 +68,8 @@ extension SchedulerCore {
     }
 
     /// Puts up the fence of a raise that has none: the worker was blocked, enough fences were up, or admission's lock was taken.
-    private func raiseMissingFence(_ boost: inout WorkerBoost?, holder: QoSClass) -> QoSClassSet {
-        guard let raised = boost, case .fence(nil) = raised.means else { return [] }
+    private func raiseMissingFence(_ boost: inout WorkerBoost?, holder: QoSClass) -> AdmittedWorkers {
+        guard let raised = boost, case .fence(nil) = raised.means else { return AdmittedWorkers() }
         let (fence, admitted) = admission.fenceRaised(upTo: raised.qosClass, holder: holder)
         boost = WorkerBoost(qosClass: raised.qosClass, means: .fence(fence), endsWithLock: raised.endsWithLock)
         return admitted
@@ -91,10 +91,11 @@ extension SchedulerCore {
         guard thread.rawValue != 0 else { return }
         let isBlocked = unsafe worker.pointee.isBlocked
         if unsafe !isBlocked && worker.pointee.isBoosted.load(ordering: .relaxed) {
-            let admitted: QoSClassSet? = unsafe worker.pointee.boost.withLockIfAvailable { boost in
-                unsafe worker.pointee.isBlocked ? [] : raiseMissingFence(&boost, holder: QoSClass(atRank: rank))
+            let admitted: AdmittedWorkers? = unsafe worker.pointee.boost.withLockIfAvailable { boost in
+                if unsafe worker.pointee.isBlocked { return AdmittedWorkers() }
+                return raiseMissingFence(&boost, holder: QoSClass(atRank: rank))
             }
-            wake(admitted ?? [])
+            if let admitted { wake(admitted) }
         }
         if unsafe !isBlocked && worker.pointee.isParked { return }
         let step = unsafe worker.pointee.jobSteps.load(ordering: .sequentiallyConsistent)

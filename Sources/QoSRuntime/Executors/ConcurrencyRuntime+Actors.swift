@@ -2,13 +2,15 @@ import Synchronization
 @_spi(ExperimentalCustomExecutors) @_spi(ExperimentalScheduling) import _Concurrency
 
 // The library serves an actor without an executor of its own by a job that takes the actor's turn. It is queued with the priority of the
-// first call that waits; when a higher call comes, the library notes that in the actor and tells nobody.
+// first call that waits; when a higher call comes, the library notes that in the actor and tells nobody. A call that was raised before
+// it came to the actor gives its raised priority to the job, whichever executor its task prefers.
 
 extension ConcurrencyRuntime {
     /// Where the job has the actor, and the actor what is known of its calls (`ProcessOutOfLineJob` and `ActiveActorStatus` in the
     /// library's `Actor.cpp`): found by trying, see ``learnActorLayout()``.
     private static let actorOffset = 64
     private static let statusOffset = 32
+    private static let latestCallOffset = 40
 
     /// `JobKind::DefaultActorSeparate` in the library's `ABI/MetadataValues.h`.
     private static let servingKind: UInt32 = 193
@@ -24,6 +26,24 @@ extension ConcurrencyRuntime {
         guard seesWaitingActors, kind(of: job) == servingKind else { return nil }
         // SAFETY: the job is queued, so the actor has a turn to come and is there; the layout was tried.
         return statusPriority(ofActor: servedActor(job))
+    }
+
+    /// The priority that a job was made with, before anything was raised: of a job that serves an actor, that of the latest call, if it is
+    /// lower.
+    ///
+    /// The calls of an actor that has a turn to come wait until the job runs, so the latest one is alive as long as the job is queued.
+    package static func recordedPriority(_ job: UnownedJob) -> UInt8 {
+        let own = job.priority.rawValue
+        guard seesWaitingActors, kind(of: job) == servingKind else { return own }
+        let call = latestCall(ofActor: servedActor(job))
+        return call == 0 ? own : min(own, JobNode(address: call).job.priority.rawValue)
+    }
+
+    /// The address of the call that came last to an actor that has a turn to come; 0 where the library has sorted its calls already.
+    private static func latestCall(ofActor actor: UInt) -> UInt {
+        // SAFETY: the layout was tried. The library writes the word with atomic instructions.
+        unsafe UnsafePointer<Atomic<UInt>>(bitPattern: actor + UInt(latestCallOffset)).unsafelyUnwrapped.pointee
+            .load(ordering: .acquiring) & ~3
     }
 
     private static func servedActor(_ job: UnownedJob) -> UInt {
@@ -87,7 +107,9 @@ extension ConcurrencyRuntime {
             unsafeBitCast(call, to: UnsafeRawPointer.self), UnsafeRawPointer(bitPattern: probeAddress).unsafelyUnwrapped
         )
         isActorLayoutKnown.store(
-            statusPriority(ofActor: probeAddress) == TaskPriority.high.rawValue, ordering: .relaxed)
+            statusPriority(ofActor: probeAddress) == TaskPriority.high.rawValue
+                && latestCall(ofActor: probeAddress) == JobNode(call).address,
+            ordering: .relaxed)
     }
 
     @_silgen_name("swift_defaultActor_enqueue")

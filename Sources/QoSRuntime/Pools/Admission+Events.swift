@@ -1,33 +1,33 @@
 import QoSCore
 import QoSKernel
 
-// What happens to workers and classes. Each event returns the classes of which one worker is to be woken; admission counts it already.
+// What happens to workers and classes. Each event returns the workers that are to be woken; admission counts them already.
 
 extension Admission {
     /// There is work of a class that no worker looks for.
     ///
     /// A high class does not wait to be admitted. A lower one does: its worker might run although the class is paused.
-    func workBecameRunnable(rank: Int) -> QoSClassSet {
+    func workBecameRunnable(rank: Int) -> AdmittedWorkers {
         event { machine, now in
             machine.workBecameRunnable(QoSClass(atRank: rank), at: now)
         } note: { notes in
             guard rank >= Self.lowestHurried else {
                 notes.leave(.wanted, rank: rank)
-                return []
+                return AdmittedWorkers()
             }
             notes.leave(count: 1, rank: rank)
-            return QoSClassSet(QoSClass(atRank: rank))
+            return AdmittedWorkers(QoSClass(atRank: rank))
         }
     }
 
     /// A worker found nothing to do, or no worker could be woken: it is not counted any more.
-    func workerWentIdle(rank: Int) -> QoSClassSet {
+    func workerWentIdle(rank: Int) -> AdmittedWorkers {
         event { machine, now in
             machine.workerWentIdle(QoSClass(atRank: rank), at: now)
         } note: { notes in
             notes.leave(count: -1, rank: rank)
             notes.leave(.idle, rank: rank)
-            return []
+            return AdmittedWorkers()
         }
     }
 
@@ -45,39 +45,39 @@ extension Admission {
             }
             return answer.actions
         } note: { _ in
-            []
+            AdmittedWorkers()
         }
         return Asked(answer: result, admit: admit)
     }
 
     /// A worker's thread waits in the kernel with its job unfinished: it is not counted any more.
-    func workerBlocked(rank: Int) -> QoSClassSet {
+    func workerBlocked(rank: Int) -> AdmittedWorkers {
         event { machine, now in
             machine.workerBlocked(QoSClass(atRank: rank), at: now)
         } note: { notes in
             notes.leave(count: -1, rank: rank)
-            return []
+            return AdmittedWorkers()
         }
     }
 
     /// The job of a blocked or waiting worker goes on, or has ended: it is counted again.
-    func workerUnblocked(rank: Int) -> QoSClassSet {
+    func workerUnblocked(rank: Int) -> AdmittedWorkers {
         event { machine, now in
             machine.workerUnblocked(QoSClass(atRank: rank), at: now)
         } note: { notes in
             notes.leave(count: 1, rank: rank)
-            return []
+            return AdmittedWorkers()
         }
     }
 
     /// A worker's job was raised to another class, or has ended: the worker counts there from now on.
-    func workerMoved(from: QoSClass, to: QoSClass) -> QoSClassSet {
+    func workerMoved(from: QoSClass, to: QoSClass) -> AdmittedWorkers {
         event { machine, now in
             machine.workerMoved(from: from, to: to, at: now)
         } note: { notes in
             notes.leave(count: -1, rank: from.rank)
             notes.leave(count: 1, rank: to.rank)
-            return []
+            return AdmittedWorkers()
         }
     }
 
@@ -85,46 +85,46 @@ extension Admission {
     ///
     /// - Returns: also, the fence to lift; `nil` when enough are up, or when a thread that does not wait found the lock taken: the
     ///   loop's look at the worker tries again.
-    func fenceRaised(upTo ceiling: QoSClass, holder: QoSClass) -> (fence: FenceID?, admit: QoSClassSet) {
+    func fenceRaised(upTo ceiling: QoSClass, holder: QoSClass) -> (fence: FenceID?, admit: AdmittedWorkers) {
         var fence: FenceID?
         let admit = event { machine, now in
             let answer = machine.fenceRaised(upTo: ceiling, holder: holder, at: now)
             fence = answer.fence
             return answer.actions
         } note: { _ in
-            []
+            AdmittedWorkers()
         }
         return (fence, admit)
     }
 
     /// The awaited work has ended.
-    func fenceLifted(_ fence: FenceID) -> QoSClassSet {
+    func fenceLifted(_ fence: FenceID) -> AdmittedWorkers {
         event { machine, now in
             machine.fenceLifted(fence, at: now).actions
         } note: { notes in
             notes.leave(lifted: fence)
-            return []
+            return AdmittedWorkers()
         }
     }
 
     /// The process may use another number of processors from now on.
-    func coresChanged(to cores: Int) -> QoSClassSet {
+    func coresChanged(to cores: Int) -> AdmittedWorkers {
         event { machine, now in
             machine.coresChanged(to: cores, at: now)
         } note: { notes in
             notes.leave(cores: cores)
-            return []
+            return AdmittedWorkers()
         }
     }
 
     /// The governor limits a class; `Int.max` is no limit, 0 pauses it.
-    func widthLimitChanged(rank: Int, to limit: Int) -> QoSClassSet {
+    func widthLimitChanged(rank: Int, to limit: Int) -> AdmittedWorkers {
         notes.set(limit: limit, rank: rank, at: MonotonicClock.nanoseconds())
         notes.leave(.limit, rank: rank)
         return event { machine, now in
             machine.ticked(at: now)
         } note: { _ in
-            []
+            AdmittedWorkers()
         }
     }
 }
@@ -133,8 +133,8 @@ extension Admission {
     /// The answer to a worker, and the classes that the question admitted.
     struct Asked {
         let answer: AskedAnswer
-        /// The classes of which one worker each is to be woken.
-        let admit: QoSClassSet
+        /// The workers to wake.
+        let admit: AdmittedWorkers
     }
 
     /// The answer to a worker that asked.

@@ -135,7 +135,7 @@ final class Admission: Sendable {
     /// The holder of the lock may be a preempted thread of a low class, and as long as the high classes saturate, the kernel may leave
     /// it so. After ``patience`` the workers of all classes have to ask: they come for the lock at their next boundary, sleep for it, and
     /// leave the processor to its holder. What that publishes takes it back.
-    func ticked() -> QoSClassSet {
+    func ticked() -> AdmittedWorkers {
         var isDone = false
         let admit = event { machine, now in
             isDone = true
@@ -143,7 +143,7 @@ final class Admission: Sendable {
         } note: { _ in
             let (tries, _) = failedTries.wrappingAdd(1, ordering: .relaxed)
             if tries >= Self.patience { mustAskBits.store(Self.everybody, ordering: .relaxed) }
-            return []
+            return AdmittedWorkers()
         }
         if isDone { failedTries.store(0, ordering: .relaxed) }
         return admit
@@ -161,10 +161,10 @@ final class Admission: Sendable {
     ///
     /// - Parameters:
     ///   - waits: whether the caller waits for the lock. It holds no other lock then.
-    ///   - note: leaves it, and returns the classes that are woken without having been admitted.
+    ///   - note: leaves it, and returns the workers that are woken without having been admitted.
     func event(
-        waits: Bool = false, _ body: Event, note: (borrowing AdmissionNotes) -> QoSClassSet
-    ) -> QoSClassSet {
+        waits: Bool = false, _ body: Event, note: (borrowing AdmissionNotes) -> AdmittedWorkers
+    ) -> AdmittedWorkers {
         if waits {
             return takeNotesLeft(besides: state.withLock { state in handle(&state, body) })
         }
@@ -180,21 +180,21 @@ final class Admission: Sendable {
         return takeNotesLeft(besides: assumed)
     }
 
-    private func handle(_ state: inout State, _ body: Event) -> QoSClassSet {
+    private func handle(_ state: inout State, _ body: Event) -> AdmittedWorkers {
         let now = Self.now
-        var admitted = QoSClassSet()
+        var admitted = AdmittedWorkers()
         takeNotes(&state, at: now, &admitted)
-        add(publish(body(&state.machine, now), &state, at: now), to: &admitted, &state)
+        admitted.add(publish(body(&state.machine, now), &state, at: now))
         return admitted
     }
 
-    /// - Parameter admitted: the classes that the caller wakes anyway.
+    /// - Parameter admitted: the workers that the caller wakes anyway.
     /// - Returns: all that it wakes.
-    private func takeNotesLeft(besides admitted: QoSClassSet) -> QoSClassSet {
+    private func takeNotesLeft(besides admitted: AdmittedWorkers) -> AdmittedWorkers {
         var admitted = admitted
         while !notes.isEmpty {
             let known = admitted
-            let all: QoSClassSet? = state.withLockIfAvailable { state in
+            let all: AdmittedWorkers? = state.withLockIfAvailable { state in
                 var all = known
                 takeNotes(&state, at: Self.now, &all)
                 return all
@@ -205,42 +205,34 @@ final class Admission: Sendable {
         return admitted
     }
 
-    /// Adds to the classes of which one worker each is woken. A class that is there already cannot be woken twice by that: its second
-    /// admission would be counted for ever.
-    private func add(_ more: QoSClassSet, to admitted: inout QoSClassSet, _ state: inout State) {
-        var twice = more.intersection(admitted)
-        while let qosClass = twice.popHighest() { state.machine.admissionReturned(qosClass) }
-        admitted.formUnion(more)
-    }
-
     /// Makes up for what could not be said. With the lock held.
-    private func takeNotes(_ state: inout State, at now: SchedulerInstant, _ admitted: inout QoSClassSet) {
+    private func takeNotes(_ state: inout State, at now: SchedulerInstant, _ admitted: inout AdmittedWorkers) {
         guard !notes.isEmpty else { return }
         let taken = notes.take()
         if let cores = taken.cores {
-            add(publish(state.machine.coresChanged(to: cores, at: now), &state, at: now), to: &admitted, &state)
+            admitted.add(publish(state.machine.coresChanged(to: cores, at: now), &state, at: now))
         }
         for rank in 0..<5 {
             let qosClass = QoSClass(atRank: rank)
             if taken.has(.limit, rank: rank) {
                 state.unsettled.insert(QoSClassSet(qosClass))
                 let actions = state.machine.widthChanged(of: qosClass, to: notes.limit(rank: rank).limit, at: now)
-                add(publish(actions, &state, at: now), to: &admitted, &state)
+                admitted.add(publish(actions, &state, at: now))
             }
             guard taken.hasEvents(rank: rank) else { continue }
             let actions = state.machine.workersChanged(
                 qosClass, by: taken.counts[rank], wentIdle: taken.has(.idle, rank: rank),
                 isWanted: taken.has(.wanted, rank: rank), at: now)
-            add(publish(actions, &state, at: now), to: &admitted, &state)
+            admitted.add(publish(actions, &state, at: now))
         }
         notes.takeLifted { fence in
-            add(publish(state.machine.fenceLifted(fence, at: now).actions, &state, at: now), to: &admitted, &state)
+            admitted.add(publish(state.machine.fenceLifted(fence, at: now).actions, &state, at: now))
         }
     }
 
     private func publish(
         _ actions: AdmissionActions, _ state: inout State, at now: SchedulerInstant
-    ) -> QoSClassSet {
+    ) -> AdmittedWorkers {
         if !state.unsettled.isEmpty { settleWidths(&state, at: now) }
         let windows = state.machine.table.openWindows
         asideBits.store(state.machine.table.standingAside.rawValue, ordering: .relaxed)
@@ -248,7 +240,7 @@ final class Admission: Sendable {
         if windows.rawValue & ~before != 0 { openedBits.bitwiseOr(windows.rawValue & ~before, ordering: .relaxed) }
         mustAskBits.store(actions.mustAsk.rawValue, ordering: .relaxed)
         lookAgain.store(actions.lookAgainAt?.nanoseconds ?? .max, ordering: .relaxed)
-        return actions.admit
+        return AdmittedWorkers(actions.admit)
     }
 
     /// A limit has taken effect when no more workers of the class than that are at work.

@@ -100,7 +100,7 @@ extension ClassPool {
     /// The class that a waiting node has been raised to since it was queued; `nil` when it is in the right pool.
     private func raisedClass(of node: JobNode) -> QoSClass? {
         guard node.tag.isJob, let live = ConcurrencyRuntime.livePriority(node.job) else { return nil }
-        guard live > node.job.priority.rawValue else {
+        guard live > ConcurrencyRuntime.recordedPriority(node.job) else {
             return live > qosClass.rawValue ? raisedWithoutRecord(node) : nil
         }
         guard let raised = QoSClass(rawPriority: live) else { return nil }

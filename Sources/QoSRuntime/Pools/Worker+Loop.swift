@@ -10,7 +10,7 @@ extension Worker {
     /// The life of a worker's thread: takes work, runs it, searches, parks, until the scheduler is closed.
     static func runLoop(_ worker: UnsafeMutablePointer<Worker>) {
         unsafe cqos_set_current_worker(worker)
-        unsafe worker.pointee.threadID.store(ThreadID.current.rawValue, ordering: .relaxed)
+        unsafe worker.pointee.threadID.store(ThreadID.current.rawValue, ordering: .sequentiallyConsistent)
         unsafe ThreadTable.register(worker: worker)
         defer {
             ThreadTable.unregister()
@@ -22,6 +22,8 @@ extension Worker {
         let rank = unsafe pool.pointee.qosClass.rank
         let timers = unsafe pool.pointee.timers
         let index = unsafe worker.pointee.index
+        // Whoever closed the scheduler has raised the threads that it knew.
+        if core.isClosedForAll { unsafe core.hurry(worker) }
         var isSearching = true  // It was started for work, and counted.
         // Whether a job has ended, and may wait for something, since the worker looked for that last.
         var mayAwait = false

@@ -68,8 +68,8 @@ extension SchedulerCore {
 
     /// What is to be done about a promotion once its worker may go on: nobody waits for an observer.
     struct Promotion {
-        /// The classes of which one worker each is to be woken.
-        var admitted = QoSClassSet()
+        /// The workers to wake.
+        var admitted = AdmittedWorkers()
         /// What the worker was raised to; `nil` when it was as high already, or could not be.
         var raisedTo: QoSClass?
     }
@@ -109,17 +109,18 @@ extension SchedulerCore {
     /// Takes a part of a raise back, or all of it.
     private func lower(
         _ worker: UnsafeMutablePointer<Worker>, from own: QoSClass, to needed: QoSClass
-    ) -> QoSClassSet {
+    ) -> AdmittedWorkers {
         let thread = ThreadID(rawValue: unsafe worker.pointee.threadID.load(ordering: .relaxed))
         return unsafe worker.pointee.boost.withLock { boost in
-            guard let current = boost, current.qosClass > needed else { return [] }
+            guard let current = boost, current.qosClass > needed else { return AdmittedWorkers() }
             // A lock's holder keeps its raise until it unlocks; a blocked worker is counted nowhere, and the next look finds it.
-            if unsafe current.endsWithLock || worker.pointee.isBlocked { return [] }
-            var admitted = QoSClassSet()
+            if unsafe current.endsWithLock || worker.pointee.isBlocked { return AdmittedWorkers() }
+            var admitted = AdmittedWorkers()
             switch current.means {
             case .effects:
                 // Without the right to do so, the raise lasts until the end of the job.
-                guard giveEffects(of: needed, to: thread) else { return [] }
+                guard giveEffects(of: needed, to: thread) else { return AdmittedWorkers() }
+                if isClosedForAll { unsafe hurry(worker) }
                 admitted = admission.workerMoved(from: current.qosClass, to: needed)
                 boost = needed > own ? WorkerBoost(qosClass: needed, means: .effects) : nil
             case .fence(let fence):
@@ -127,7 +128,7 @@ extension SchedulerCore {
                 boost = nil
                 if needed > own {
                     let (lowerFence, admit) = admission.fenceRaised(upTo: needed, holder: own)
-                    admitted.formUnion(admit)
+                    admitted.add(admit)
                     boost = WorkerBoost(qosClass: needed, means: .fence(lowerFence))
                 }
             }
@@ -155,7 +156,7 @@ extension SchedulerCore {
                 guard forLock else { return Promotion() }
                 let byEffects = giveEffects(of: wanted, to: thread)
                 guard byEffects || boost?.countedClass == nil else { return Promotion() }
-                var admitted = QoSClassSet()
+                var admitted = AdmittedWorkers()
                 if case .fence(let fence)? = boost?.means, let fence { admitted = admission.fenceLifted(fence) }
                 boost = WorkerBoost(
                     qosClass: wanted, means: byEffects ? .effects : .fence(nil), endsWithLock: endsWithLock)
@@ -165,7 +166,7 @@ extension SchedulerCore {
                 noteRaised(own, byEffects: byEffects, forLock: forLock)
                 return Promotion(admitted: admitted, raisedTo: wanted)
             }
-            var admitted = QoSClassSet()
+            var admitted = AdmittedWorkers()
             if unsafe worker.pointee.standing.load(ordering: .relaxed) == .atCheckpoint {
                 // The job is exempt from what it waits for (rule A3). If another thread has ended the wait, admission counts it already.
                 wakes = unsafe Worker.endWaiting(worker)
@@ -173,14 +174,14 @@ extension SchedulerCore {
                 unsafe worker.pointee.standing.store(.counted, ordering: .sequentiallyConsistent)
             }
             // A job that is raised a second time keeps its means.
-            if case .fence(let fence)? = boost?.means, let fence { admitted.formUnion(admission.fenceLifted(fence)) }
+            if case .fence(let fence)? = boost?.means, let fence { admitted.add(admission.fenceLifted(fence)) }
             let from = boost?.countedClass ?? own
             if giveEffects(of: wanted, to: thread) {
-                admitted.formUnion(admission.workerMoved(from: from, to: wanted))
+                admitted.add(admission.workerMoved(from: from, to: wanted))
                 boost = WorkerBoost(qosClass: wanted, means: .effects, endsWithLock: endsWithLock)
             } else {
                 let (fence, admit) = admission.fenceRaised(upTo: wanted, holder: own)
-                admitted.formUnion(admit)
+                admitted.add(admit)
                 boost = WorkerBoost(qosClass: wanted, means: .fence(fence), endsWithLock: endsWithLock)
             }
             unsafe worker.pointee.isBoosted.store(true, ordering: .releasing)
@@ -219,23 +220,31 @@ extension SchedulerCore {
         let own = unsafe worker.pointee.pool.pointee.qosClass
         if unsafe worker.pointee.isBlocked { unsafe workerUnblocked(worker) }
         // Counted anew under the lock under which it may be taken for blocked; if it has been since, the end of the job undoes it.
-        let ended: (WorkerBoost, QoSClassSet)? = unsafe worker.pointee.boost.withLock { boost in
+        let ended: (WorkerBoost, AdmittedWorkers)? = unsafe worker.pointee.boost.withLock { boost in
             guard let present = boost, present.endsWithLock, unsafe !worker.pointee.isBlocked else { return nil }
             boost = nil
             unsafe worker.pointee.isBoosted.store(false, ordering: .releasing)
             switch present.means {
             case .effects: return (present, admission.workerMoved(from: present.qosClass, to: own))
-            case .fence(let fence): return (present, fence.map { admission.fenceLifted($0) } ?? [])
+            case .fence(let fence): return (present, fence.map { admission.fenceLifted($0) } ?? AdmittedWorkers())
             }
         }
         guard let (boost, admitted) = ended else { return }
-        if boost.countedClass != nil { _ = profile?.applier.apply(own) }
+        if boost.countedClass != nil { unsafe returnToClass(worker, own) }
         wake(admitted)
     }
 
-    /// Raises a worker that is to come to its end, where the kernel allows it, for good.
+    /// A worker that was raised gets the effects of its class again; once the scheduler is closed it is to come to its end instead. The
+    /// worker's thread.
+    private func returnToClass(_ worker: UnsafeMutablePointer<Worker>, _ own: QoSClass) {
+        _ = profile?.applier.apply(own)
+        if isClosedForAll { unsafe hurry(worker) }
+    }
+
+    /// Raises a worker that is to come to its end, where the kernel allows it, for good. Whoever lowers a thread of a worker looks
+    /// afterwards whether the scheduler is closed; whoever closes it raises the threads afterwards.
     func hurry(_ worker: UnsafeMutablePointer<Worker>) {
-        let thread = unsafe worker.pointee.threadID.load(ordering: .relaxed)
+        let thread = unsafe worker.pointee.threadID.load(ordering: .sequentiallyConsistent)
         if thread != 0 { _ = giveEffects(of: .userInitiated, to: ThreadID(rawValue: thread)) }
     }
 
@@ -254,7 +263,7 @@ extension SchedulerCore {
 
     /// The job that was raised has ended: everything is as before. The worker's thread.
     func endBoost(of worker: UnsafeMutablePointer<Worker>, qosClass own: QoSClass) {
-        let end: (boost: WorkerBoost, admitted: QoSClassSet)? = unsafe worker.pointee.boost.withLock { boost in
+        let end: (boost: WorkerBoost, admitted: AdmittedWorkers)? = unsafe worker.pointee.boost.withLock { boost in
             unsafe worker.pointee.isBoosted.store(false, ordering: .releasing)
             guard let ended = boost.take() else { return nil }
             switch ended.means {
@@ -264,13 +273,13 @@ extension SchedulerCore {
                 }
                 // It is counted nowhere; when it runs again, in its own class.
                 unsafe worker.pointee.standing.store(.blocked(as: own), ordering: .sequentiallyConsistent)
-                return (ended, [])
+                return (ended, AdmittedWorkers())
             case .fence(let fence):
-                return (ended, fence.map { admission.fenceLifted($0) } ?? [])
+                return (ended, fence.map { admission.fenceLifted($0) } ?? AdmittedWorkers())
             }
         }
         guard let end else { return }
-        if end.boost.countedClass != nil { _ = profile?.applier.apply(own) }
+        if end.boost.countedClass != nil { unsafe returnToClass(worker, own) }
         wake(end.admitted)
     }
 }

@@ -9,7 +9,7 @@ extension SchedulerCore {
     /// There is work of a class that no worker looks for.
     func workArrived(rank: Int) {
         let admitted = admission.workBecameRunnable(rank: rank)
-        if !admitted.contains(QoSClass(atRank: rank)) { noteBacklog() }
+        if admitted.count(of: QoSClass(atRank: rank)) == 0 { noteBacklog() }
         wake(admitted)
     }
 
@@ -52,15 +52,12 @@ extension SchedulerCore {
         beginWatching()
     }
 
-    /// Wakes one worker of each class. Where none could be woken, the admission is given back, which may admit others.
-    func wake(_ classes: QoSClassSet) {
-        var classes = classes
-        while let qosClass = classes.popHighest() {
+    /// Wakes workers. Where none could be woken, the admission is given back, which may admit others.
+    func wake(_ admitted: AdmittedWorkers) {
+        var admitted = admitted
+        while let qosClass = admitted.popHighest() {
             if unsafe !pools[qosClass.rank].wakeAdmitted() {
-                let more = admission.workerWentIdle(rank: qosClass.rank)
-                // Two admissions of a class are two workers.
-                wake(more.intersection(classes))
-                classes.formUnion(more)
+                admitted.add(admission.workerWentIdle(rank: qosClass.rank))
                 // Giving it back withdrew what others asked for meanwhile, who were told that enough were admitted.
                 if unsafe pools[qosClass.rank].hasWork() { unsafe pools[qosClass.rank].wakeOne() }
             }

@@ -85,25 +85,41 @@ extension SchedulerCore {
     /// A sleep that has not ended, and an item that has not been added, goes on with the process's default executor.
     func handOver(deadline: UInt64, _ payload: TimerService.Payload) {
         switch payload {
-        case .body: return
-        case .ticket(let ticket):
-            if let payload = ticket.take() { handOver(deadline: deadline, payload) }
-            return
+        case .ticket(let ticket): handOver(deadline: deadline, ticket)
         case .entry(let entry) where entry.onShutdown == .skip:
             // It is passed over there, and whoever waits for it goes on.
             entry.queue.add(entry)
-            return
-        case .entry, .job: break
+        case .entry, .job: _ = Self.sleep(until: deadline) { Self.goOn(payload) }
+        case .body: break
         }
+    }
+
+    /// As above. The ticket still holds it, so that a cancellation releases it at once, however far the deadline.
+    private func handOver(deadline: UInt64, _ ticket: TimerTicket) {
+        switch ticket.held {
+        case .entry(let entry)? where entry.onShutdown != .skip:
+            ticket.goesOn(with: Self.sleep(until: deadline) { if let payload = ticket.take() { Self.goOn(payload) } })
+        default:
+            if let payload = ticket.take() { handOver(deadline: deadline, payload) }
+        }
+    }
+
+    /// - Parameter deadline: monotonic nanoseconds.
+    private static func sleep(until deadline: UInt64, then body: @escaping @Sendable () -> Void) -> Task<Void, Never> {
         let now = MonotonicClock.nanoseconds()
         let left = Duration.nanoseconds(deadline > now ? Int64(clamping: deadline - now) : 0)
-        Task.detached {
+        return Task.detached {
             try? await Task.sleep(for: left)
-            switch payload {
-            case .job(let job, _): globalConcurrentExecutor.enqueue(job)
-            case .entry(let entry): entry.queue.add(entry)
-            case .body, .ticket: break
-            }
+            body()
+        }
+    }
+
+    /// The deadline of what was handed over has passed.
+    private static func goOn(_ payload: TimerService.Payload) {
+        switch payload {
+        case .job(let job, _): globalConcurrentExecutor.enqueue(job)
+        case .entry(let entry): entry.queue.add(entry)
+        case .body, .ticket: break
         }
     }
 

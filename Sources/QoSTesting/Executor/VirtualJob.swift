@@ -35,7 +35,9 @@ struct VirtualJob: Sendable {
 
     /// The class of the job now: that of its executor or of its priority, or that of a higher waiter.
     func wantedClass(atLeast known: QoSClass) -> QoSClass {
-        guard let live = ConcurrencyRuntime.livePriority(job), live > job.priority.rawValue else { return known }
+        guard let live = ConcurrencyRuntime.livePriority(job), live > ConcurrencyRuntime.recordedPriority(job) else {
+            return known
+        }
         return max(known, QoSClass(rawPriority: live) ?? known)
     }
 

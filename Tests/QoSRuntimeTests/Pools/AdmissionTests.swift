@@ -98,19 +98,29 @@ struct AdmissionTests {
     }
 
     /// Lets the admitted workers come, find nothing, and go; and those that are admitted by that.
-    private static func comeAndGo(_ admitted: QoSClassSet, _ admission: Admission) {
-        var all = [admitted]
-        while var classes = all.popLast() {
-            while let qosClass = classes.popHighest() { all.append(admission.workerWentIdle(rank: qosClass.rank)) }
-        }
+    private static func comeAndGo(_ admitted: AdmittedWorkers, _ admission: Admission) {
+        var admitted = admitted
+        while let qosClass = admitted.popHighest() { admitted.add(admission.workerWentIdle(rank: qosClass.rank)) }
     }
 
-    @Test("a class that is admitted by a note and by the event that takes it is counted once, as it is woken once")
+    @Test("a class that is admitted by a note and by the event that takes it is woken twice, as it is counted twice")
     func admittedTwice() {
         let admission = Admission(processors: 4, parameters: SchedulingParameters())
         admission.state.withLock { _ in _ = admission.workBecameRunnable(rank: 1) }
-        #expect(admission.workBecameRunnable(rank: 1) == QoSClassSet(.utility))
-        #expect(admission.running(rank: 1) == 1)
+        #expect(admission.workBecameRunnable(rank: 1).count(of: .utility) == 2)
+        #expect(admission.running(rank: 1) == 2)
+    }
+
+    @Test("workers to wake are counted by class and taken from the highest class to the lowest")
+    func admittedWorkers() {
+        var admitted = AdmittedWorkers(QoSClassSet([.init(.background), .init(.userInteractive)]))
+        for _ in 0..<3 { admitted.add(AdmittedWorkers(.default)) }
+        admitted.add(AdmittedWorkers(.background))
+        #expect(QoSClass.allCases.map { admitted.count(of: $0) } == [2, 0, 3, 0, 1])
+        var taken: [QoSClass] = []
+        while let qosClass = admitted.popHighest() { taken.append(qosClass) }
+        #expect(taken == [.userInteractive, .default, .default, .default, .background, .background])
+        #expect(admitted.isEmpty && admitted == AdmittedWorkers())
     }
 
     @Test("counts every worker once, though those of high classes leave notes instead of waiting for the lock")

@@ -10,13 +10,10 @@ struct WaitingStateTests {
     private static let oneWorker = QoSScheduler.Configuration(
         processors: 2, workers: [.background: 1], appliesKernelEffects: false, detectsBlocking: false)
 
-    /// A task inside an actor without an executor of its own is promoted process-wide only: `Docs/Protocols/promotion.md`.
-    private static let statesByPreference = WaitingState.allCases.filter { $0 != .defaultActor }
-
     @Test(
         "I4 a task that waits is promoted in every state when something higher needs it, by preference",
         .needsKnownLayout,
-        arguments: statesByPreference, Urgency.allCases)
+        arguments: WaitingState.allCases, Urgency.allCases)
     func byPreference(_ state: WaitingState, _ urgency: Urgency) async throws {
         try await withScheduler(Self.oneWorker) { scheduler in
             let name = await state.threadOfPromoted(urgency, on: scheduler, isProcessWide: false)

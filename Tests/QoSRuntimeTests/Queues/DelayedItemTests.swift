@@ -108,4 +108,23 @@ struct DelayedItemTests {
             await item.finished()
         }
     }
+    @Test("an item that is due in an hour ends and is released when it is cancelled after the end of its scheduler")
+    func cancelledAfterTheEnd() async throws {
+        final class Captured: Sendable {}
+        let scheduler = try QoSScheduler(configuration: .init(processors: 1, appliesKernelEffects: false))
+        let queue = scheduler.makeQueue("queue")
+        weak var weakly: Captured?
+        let item: WorkItem
+        do {
+            let captured = Captured()
+            weakly = captured
+            item = WorkItem { withExtendedLifetime(captured) {} }
+        }
+        try queue.async(after: .seconds(3_600), item)
+        try await scheduler.shutdown(within: .zero)
+        #expect(weakly != nil)
+        item.cancel()
+        await item.finished()
+        #expect(weakly == nil)
+    }
 }

@@ -46,13 +46,15 @@ struct SourceControlTests {
         try await withScheduler { scheduler in
             let queue = scheduler.makeQueue("queue")
             let (counts, called) = (Collected<Int>(), Gate())
-            let timer = queue.makeTimer(after: .milliseconds(1), repeating: .milliseconds(1), tolerance: .zero) {
+            // Set only once it is suspended: it would fire before, if this thread is held up.
+            let timer = queue.makeTimer(after: .seconds(3_600)) {
                 counts.append($0)
                 called.open()
             }
             timer.suspend()
             timer.suspend()
             let begun = MonotonicClock.nanoseconds()
+            try timer.schedule(after: .milliseconds(1), repeating: .milliseconds(1), tolerance: .zero)
             for await _ in queue.timerEvents(after: .milliseconds(6), tolerance: .zero) {}
             try timer.resume()
             try await queue.run {}

@@ -11,9 +11,10 @@ import Testing
         .timeLimit(.minutes(3)), arguments: [[], ["--process"]])
     func rounds(mode: [String]) async throws {
         let arguments =
-            ["--rounds", "8", "--seed", "1", "--seconds", "60", "--limit", "60", "--only", Self.moves] + mode
+            ["--rounds", "8", "--seed", "1", "--seconds", "600", "--limit", "60", "--only", Self.moves] + mode
         let ending = try await DriverProcess(program: "QoSStress", arguments).ending()
         #expect(ending.status == 0, "\(ending.output)\(ending.errors)")
-        #expect(ending.output.hasPrefix("rounds 8"))
+        // Not its first words: on a machine with no time to spare a shutdown may have left a worker behind, and says so.
+        #expect(ending.output.contains("rounds 8,"), "\(ending.output)")
     }
 }

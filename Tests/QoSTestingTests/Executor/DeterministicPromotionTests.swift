@@ -54,12 +54,9 @@ struct DeterministicPromotionTests {
         try scheduler.timeline().require("ui: aa\ndf: ..d")
     }
 
-    /// A task inside an actor without an executor of its own is promoted process-wide only: `Docs/Protocols/promotion.md`.
-    private static let states = WaitingState.allCases.filter { $0 != .defaultActor }
-
     @Test(
         "I4 a task that waits in any state is promoted when something of a higher class awaits it",
-        arguments: states)
+        arguments: WaitingState.allCases)
     func everyState(_ state: WaitingState) throws {
         let scheduler = DeterministicScheduler(cores: 1)
         let stage = WaitingStage(

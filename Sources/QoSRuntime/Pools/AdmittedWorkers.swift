@@ -1,0 +1,44 @@
+import QoSCore
+
+/// How many workers of each class are to be woken: admission has admitted them, and counts them already.
+///
+/// A number and not a set: an admission that is forgotten is counted for ever, and keeps the class from its width.
+struct AdmittedWorkers: Equatable, Sendable {
+    /// A byte for each class, by rank. One call admits at most one worker of a class for each event, and has few events.
+    private var counts: UInt64 = 0
+
+    private static func one(rank: Int) -> UInt64 { 1 << UInt64(8 * rank) }
+
+    /// Nobody.
+    init() {}
+
+    /// One worker of each class.
+    init(_ classes: QoSClassSet) {
+        var classes = classes
+        while let qosClass = classes.popHighest() { counts += Self.one(rank: qosClass.rank) }
+    }
+
+    /// One worker.
+    init(_ qosClass: QoSClass) {
+        counts = Self.one(rank: qosClass.rank)
+    }
+
+    var isEmpty: Bool { counts == 0 }
+
+    /// The number of workers of a class.
+    func count(of qosClass: QoSClass) -> Int {
+        Int(counts >> UInt64(8 * qosClass.rank) & 0xff)
+    }
+
+    mutating func add(_ more: AdmittedWorkers) {
+        counts += more.counts
+    }
+
+    /// Takes one worker of the highest class; `nil` when nobody is left.
+    mutating func popHighest() -> QoSClass? {
+        guard counts != 0 else { return nil }
+        let rank = (UInt64.bitWidth - 1 - counts.leadingZeroBitCount) / 8
+        counts -= Self.one(rank: rank)
+        return QoSClass(atRank: rank)
+    }
+}
