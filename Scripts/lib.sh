@@ -44,3 +44,16 @@ need_build_tools() {
     fi
     need_packages libuv1-dev libsqlite3-dev pkg-config
 }
+
+# Builds the package and sets `modules`: the compiler's options for a file that imports its modules.
+build_modules() {
+    swift build
+    local products
+    products=$(swift build --show-bin-path)
+    # shellcheck disable=SC2034 # the scripts that source this use it
+    modules=(
+        -I "$products/Modules"
+        -Xcc "-fmodule-map-file=$products/CQoSShims.build/module.modulemap"
+        -Xcc "-fmodule-map-file=$root/Sources/C/CLibUV/module.modulemap"
+    )
+}

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// The command line tool: looks at what a machine and a process can do for quality of service.
+/// The command line tool. It shows the rights of a machine and a process for quality of service.
 @main
 struct QoSControl: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The standard output, written to so that a failure is noticed: `print` says nothing of a full disk or a closed stream.
+/// The standard output. A failed write is an error here; `print` ignores a full disk or a closed stream.
 enum StandardOutput {
     /// Could not write all of the text.
     struct Failure: Error, CustomStringConvertible {
@@ -9,16 +9,17 @@ enum StandardOutput {
         var description: String { "the output cannot be written: \(unsafe String(cString: strerror(code)))" }
     }
 
-    /// Checks that the stream is open: must run before anything opens a file, which would get the stream's number.
+    /// Checks that the stream is open. It must run before any file is opened, because the file would get the stream's
+    /// number.
     ///
-    /// - Throws: `Failure`, with which the command ends with 1.
+    /// - Throws: `Failure`. The command then ends with status 1.
     static func requireOpen() throws(Failure) {
         if fcntl(STDOUT_FILENO, F_GETFD) == -1 { throw Failure(code: errno) }
     }
 
     /// Writes a text and a line feed.
     ///
-    /// - Throws: `Failure`, with which the command ends with 1.
+    /// - Throws: `Failure`. The command then ends with status 1.
     static func write(_ text: String) throws(Failure) {
         var rest = Array((text + "\n").utf8)[...]
         while !rest.isEmpty {

@@ -4,7 +4,9 @@ public import QoSCore
 // Dispatch's `DispatchQoS` is a class with a relative priority, as our level is (rule C5).
 
 extension QoSClass {
-    /// The class of a Dispatch class; `nil` for `unspecified` (rule C5). O(1).
+    /// Makes the class of a Dispatch class; `nil` for `unspecified` (rule C5).
+    ///
+    /// - Complexity: O(1).
     public init?(_ qosClass: DispatchQoS.QoSClass) {
         switch qosClass {
         case .userInteractive: self = .userInteractive
@@ -17,7 +19,9 @@ extension QoSClass {
         }
     }
 
-    /// The Dispatch class of a class (rule C5). O(1).
+    /// The Dispatch class of a class (rule C5).
+    ///
+    /// - Complexity: O(1).
     public var dispatchClass: DispatchQoS.QoSClass {
         switch self {
         case .userInteractive: .userInteractive
@@ -30,15 +34,18 @@ extension QoSClass {
 }
 
 extension QoSLevel {
-    /// The level of a Dispatch quality of service; `nil` when its class is unspecified. O(1).
+    /// Makes the level of a Dispatch quality of service; `nil` if its class is unspecified.
     ///
-    /// - Throws: ``QoSValueError`` when its relative priority, which Dispatch does not check, is outside of −15…0.
+    /// - Throws: ``QoSValueError`` if its relative priority, which Dispatch does not check, is outside of −15…0.
+    /// - Complexity: O(1).
     public init?(_ qos: DispatchQoS) throws(QoSValueError) {
         guard let qosClass = QoSClass(qos.qosClass) else { return nil }
         try self.init(qosClass, relativePriority: qos.relativePriority)
     }
 
-    /// The Dispatch quality of service of the level. O(1).
+    /// The Dispatch quality of service of the level.
+    ///
+    /// - Complexity: O(1).
     public var dispatchQoS: DispatchQoS {
         DispatchQoS(qosClass: qosClass.dispatchClass, relativePriority: relativePriority.rawValue)
     }

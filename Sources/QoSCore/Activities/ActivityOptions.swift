@@ -12,9 +12,9 @@ public struct ActivityOptions: OptionSet, Sendable, Hashable, Codable {
     public static let userInitiated = ActivityOptions(rawValue: 1 << 0)
     /// No user sees the activity. Work created in it gets `background`.
     public static let background = ActivityOptions(rawValue: 1 << 1)
-    /// Each step has to be in time, as when sound is recorded: what is created in it gets `userInteractive`.
+    /// Each step has to be in time, as in a sound recording. Work created in the activity gets `userInteractive`.
     public static let latencyCritical = ActivityOptions(rawValue: 1 << 2)
-    /// The machine should not fall asleep meanwhile. Shown in diagnostics; the runtime itself keeps no machine awake.
+    /// The machine should stay awake meanwhile. Diagnostics show this; the runtime itself keeps no machine awake.
     public static let idleSleepDisabled = ActivityOptions(rawValue: 1 << 3)
 
     /// The level for work created in the activity (rules O1, S8): the level of its highest option.

@@ -1,6 +1,6 @@
 /// The priorities of the global queues before quality of service existed (rule C5).
 ///
-/// For configuration files and code that still speak of them.
+/// They serve configuration files and code that still use these names.
 public enum LegacyQueuePriority: String, Sendable, Hashable, CaseIterable, Codable {
     /// The main queue.
     case main
@@ -13,7 +13,7 @@ public enum LegacyQueuePriority: String, Sendable, Hashable, CaseIterable, Codab
     /// The background global queue.
     case background
 
-    /// The class that stands for the priority (rule C5).
+    /// The class of the priority (rule C5).
     public var qosClass: QoSClass {
         switch self {
         case .main: .userInteractive
@@ -24,7 +24,7 @@ public enum LegacyQueuePriority: String, Sendable, Hashable, CaseIterable, Codab
         }
     }
 
-    /// The priority that stands for a class (rule C5).
+    /// Makes the priority of a class (rule C5).
     public init(_ qosClass: QoSClass) {
         switch qosClass {
         case .userInteractive: self = .main

@@ -1,10 +1,10 @@
 // Conversions between classes and Swift task priorities (rule C4).
 
 extension QoSClass {
-    /// The class of a raw Swift priority (rule C4).
+    /// Makes the class of a raw Swift priority (rule C4).
     ///
-    /// The raw values of the classes map to them; any other value maps to the highest class whose raw value is not
-    /// above it, and 1…8 to `background`.
+    /// The raw values of the classes map to them. Any other value maps to the highest class whose raw value is not
+    /// above it. 1…8 map to `background`.
     ///
     /// - Parameter rawPriority: 0…255. 0 means unspecified and gives `nil`.
     public init?(rawPriority: UInt8) {
@@ -18,17 +18,17 @@ extension QoSClass {
         }
     }
 
-    /// The class of a task priority (rule C4); `nil` when the priority is unspecified.
+    /// Makes the class of a task priority (rule C4); `nil` if the priority is unspecified.
     public init?(_ priority: TaskPriority) {
         self.init(rawPriority: priority.rawValue)
     }
 
-    /// The Swift task priority of the class: same raw value (rule C4).
+    /// The Swift task priority of the class, with the same raw value (rule C4).
     public var taskPriority: TaskPriority { TaskPriority(rawValue: rawValue) }
 }
 
 extension TaskPriority {
-    /// The task priority of a class (rule C4).
+    /// Makes the task priority of a class (rule C4).
     public init(_ qosClass: QoSClass) {
         self = qosClass.taskPriority
     }

@@ -1,15 +1,15 @@
-/// A quality-of-service class: what kind of wait the work stands in the way of.
+/// A quality-of-service class: the urgency of work.
 ///
 /// The five classes are totally ordered (rule C1). "Unspecified" is not a class but the absence of information. Code
-/// spells it `nil` or ``Swift/Optional/unspecified``, so inference must resolve it before it compares or schedules
+/// spells it `nil` or `.unspecified`, so inference must resolve it before it compares or schedules
 /// work.
 ///
 /// | class | intent (rule C3) | expected duration |
 /// |---|---|---|
-/// | `userInteractive` | somebody watches each step | virtually instantaneous |
-/// | `userInitiated` | somebody waits for the answer | seconds or less |
+/// | `userInteractive` | a user watches each step | virtually instantaneous |
+/// | `userInitiated` | a user waits for the answer | seconds or less |
 /// | `default` | no information; not for classifying work (rule C2) | |
-/// | `utility` | progress is visible, nobody waits | seconds to minutes |
+/// | `utility` | progress is visible, no user waits | seconds to minutes |
 /// | `background` | not visible | minutes to hours |
 public enum QoSClass: UInt8, Sendable, Hashable, CaseIterable {
     /// Maintenance that no user sees: indexing, backup, sync.
@@ -25,10 +25,10 @@ public enum QoSClass: UInt8, Sendable, Hashable, CaseIterable {
 
     /// The classes from the highest to the lowest.
     ///
-    /// Complexity: O(1).
+    /// - Complexity: O(1).
     public static let descending: [QoSClass] = [.userInteractive, .userInitiated, .default, .utility, .background]
 
-    /// The position in the order, 0 (`background`) to 4 (`userInteractive`): an index for tables by class.
+    /// The position in the order, 0 (`background`) to 4 (`userInteractive`). It serves as an index for tables by class.
     public var rank: Int {
         switch self {
         case .background: 0
@@ -39,9 +39,9 @@ public enum QoSClass: UInt8, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The class at a position of the order; the inverse of ``rank``.
+    /// Makes the class at a position of the order; the inverse of ``rank``.
     ///
-    /// - Parameter rank: 0…4; anything else is `nil`.
+    /// - Parameter rank: 0…4; anything else gives `nil`.
     public init?(rank: Int) {
         switch rank {
         case 0: self = .background
@@ -53,7 +53,7 @@ public enum QoSClass: UInt8, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Two letters for places with little room: thread names (`qos-bg-1`), tables, badges.
+    /// A two-letter name for thread names (`qos-bg-1`), tables and badges.
     public var abbreviation: String {
         switch self {
         case .userInteractive: "ui"
@@ -64,8 +64,7 @@ public enum QoSClass: UInt8, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The class one resets to and that work without information gets (rule C2), as an expression that can be read
-    /// where `default` is a keyword.
+    /// The class of work without information (rule C2). It spells `default` where that is a keyword.
     public static var fallback: QoSClass { .default }
 }
 
@@ -78,6 +77,6 @@ extension QoSClass: Comparable {
 }
 
 extension Optional where Wrapped == QoSClass {
-    /// No information: to be resolved by inference before it is compared or scheduled (rule C1).
+    /// The absence of information. Inference resolves it before work is compared or scheduled (rule C1).
     public static var unspecified: QoSClass? { nil }
 }

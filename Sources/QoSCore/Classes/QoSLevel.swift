@@ -1,4 +1,4 @@
-/// A class and a position inside it: what work is ordered by.
+/// A class and a position inside it. Work is ordered by its level.
 ///
 /// Levels are ordered by class first and by relative priority second.
 public struct QoSLevel: Sendable, Hashable {
@@ -32,12 +32,12 @@ public struct QoSLevel: Sendable, Hashable {
     /// `background`, relative priority 0.
     public static let background = QoSLevel(.background)
 
-    /// This level or another, whichever is higher: the only way a promotion may change a level.
+    /// Returns this level or the other one, whichever is higher. A promotion changes a level only in this way.
     public func raised(to other: QoSLevel) -> QoSLevel {
         max(self, other)
     }
 
-    /// This level or another, whichever is higher; no information changes nothing.
+    /// Returns this level or the other one, whichever is higher; `nil` changes nothing.
     public func raised(to other: QoSLevel?) -> QoSLevel {
         guard let other else { return self }
         return raised(to: other)
@@ -52,12 +52,12 @@ extension QoSLevel: Comparable {
 }
 
 extension Optional where Wrapped == QoSLevel {
-    /// No information: to be resolved by inference before it is compared or scheduled (rule C1).
+    /// The absence of information. Inference resolves it before work is compared or scheduled (rule C1).
     public static var unspecified: QoSLevel? { nil }
 }
 
 extension QoSLevel {
-    /// The higher of two levels; `nil`, no information, is below all.
+    /// Returns the higher of two levels; `nil`, no information, is below all.
     package static func higher(_ left: QoSLevel?, _ right: QoSLevel?) -> QoSLevel? {
         guard let left else { return right }
         return left.raised(to: right)

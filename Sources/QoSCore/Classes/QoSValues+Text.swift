@@ -12,13 +12,13 @@ extension QoSClass: CustomStringConvertible, LosslessStringConvertible {
         }
     }
 
-    /// The class with a name; `nil` when there is none. See ``init(parsing:)`` for an error that helps.
+    /// Makes the class with a name; `nil` without one. ``init(parsing:)`` throws an error that lists the names.
     public init?(_ description: String) {
         guard let found = Self.allCases.first(where: { $0.description == description }) else { return nil }
         self = found
     }
 
-    /// The class with a name.
+    /// Makes the class with a name.
     ///
     /// - Throws: ``QoSValueError`` that lists the names.
     public init(parsing text: String) throws(QoSValueError) {
@@ -28,19 +28,20 @@ extension QoSClass: CustomStringConvertible, LosslessStringConvertible {
 }
 
 extension QoSLevel: CustomStringConvertible, LosslessStringConvertible {
-    /// The class, followed by the relative priority where it is not 0: `utility-3`.
+    /// The class, with the relative priority if it is not 0: `utility-3`.
     public var description: String {
         relativePriority == .normal ? qosClass.description : "\(qosClass)\(relativePriority)"
     }
 
-    /// The level with a text form; `nil` when it is none. See ``init(parsing:)`` for an error that helps.
+    /// Makes a level from its text form; `nil` for another text. ``init(parsing:)`` throws an error that names the
+    /// form.
     public init?(_ description: String) {
         try? self.init(parsing: description)
     }
 
-    /// The level with a text form: a class, optionally followed by a relative priority (`background-15`).
+    /// Makes a level from its text form: a class, optionally followed by a relative priority (`background-15`).
     ///
-    /// - Throws: ``QoSValueError`` that says what would be accepted.
+    /// - Throws: ``QoSValueError`` that names the accepted texts.
     public init(parsing text: String) throws(QoSValueError) {
         guard let dash = text.firstIndex(of: "-") else {
             self.init(try QoSClass(parsing: text))

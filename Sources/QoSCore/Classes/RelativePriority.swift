@@ -1,4 +1,4 @@
-/// A position inside a class: 0 is the default, it can only lower, down to −15.
+/// A position inside a class, from 0, the default, down to −15.
 public struct RelativePriority: Sendable, Hashable {
     /// The accepted values.
     public static let range: ClosedRange<Int> = -15...0

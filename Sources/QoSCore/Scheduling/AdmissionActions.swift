@@ -1,21 +1,21 @@
-/// What a driver has to do after an event: a few bytes, no allocation.
+/// The actions of a driver after an event: a few bytes, no allocation.
 package struct AdmissionActions: Sendable, Hashable {
-    /// Wake (or make) one worker of each of these classes. It is counted as running already: when it finds no job it
-    /// reports that it went idle, and when it finds more than one it asks for another worker.
+    /// The classes of which the driver wakes (or makes) one worker each. The worker is already counted as running. If
+    /// it finds no job, it reports that it went idle. If it finds more than one, it asks for another worker.
     package var admit: QoSClassSet
 
-    /// Publish these to the workers: a worker whose class is a member asks before it takes its next job, any other
-    /// takes it without asking.
+    /// The classes whose workers must ask before they take their next job, to be published to the workers. All other
+    /// workers take it without asking.
     package var mustAsk: QoSClassSet
 
-    /// Publish these to whoever enqueues: a class that is a member has asked for another worker already, so it need
-    /// not be asked for again.
+    /// The classes that have already asked for another worker, to be published to submitters. No submitter needs to ask
+    /// again.
     package var waiting: QoSClassSet
 
-    /// Report the passage of time at this instant, unless another event comes first; `nil`: time changes nothing.
+    /// The time of the next tick, unless another event comes first; `nil`: time changes nothing.
     package var lookAgainAt: SchedulerInstant?
 
-    /// Makes actions; without arguments: nothing to do.
+    /// Makes actions. Without arguments, there is nothing to do.
     package init(
         admit: QoSClassSet = [], mustAsk: QoSClassSet = [], waiting: QoSClassSet = [],
         lookAgainAt: SchedulerInstant? = nil
@@ -27,7 +27,7 @@ package struct AdmissionActions: Sendable, Hashable {
     }
 }
 
-/// What a worker that asked does.
+/// The verdict for a worker that asked.
 package enum WorkerVerdict: Sendable, Hashable {
     /// Take the next job.
     case take

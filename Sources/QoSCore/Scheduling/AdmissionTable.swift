@@ -1,12 +1,12 @@
-/// The records of the five classes and the rules over them: who may take a job, who is admitted next, when somebody
-/// has to look again.
+/// The records of the five classes and the rules over them: which class may take a job, which is admitted next, and
+/// when the driver has to look again.
 ///
-/// The rules are pure functions of the records. `PickMachine` changes the records.
-/// Complexity: O(classes) each, that is constant; nothing allocates.
+/// The rules are pure functions of the records. `PickMachine` changes the records. The rules carry numbers, A1 to A6;
+/// `Docs/Protocols/admission.md` has them with the reasons.
 ///
-/// The rules carry numbers, A1 to A6; `Docs/Protocols/admission.md` has them with the reasons.
+/// - Complexity: O(classes) each, that is constant; nothing allocates.
 package struct AdmissionTable: Sendable {
-    /// How many cores the process may use; at least 1.
+    /// The number of cores that the process may use; at least 1.
     package internal(set) var cores: Int {
         didSet { applyCores() }
     }
@@ -27,7 +27,7 @@ package struct AdmissionTable: Sendable {
         applyCores()
     }
 
-    /// What classes have for a width of their own that does not follow from the cores; 0 for the others.
+    /// The classes' own widths, if they do not follow from the cores; 0 for the others.
     private var setWidths = InlineArray<5, Int>(repeating: 0)
 
     mutating func setOwnWidth(rank: Int, to width: Int?) {
@@ -61,7 +61,8 @@ extension AdmissionTable {
         return others < records.span[rank].limit && !standsAside(rank: rank) && isBurst(rank: rank, at: now)
     }
 
-    /// The classes whose admitted workers have to ask before they take another job: somebody of them may have to park.
+    /// The classes whose admitted workers have to ask before they take another job, because one of them may have to
+    /// park.
     package var mustAsk: QoSClassSet {
         var result = QoSClassSet()
         var above = 0
@@ -75,7 +76,7 @@ extension AdmissionTable {
         return result
     }
 
-    /// The classes that asked for one more worker and could not get it yet.
+    /// The classes that asked for one more worker and did not get it yet.
     package var waiting: QoSClassSet {
         var result = QoSClassSet()
         for rank in 0..<5 where records.span[rank].isWaiting { result.insert(QoSClassSet(rank: rank)) }
@@ -106,13 +107,15 @@ extension AdmissionTable {
         runningAbove(rank: qosClass.rank) > 0
     }
 
-    /// When a class begins to stand aside for a lower one that stays covered (rule A4).
+    /// The time at which a class begins to stand aside for a lower one that stays covered (rule A4).
     ///
-    /// Earliest deadline first: the deadline of the lower class is its worst-case wait after it was last served, that
-    /// of the higher one moves with the time, because the higher one is being served. A higher class that covers the
-    /// cores only since a short while holds its cores on for its warp.
-    /// Only the time counts for which the higher class and those above it covered the cores by themselves. That begins anew when they
-    /// have left one for the lower class's quantum: those between keep the lower class waiting then, and they stand aside.
+    /// The earliest deadline wins. The deadline of the lower class is its worst-case wait after it was last served. The
+    /// deadline of the higher class moves with the time, because that class is being served. A higher class that has
+    /// covered the cores only for a short while keeps them for its warp.
+    ///
+    /// Only the time counts in which the higher class and those above it covered the cores by themselves. It restarts
+    /// when they have left a core for the lower class's quantum: then the classes between keep the lower class waiting,
+    /// and stand aside.
     func claimTime(of lower: Int, against higher: Int, at now: SchedulerInstant) -> SchedulerInstant {
         let tolerated = timings[lower].worstCaseWait - timings[higher].worstCaseWait
         let due = now.advanced(byNanoseconds: tolerated - records.span[lower].behind[higher].covered)

@@ -1,15 +1,15 @@
 /// The raised fences, in place.
 ///
-/// Complexity: O(capacity) to raise, lift and halve; nothing allocates.
+/// - Complexity: O(capacity) to raise, lift and halve; nothing allocates.
 struct FenceTable: Sendable {
-    /// How many fences can be up at a time. More would change nothing: one fence stops all classes below its
+    /// The number of fences that can be up at a time. More would change nothing: one fence stops all classes up to its
     /// ceiling.
     static let capacity = 32
 
     private var slots = InlineArray<32, Fence?>(repeating: nil)
     private var generation: UInt32 = 0
     private(set) var count = 0
-    /// When the next full fence turns to half; `nil` when there is no full one.
+    /// The time at which the next full fence turns to half; `nil` without a full one.
     private(set) var nextHalf: SchedulerInstant?
 
     /// Raises a fence; `nil` when the table is full.
@@ -33,7 +33,7 @@ struct FenceTable: Sendable {
         return true
     }
 
-    /// Turns the fences to half whose time has come; returns how many.
+    /// Turns the due fences to half; returns their number.
     mutating func halve(at now: SchedulerInstant) -> Int {
         guard let nextHalf, nextHalf <= now else { return 0 }
         var halved = 0
@@ -46,8 +46,8 @@ struct FenceTable: Sendable {
         return halved
     }
 
-    /// How many workers of a class the fences let run: none below a full one, half of the cores below a half one,
-    /// not counting the workers that run the awaited work.
+    /// The number of workers of a class that the fences let run: none below a full one, half of the cores below a half
+    /// one. The workers that run awaited work are not counted.
     func limit(of qosClass: QoSClass, cores: Int) -> Int {
         guard count > 0 else { return .max }
         var isFenced = false

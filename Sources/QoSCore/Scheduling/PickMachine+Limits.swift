@@ -1,7 +1,7 @@
 // Events of limits: the governor's widths, the cores, fences.
 
 extension PickMachine {
-    /// The governor set how many workers of a class may run.
+    /// Sets the governor's limit for the workers of a class.
     ///
     /// - Parameters:
     ///   - qosClass: The class.
@@ -15,7 +15,7 @@ extension PickMachine {
         return settle()
     }
 
-    /// A class was given a width of its own, in the place of the one that follows from the cores.
+    /// Sets a class's own width, in place of the one that follows from the cores.
     ///
     /// - Parameters:
     ///   - qosClass: The class.
@@ -29,7 +29,7 @@ extension PickMachine {
         return settle()
     }
 
-    /// The affinity or the quota of the process changed.
+    /// Sets the number of cores, after a change of the process's affinity or quota.
     ///
     /// - Parameters:
     ///   - cores: At least 1; a smaller number counts as 1.
@@ -41,15 +41,14 @@ extension PickMachine {
         return settle()
     }
 
-    /// Somebody waits for work that runs in a lower class and cannot be raised.
+    /// Raises a fence for awaited work that runs in a lower class and cannot be raised.
     ///
     /// - Parameters:
-    ///   - ceiling: The class of the waiter: workers of this class and the lower ones park at their next boundary.
-    ///     For a blocked worker whose obstacle is unknown: the class below its own.
-    ///   - holder: The class of the worker that runs the awaited work, `nil` where it is not known.
+    ///   - ceiling: The class of the waiter: workers of this class and the lower ones park at their next boundary. For
+    ///     a blocked worker whose obstacle is unknown: the class below its own.
+    ///   - holder: The class of the worker that runs the awaited work; `nil` if it is not known.
     ///   - time: The time.
-    /// - Returns: The fence, to be lifted exactly once; `nil` when so many fences are up that another would change
-    ///   nothing, and then nothing is to be lifted.
+    /// - Returns: The fence, to be lifted exactly once. `nil` if too many fences are up; then nothing is to be lifted.
     package mutating func fenceRaised(
         upTo ceiling: QoSClass, holder: QoSClass?, at time: SchedulerInstant
     ) -> (fence: FenceID?, actions: AdmissionActions) {
@@ -64,9 +63,9 @@ extension PickMachine {
         return (fence, settle())
     }
 
-    /// The awaited work ended, or nobody waits for it any more.
+    /// Lifts a fence, when the awaited work ended or the wait for it is over.
     ///
-    /// - Returns: `wasUp` is `false` when the fence was lifted before; then nothing changed.
+    /// - Returns: `wasUp` is `false` if the fence was lifted before; then nothing changed.
     package mutating func fenceLifted(
         _ fence: FenceID, at time: SchedulerInstant
     ) -> (wasUp: Bool, actions: AdmissionActions) {

@@ -15,7 +15,7 @@ extension PickMachine {
         }
     }
 
-    /// Admits whom the rules allow, and says what the driver has to do.
+    /// Admits the classes that the rules allow, and returns the driver's actions.
     ///
     /// One pass is enough: admission only adds workers, and a claim only takes places away.
     mutating func settle() -> AdmissionActions {
@@ -42,7 +42,8 @@ extension PickMachine {
 
     /// Runs the clocks of a covered class against each higher one.
     ///
-    /// While a higher class stands aside, it neither keeps the lower class off nor leaves it a core of its own accord: nothing counts.
+    /// While a higher class stands aside, no time counts: it does not keep the lower class off, nor leave it a core by
+    /// itself.
     private mutating func countWait(_ elapsed: Int64, rank: Int, whileAside standAside: QoSClassSet) {
         var running = 0
         var higher = 4

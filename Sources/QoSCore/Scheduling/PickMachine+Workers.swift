@@ -1,23 +1,23 @@
 // Events of work and workers.
 
 extension PickMachine {
-    /// Work arrived for a class and none of its workers is looking for work: one more worker is asked for.
+    /// Asks for one more worker of a class: work arrived, and none of its workers is looking for work.
     ///
-    /// Also to be called by an admitted worker that took its first job and left others in the queue. While
-    /// the class is a member of ``AdmissionActions/waiting``, another call changes nothing and may be left out.
+    /// An admitted worker also calls it after it took its first job and left others in the queue. While the class is a
+    /// member of ``AdmissionActions/waiting``, another call changes nothing and may be left out.
     package mutating func workBecameRunnable(_ qosClass: QoSClass, at time: SchedulerInstant) -> AdmissionActions {
         passTime(to: time)
         table.records[qosClass.rank].isWaiting = true
         return settle()
     }
 
-    /// A worker wants to take its next job.
+    /// Decides whether a worker takes its next job.
     ///
     /// - Parameters:
-    ///   - qosClass: The class the worker is counted in.
+    ///   - qosClass: The class in which the worker is counted.
     ///   - time: The time.
-    ///   - isExempt: The next job is promoted or holds a fence: it is taken whatever the rules say.
-    /// - Returns: What the worker does, and what else has to be done.
+    ///   - isExempt: The next job is promoted or holds a fence: the worker takes it whatever the rules say.
+    /// - Returns: The worker's verdict, and the driver's other actions.
     package mutating func workerAsked(
         _ qosClass: QoSClass, at time: SchedulerInstant, isExempt: Bool = false
     ) -> (verdict: WorkerVerdict, actions: AdmissionActions) {
@@ -29,9 +29,9 @@ extension PickMachine {
         return (.park, settle())
     }
 
-    /// An admitted worker found its queue empty and is no longer counted.
+    /// Uncounts an admitted worker that found its queue empty.
     ///
-    /// It withdraws the class's request for another worker, too. The driver looks at the queue once more after this
+    /// It also withdraws the class's request for another worker. The driver looks at the queue once more after this
     /// event and reports work that arrived in between.
     package mutating func workerWentIdle(_ qosClass: QoSClass, at time: SchedulerInstant) -> AdmissionActions {
         passTime(to: time)
@@ -40,22 +40,21 @@ extension PickMachine {
         return settle()
     }
 
-    /// The job of an admitted worker waits in the kernel: its core is free for another worker.
+    /// Uncounts an admitted worker whose job waits in the kernel. Its core is free for another worker.
     package mutating func workerBlocked(_ qosClass: QoSClass, at time: SchedulerInstant) -> AdmissionActions {
         passTime(to: time)
         leave(rank: qosClass.rank)
         return settle()
     }
 
-    /// The job of a blocked worker runs again: the worker is counted at once, without being admitted.
+    /// Counts a blocked worker whose job runs again, without admission.
     package mutating func workerUnblocked(_ qosClass: QoSClass, at time: SchedulerInstant) -> AdmissionActions {
         passTime(to: time)
         table.records[qosClass.rank].running += 1
         return settle()
     }
 
-    /// A worker in a job was raised to another class, or returned to its own at the end of the job: it is counted
-    /// there from now on, without being admitted.
+    /// Counts a worker in another class, without admission. Its job was raised, or has ended and the worker returns.
     package mutating func workerMoved(
         from old: QoSClass, to new: QoSClass, at time: SchedulerInstant
     ) -> AdmissionActions {
@@ -65,11 +64,11 @@ extension PickMachine {
         return settle()
     }
 
-    /// Workers of a class came and went without an event for each: what all of that comes to.
+    /// Applies the sum of several events of a class that were not reported one by one.
     ///
     /// - Parameters:
     ///   - qosClass: The class.
-    ///   - change: By how many more workers of it run; negative for less.
+    ///   - change: The change of its running workers; negative for fewer.
     ///   - wentIdle: Whether one of them found its queue empty, which withdraws the class's request for another worker.
     ///   - isWanted: Whether the class asks for another worker.
     ///   - time: The time.
@@ -85,7 +84,7 @@ extension PickMachine {
         return settle()
     }
 
-    /// Time passed and nothing else happened; wanted at ``AdmissionActions/lookAgainAt``.
+    /// Lets time pass without another event; wanted at ``AdmissionActions/lookAgainAt``.
     package mutating func ticked(at time: SchedulerInstant) -> AdmissionActions {
         passTime(to: time)
         return settle()

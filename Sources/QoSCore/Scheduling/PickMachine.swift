@@ -1,19 +1,22 @@
-/// The second level of the scheduler: which classes may take jobs, decided at job boundaries.
+/// The decision which classes may take jobs, made at job boundaries.
 ///
-/// The kernel separates the classes by policy and nice; this value bounds how many workers of each class compete,
-/// leaves a core to a class that was kept off for too long, stops classes for awaited work (fences) and applies the
-/// governor's widths. It holds no job, no thread and no clock: the driver reports what happened, in past tense and
-/// with the time, and does what the answer says. The driver serialises the calls.
+/// The kernel separates the classes by policy and nice. This value does what the kernel cannot:
 ///
-/// A time that lies before that of the event before counts as the same time, so a driver may read its clock before
-/// it takes its lock.
+/// - It bounds how many workers of each class compete.
+/// - It leaves a core to a class that was kept off for too long.
+/// - It stops classes for awaited work (fences).
+/// - It applies the governor's widths.
 ///
-/// Complexity: O(classes) for an event, O(fences) for an event of a fence; nothing allocates.
+/// It holds no job, no thread and no clock. The driver reports events with their time, carries out the answers, and
+/// serialises the calls. A time before that of the last event counts as the same time. So a driver may read its clock
+/// before it takes its lock.
+///
+/// - Complexity: O(classes) for an event, O(fences) for an event of a fence; nothing allocates.
 package struct PickMachine: Sendable {
     /// The records and the rules.
     package internal(set) var table: AdmissionTable
 
-    /// What was done so far.
+    /// The numbers of decisions so far.
     package internal(set) var counters = AdmissionCounters()
 
     /// The time of the last event.
@@ -25,7 +28,7 @@ package struct PickMachine: Sendable {
     /// Makes a machine for classes without work.
     ///
     /// - Parameters:
-    ///   - cores: How many cores the process may use; at least 1, a smaller number counts as 1.
+    ///   - cores: The number of cores that the process may use; at least 1, a smaller number counts as 1.
     ///   - parameters: The constants by class.
     ///   - now: The time.
     package init(
@@ -37,6 +40,6 @@ package struct PickMachine: Sendable {
         self.now = now
     }
 
-    /// How many fences are up.
+    /// The number of raised fences.
     package var raisedFences: Int { fences.count }
 }

@@ -22,17 +22,22 @@ package struct QoSClassSet: OptionSet, Sendable, Hashable {
     /// All five classes.
     package static let all = QoSClassSet(rawValue: 0b11111)
 
-    /// Whether a class is a member. Complexity: O(1).
+    /// Whether a class is a member.
+    ///
+    /// - Complexity: O(1).
     package func contains(_ qosClass: QoSClass) -> Bool {
         contains(QoSClassSet(qosClass))
     }
 
-    /// The members from the highest class to the lowest. It allocates: for tests and reports, not for the hot path.
+    /// The members from the highest class to the lowest. This allocates; it is for tests and reports, not for the hot
+    /// path.
     package var members: [QoSClass] {
         QoSClass.descending.filter { contains($0) }
     }
 
-    /// Takes the highest member out of the set; `nil` when the set is empty. Complexity: O(1).
+    /// Takes the highest member out of the set; `nil` if the set is empty.
+    ///
+    /// - Complexity: O(1).
     package mutating func popHighest() -> QoSClass? {
         guard rawValue != 0, let highest = QoSClass(rank: 7 - rawValue.leadingZeroBitCount) else { return nil }
         remove(QoSClassSet(highest))

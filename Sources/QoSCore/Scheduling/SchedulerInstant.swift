@@ -1,4 +1,4 @@
-/// A point on the monotonic clock that the scheduler's decisions are made with.
+/// A point on the monotonic clock of the scheduler's decisions.
 ///
 /// The pure values read no clock: the caller passes the time, real or virtual.
 package struct SchedulerInstant: Sendable, Hashable {
@@ -10,7 +10,7 @@ package struct SchedulerInstant: Sendable, Hashable {
         self.nanoseconds = nanoseconds
     }
 
-    /// The instant that lies a number of nanoseconds later; it saturates at the end of the range.
+    /// Returns the instant that is a number of nanoseconds later; saturates at the end of the range.
     package func advanced(byNanoseconds delta: Int64) -> SchedulerInstant {
         let (sum, overflow) = nanoseconds.addingReportingOverflow(delta)
         return SchedulerInstant(nanoseconds: overflow ? (delta < 0 ? .min : .max) : sum)

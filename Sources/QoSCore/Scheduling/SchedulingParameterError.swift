@@ -6,12 +6,12 @@ public enum SchedulingParameterError: Error, Sendable, Hashable {
     case quantumNotPositive(Duration)
     /// A number of cores per worker below 1.
     case coresPerWorkerOutOfRange(Int)
-    /// A lower class would not wait for longer than a higher one.
+    /// A lower class with a shorter worst-case wait than a higher one.
     case waitsOutOfOrder(lower: Duration, higher: Duration)
 }
 
 extension SchedulingParameterError: CustomStringConvertible {
-    /// What is wrong, and what would be accepted.
+    /// The refused value, and the values that are accepted.
     public var description: String {
         switch self {
         case .negative(let name, let value):

@@ -1,19 +1,20 @@
-/// The constants that decide how long classes wait for each other and how wide they run.
+/// The constants for the waits and the widths of the classes.
 ///
-/// The default is the table of effects per class. A value that exists is valid: the initialisers check.
+/// The default is the table of effects per class. The initialisers check, so every existing value is valid.
 public struct SchedulingParameters: Sendable, Hashable {
     /// The constants of one class.
     public struct PerClass: Sendable, Hashable {
-        /// How long the class may be kept off every core while it has work (rule C7).
+        /// The longest time without any core while the class has work (rule C7).
         public let worstCaseWait: Duration
 
-        /// How long the class, since it got work, may keep its cores although a lower class has waited for too long.
+        /// The time for which the class, since it got work, may keep its cores although a lower class has waited for
+        /// too long.
         public let warp: Duration
 
-        /// How long a core is left to the class once it has waited for too long.
+        /// The time for which a core is left to the class once it has waited for too long.
         public let quantum: Duration
 
-        /// One worker per so many cores, and at least one worker.
+        /// The number of cores for each worker. A class has at least one worker.
         public let coresPerWorker: Int
 
         /// Makes the constants of one class.
@@ -37,20 +38,20 @@ public struct SchedulingParameters: Sendable, Hashable {
             self.coresPerWorker = coresPerWorker
         }
 
-        /// How many workers the class has on a number of cores; at least 1.
+        /// Returns the number of workers that the class has on a number of cores; at least 1.
         public func workers(cores: Int) -> Int {
             max(1, cores / coresPerWorker)
         }
     }
 
-    /// How long more workers than cores may keep taking jobs before the surplus of the lower classes parks.
+    /// The time for which more workers than cores may keep taking jobs before the surplus of the lower classes parks.
     ///
-    /// Bursts of a higher class that are shorter cost no parking and no wake-up: the kernel preempts. Zero
-    /// (or less: the same) where the kernel does not separate the classes because scheduling calls are denied.
+    /// Shorter bursts of a higher class cost no parking and no wake-up: the kernel preempts. Use zero (or less: the
+    /// same) if scheduling calls are denied, because then the kernel does not separate the classes.
     public var crowdingGrace: Duration
 
-    /// How long a fence stops the fenced classes completely; after it half of the width is free again. Zero (or less:
-    /// the same) makes every fence a half one from its next event on.
+    /// The time for which a fence stops the fenced classes completely. Then half of the width is free again. Zero (or
+    /// less: the same) makes every fence a half one from its next event on.
     public var fullFence: Duration
 
     private var byRank: [PerClass]
@@ -73,9 +74,9 @@ public struct SchedulingParameters: Sendable, Hashable {
         ]
     }
 
-    /// The same constants, with those of one class replaced.
+    /// Returns the same constants, with those of one class replaced.
     ///
-    /// - Throws: ``SchedulingParameterError`` when a lower class would not wait for longer than a higher one.
+    /// - Throws: ``SchedulingParameterError`` if a lower class would not wait for longer than a higher one.
     public func replacing(_ qosClass: QoSClass, with constants: PerClass) throws(SchedulingParameterError) -> Self {
         var result = self
         result.byRank[qosClass.rank] = constants
@@ -83,10 +84,10 @@ public struct SchedulingParameters: Sendable, Hashable {
         return result
     }
 
-    /// The constants made by a function of the class.
+    /// Makes constants by a function of the class.
     ///
-    /// - Throws: ``SchedulingParameterError`` when a lower class would not wait for longer than a higher one, and
-    ///   what the function throws.
+    /// - Throws: ``SchedulingParameterError`` if a lower class would not wait for longer than a higher one, and the
+    ///   function's errors.
     public init(
         _ constants: (QoSClass) throws(SchedulingParameterError) -> PerClass
     ) throws(SchedulingParameterError) {

@@ -1,4 +1,4 @@
-/// How late a timer may fire whose creator did not say: its class decides (rule S6).
+/// The default tolerance of timers, by class (rule S6).
 ///
 /// | class | tolerance | fires |
 /// |---|---|---|
@@ -6,16 +6,17 @@
 /// | userInitiated, default | 1/4 of the delay, at most 5 ms | at its deadline, or later with others |
 /// | utility, background | 4 times the delay, at most 75 ms | when a window ends |
 public enum TimerLeeway {
-    /// Whether a timer of a class is prompt: it uses its window only to share a wake-up with timers that are set already.
+    /// Whether a timer of a class is prompt. It then uses its window only to share a wake-up with timers that are
+    /// already set.
     public static func isPrompt(_ qosClass: QoSClass) -> Bool { qosClass >= .default }
 
-    /// The tolerance of a timer without one.
+    /// Returns the tolerance of a timer without one.
     ///
-    /// A high class waits for at most a fraction of the delay, so that what somebody watches stays on time; the low
-    /// ones for a multiple of it up to a bound, so that their wake-ups fall together.
+    /// A high class waits for at most a fraction of the delay, so watched work stays on time. A low class waits for a
+    /// multiple of the delay, up to a bound, so its wake-ups fall together.
     ///
     /// - Parameters:
-    ///   - qosClass: of the work that waits for the timer.
+    ///   - qosClass: the class of the work that waits for the timer.
     ///   - delay: nanoseconds from now to the deadline.
     /// - Returns: nanoseconds.
     public static func tolerance(of qosClass: QoSClass, delay: UInt64) -> UInt64 {

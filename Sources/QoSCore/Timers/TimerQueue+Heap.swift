@@ -4,7 +4,7 @@
 // costs no more than the ordering itself.
 
 extension TimerQueue {
-    /// A timer as the heap sees it. 32 bytes.
+    /// A timer in the heap. 32 bytes.
     struct Node: Sendable {
         /// The start of the window.
         let deadline: UInt64
@@ -12,7 +12,7 @@ extension TimerQueue {
         let end: UInt64
         /// The earliest end in the subtree of this node, its own included.
         var earliestEnd: UInt64
-        /// Where the rest of the timer is.
+        /// The place of the timer's other data.
         let slot: UInt32
 
         init(deadline: UInt64, end: UInt64, slot: UInt32) {
@@ -23,7 +23,7 @@ extension TimerQueue {
         }
     }
 
-    /// What a timer carries, and where its node is.
+    /// The timer's payload, and the place of its node.
     struct Slot {
         /// The number of the timer's insertion; 0 in a free slot.
         var sequence: UInt64
@@ -36,13 +36,13 @@ extension TimerQueue {
         static var none: UInt32 { .max }
     }
 
-    /// Adds a node at its place. O(log n).
+    /// Adds a node at its place, in O(log n).
     mutating func add(_ node: Node) {
         nodes.append(node)
         moveUp(node, from: nodes.count - 1)
     }
 
-    /// Removes the node at an index. O(log n).
+    /// Removes the node at an index, in O(log n).
     mutating func remove(at index: Int) {
         let last = nodes.removeLast()
         if nodes.isEmpty { return }
@@ -56,7 +56,7 @@ extension TimerQueue {
         }
     }
 
-    /// Places a node at an index or above it, and moves ancestors that it precedes down.
+    /// Places a node at an index or above it, and moves lower ancestors down.
     private mutating func moveUp(_ node: Node, from start: Int) {
         var index = start
         while index > 0 {
@@ -70,7 +70,7 @@ extension TimerQueue {
         refresh(upFrom: start, atLeastTo: index)
     }
 
-    /// Places a node at an index or below it, and moves descendants that precede it up.
+    /// Places a node at an index or below it, and moves higher descendants up.
     private mutating func moveDown(_ node: Node, from start: Int) {
         var index = start
         while true {
@@ -92,9 +92,12 @@ extension TimerQueue {
         slots[Int(node.slot)].position = UInt32(index)
     }
 
-    /// Computes the minima again from an index up: of every node up to another index, above it as far as they change. O(log n).
+    /// Computes the minima again, upwards from an index: of every node up to another index, above it as far as they
+    /// change.
     ///
     /// A timer that is added with the latest deadline and window, as nearly all are, changes one or two.
+    ///
+    /// - Complexity: O(log n).
     private mutating func refresh(upFrom start: Int, atLeastTo last: Int) {
         var index = start
         while true {

@@ -1,23 +1,24 @@
 /// Timers ordered by deadline, each with a window in which it may fire.
 ///
-/// A timer's window is `[deadline, deadline + tolerance]` in nanoseconds of one monotonic clock, which the caller
-/// reads; a window that would end beyond `UInt64.max` ends there. A driver sleeps until ``nextWake`` and then takes
-/// ``popExpired(now:)`` until it is empty. Because ``nextWake`` is the *end* of the window that ends first, all timers
-/// whose windows contain that moment fire in one wake-up (rule S6), none before its deadline, and none after the end
-/// of its window by the queue's doing.
+/// A timer's window is `[deadline, deadline + tolerance]`, in nanoseconds of one monotonic clock, which the caller
+/// reads. A window that would end beyond `UInt64.max` ends there.
 ///
-/// The structure is one binary heap ordered by deadline, in which every node also knows the earliest window end below
-/// it; so both questions, which timer is due first and which window ends first, are answered at the root, and a timer
-/// is cancelled in place instead of being left behind.
+/// A driver sleeps until ``nextWake`` and then takes ``popExpired(now:)`` until it is empty. ``nextWake`` is the *end*
+/// of the window that ends first. So all timers whose windows contain that moment fire in one wake-up (rule S6). None
+/// fires before its deadline, and the queue makes none late.
 ///
-/// Memory: 32 bytes in the heap and 16 bytes plus an optional payload in a slot for each timer, 56 bytes with a
-/// reference as payload, held in two arrays that grow by doubling. A queue that runs empty gives large arrays back. At
-/// most 2³² − 1 timers at a time.
+/// The structure is one binary heap, ordered by deadline. Every node also knows the earliest window end below it. So
+/// the root answers both questions: which timer is due first, and which window ends first. A timer is cancelled in
+/// place instead of being left behind.
+///
+/// Each timer takes 32 bytes in the heap and 16 bytes plus an optional payload in a slot: 56 bytes with a reference as
+/// payload. Both are arrays that grow by doubling. An empty queue gives large arrays back. At most 2³² − 1 timers at a
+/// time.
 public struct TimerQueue<Payload> {
     /// The heap.
     var nodes: [Node] = []
 
-    /// What belongs to a timer and does not take part in ordering; a node names its slot.
+    /// The data of timers that do not take part in the order. A node names its slot.
     var slots: [Slot] = []
 
     /// The head of the list of free slots, linked through ``Slot/position``.
@@ -25,25 +26,33 @@ public struct TimerQueue<Payload> {
 
     private var lastSequence: UInt64 = 0
 
-    /// Arrays that are larger than this are given back when the queue runs empty.
+    /// The size above which an empty queue gives its arrays back.
     private static var keptSlots: Int { 1024 }
 
     /// Makes a queue without timers.
     public init() {}
 
-    /// The number of timers that neither fired nor were cancelled. O(1).
+    /// The number of timers that neither fired nor were cancelled.
+    ///
+    /// - Complexity: O(1).
     public var count: Int { nodes.count }
 
-    /// Whether there is no timer. O(1).
+    /// Whether there is no timer.
+    ///
+    /// - Complexity: O(1).
     public var isEmpty: Bool { nodes.isEmpty }
 
-    /// The latest moment at which the driver must look again so that no window is missed; `nil` without timers. O(1).
+    /// The latest moment at which the driver must look again, so that no window is missed; `nil` without timers.
+    ///
+    /// - Complexity: O(1).
     public var nextWake: UInt64? { nodes.first?.earliestEnd }
 
-    /// The latest deadline that timers can share without missing the window that ends first; `nil` without timers. O(1).
+    /// The latest deadline that timers can share without missing the window that ends first; `nil` without timers.
     ///
-    /// A driver that sleeps until then instead of until ``nextWake`` fires a single timer at its deadline. The search ends
-    /// after 63 nodes, so timers of a larger group may take several wake-ups.
+    /// A driver that sleeps until then, instead of until ``nextWake``, fires a single timer at its deadline. The search
+    /// ends after 63 nodes, so timers of a larger group may take several wake-ups.
+    ///
+    /// - Complexity: O(1).
     public var nextPromptWake: UInt64? {
         guard let first = nodes.first else { return nil }
         // Members of the group have their parents in it, so those in front of the array are most of a small group.
@@ -54,16 +63,19 @@ public struct TimerQueue<Payload> {
 
     private static var promptNodes: Int { 63 }
 
-    /// The deadline of the timer that is due first; `nil` without timers. O(1).
+    /// The deadline of the timer that is due first; `nil` without timers.
+    ///
+    /// - Complexity: O(1).
     public var nextDeadline: UInt64? { nodes.first?.deadline }
 
-    /// Adds a timer. O(log n).
+    /// Adds a timer.
     ///
     /// - Parameters:
     ///   - deadline: The earliest moment at which the timer may fire, in nanoseconds; may be in the past.
-    ///   - tolerance: How much later it may fire, in nanoseconds.
-    ///   - payload: What ``popExpired(now:)`` or ``cancel(_:)`` hands back.
-    /// - Returns: The name under which it can be cancelled.
+    ///   - tolerance: The length of the window, in nanoseconds.
+    ///   - payload: The value that ``popExpired(now:)`` or ``cancel(_:)`` returns.
+    /// - Returns: The identity for ``cancel(_:)``.
+    /// - Complexity: O(log n).
     @discardableResult
     public mutating func insert(deadline: UInt64, tolerance: UInt64, _ payload: Payload) -> TimerID {
         lastSequence += 1
@@ -73,9 +85,10 @@ public struct TimerQueue<Payload> {
         return TimerID(slot: slot, sequence: lastSequence)
     }
 
-    /// Takes a timer away before it fires. O(log n).
+    /// Cancels a timer.
     ///
     /// - Returns: Its payload; `nil` if it fired or was cancelled already.
+    /// - Complexity: O(log n).
     public mutating func cancel(_ id: TimerID) -> Payload? {
         let slot = Int(id.slot)
         guard slot < slots.count, slots[slot].sequence == id.sequence else { return nil }
@@ -83,13 +96,14 @@ public struct TimerQueue<Payload> {
         return giveBack(id.slot)
     }
 
-    /// Takes the timer with the earliest deadline, if that is not after `now`. O(log n).
+    /// Takes the timer with the earliest deadline, if that is not after `now`.
     ///
     /// Timers come in the order of their deadlines, those with the same deadline in the order of insertion. A timer
     /// whose deadline is after `now` is never returned, so a clock that is read early does no harm.
     ///
-    /// - Parameter now: The present, in nanoseconds of the clock that the deadlines are in.
+    /// - Parameter now: The present, in nanoseconds of the clock of the deadlines.
     /// - Returns: The timer's payload; `nil` if none is due.
+    /// - Complexity: O(log n).
     public mutating func popExpired(now: UInt64) -> Payload? {
         guard let first = nodes.first, first.deadline <= now else { return nil }
         remove(at: 0)

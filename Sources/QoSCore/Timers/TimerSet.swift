@@ -1,11 +1,11 @@
 /// Prompt timers and others, each kind in a queue of its own (rule S6).
 ///
-/// A driver sleeps until ``nextWake`` and then takes ``popExpired(now:)`` until it is empty. Timers of both kinds that are
-/// due fire in that one wake-up.
+/// A driver sleeps until ``nextWake`` and then takes ``popExpired(now:)`` until it is empty. Due timers of both kinds
+/// fire in that one wake-up.
 ///
-/// Complexity: that of ``TimerQueue``.
+/// - Complexity: that of ``TimerQueue``.
 public struct TimerSet<Payload> {
-    /// Names one timer of one set, for cancelling it. No name is used twice.
+    /// The identity of one timer of one set, for cancelling it. It is never reused.
     public struct Name: Sendable, Hashable {
         let id: TimerID
         let isPrompt: Bool
@@ -17,30 +17,39 @@ public struct TimerSet<Payload> {
     /// Makes a set without timers.
     public init() {}
 
-    /// The number of timers that neither fired nor were cancelled. O(1).
+    /// The number of timers that neither fired nor were cancelled.
+    ///
+    /// - Complexity: O(1).
     public var count: Int { prompt.count + patient.count }
 
-    /// Whether there is no timer. O(1).
+    /// Whether there is no timer.
+    ///
+    /// - Complexity: O(1).
     public var isEmpty: Bool { prompt.isEmpty && patient.isEmpty }
 
-    /// The moment at which the driver must look next; `nil` without timers. O(1).
+    /// The moment at which the driver must look next; `nil` without timers.
     ///
-    /// It is no later than the window that ends first: the latest deadline that prompt timers can share, or the end of the
-    /// others' window.
+    /// It is no later than the window that ends first: the latest deadline that prompt timers can share, or the end of
+    /// the others' window.
+    ///
+    /// - Complexity: O(1).
     public var nextWake: UInt64? {
         guard let first = prompt.nextPromptWake else { return patient.nextWake }
         return patient.nextWake.map { min($0, first) } ?? first
     }
 
-    /// The deadline of the timer that is due first; `nil` without timers. O(1).
+    /// The deadline of the timer that is due first; `nil` without timers.
+    ///
+    /// - Complexity: O(1).
     public var nextDeadline: UInt64? {
         guard let first = prompt.nextDeadline else { return patient.nextDeadline }
         return patient.nextDeadline.map { min($0, first) } ?? first
     }
 
-    /// Adds a timer. O(log n).
+    /// Adds a timer.
     ///
-    /// - Returns: The name under which it can be cancelled.
+    /// - Returns: The identity for ``cancel(_:)``.
+    /// - Complexity: O(log n).
     @discardableResult
     public mutating func insert(_ window: TimerWindow, _ payload: Payload) -> Name {
         let id =
@@ -52,17 +61,19 @@ public struct TimerSet<Payload> {
         return Name(id: id, isPrompt: window.isPrompt)
     }
 
-    /// Takes a timer away before it fires. O(log n).
+    /// Cancels a timer.
     ///
     /// - Returns: Its payload; `nil` if it fired or was cancelled already.
+    /// - Complexity: O(log n).
     public mutating func cancel(_ name: Name) -> Payload? {
         name.isPrompt ? prompt.cancel(name.id) : patient.cancel(name.id)
     }
 
-    /// Takes the timer with the earliest deadline, if that is not after `now`. O(log n).
+    /// Takes the timer with the earliest deadline, if that is not after `now`.
     ///
-    /// - Parameter now: The present, in nanoseconds of the clock that the deadlines are in.
+    /// - Parameter now: The present, in nanoseconds of the clock of the deadlines.
     /// - Returns: The timer's payload; `nil` if none is due.
+    /// - Complexity: O(log n).
     public mutating func popExpired(now: UInt64) -> Payload? {
         guard let first = prompt.nextDeadline else { return patient.popExpired(now: now) }
         if let other = patient.nextDeadline, other < first { return patient.popExpired(now: now) }

@@ -1,4 +1,4 @@
-/// The time in which a timer may fire, and what the rest of that time is for (rule S6).
+/// The window in which a timer may fire, and the use of that window (rule S6).
 public struct TimerWindow: Sendable, Hashable {
     /// The earliest moment, in nanoseconds of a monotonic clock.
     public let deadline: UInt64
@@ -8,7 +8,7 @@ public struct TimerWindow: Sendable, Hashable {
 
     /// Whether the timer fires at its deadline unless it can share a wake-up with a later one.
     ///
-    /// A timer that is not prompt waits until a window ends, so that timers which are set meanwhile share its wake-up.
+    /// Any other timer waits until a window ends, so that later timers share its wake-up.
     public let isPrompt: Bool
 
     /// Makes a window.
@@ -18,7 +18,7 @@ public struct TimerWindow: Sendable, Hashable {
         self.isPrompt = isPrompt
     }
 
-    /// Makes the window of a timer that work of a class waits for.
+    /// Makes the window of a timer for work of a class.
     ///
     /// - Parameters:
     ///   - deadline: the earliest moment, in nanoseconds.

@@ -1,16 +1,16 @@
 import QoSCore
 import QoSRuntime
 
-/// What a domain keeps of a queue, beside what the graph knows.
+/// A domain's data of a queue, beside the graph's.
 struct DomainQueue: Sendable {
     let scheduler: QoSScheduler
-    /// Who waits until it is idle.
+    /// The waiters for the queue to become idle.
     var waiters: [Waiter] = []
-    /// The highest level of those: what is added meanwhile is waited for, too (rule O9).
+    /// The highest level of ``waiters``. It also holds for operations that are added meanwhile (rule O9).
     var waitedAt: QoSLevel?
     var added = 0
     var finished = 0
-    /// How many are going to be added in all, if somebody has said so.
+    /// The expected number of operations in all; `nil` if it was not set.
     var expected: Int?
     var observers: [UInt64: AsyncStream<QueueProgress>.Continuation] = [:]
     var lastObserver: UInt64 = 0

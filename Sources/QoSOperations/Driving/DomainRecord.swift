@@ -1,39 +1,39 @@
 import QoSCore
 
-/// What an operation's domain keeps in the operation itself, under the domain's lock.
+/// A domain's data of an operation, kept in the operation itself, under the domain's lock.
 struct DomainRecord: Sendable {
-    /// Where the operation stands, as far as its handle is concerned.
+    /// The phase of an operation, from its handle's view.
     enum Phase: Sendable {
-        /// In no queue yet; the graph may know it, because of a dependency or a waiter.
+        /// In no queue yet. The graph may know the operation, because of a dependency or a waiter.
         case created
-        /// In a queue; the domain keeps the operation alive.
+        /// In a queue. The domain keeps the operation alive.
         case added
-        /// Ended; the graph has forgotten it.
+        /// Ended. The graph has forgotten the operation.
         case finished(OperationOutcome)
     }
 
     var phase = Phase.created
     /// Whether it has ever been in a queue.
     var wasAdded = false
-    /// Whether it was cancelled, before its end.
+    /// Whether the operation was cancelled before its end.
     var isCancelled = false
-    /// Its identity in the graph, from the first time that this one has to know it until the end.
+    /// The operation's identity in the graph. It exists from the graph's first use of the operation until its end.
     var id: OperationID?
     /// Its queue, once it has one.
     var queue: OperationQueueID?
-    /// The level that it was created with or given last.
+    /// The level from the operation's creation, or the one that was set last.
     var requested: QoSLevel?
-    /// Where it was created.
+    /// The place of the operation's creation.
     let origin: OperationOrigin
     /// The effective level at its end.
     var finalLevel: QoSLevel?
-    /// Who waits for its end.
+    /// The waiters for the operation's end.
     var waiters: [Waiter] = []
-    /// What runs it, or asks its conditions.
+    /// The runner of the operation's body or conditions.
     var runner: Runner?
-    /// Made when somebody asks for it.
+    /// The operation's progress, made on its first use.
     var progress: OperationProgress?
-    /// Made when somebody watches it, or wants to be called at its end.
+    /// The operation's watchers, made on their first use.
     var watchers: OperationWatchers?
 
     init(requested: QoSLevel?, origin: OperationOrigin) {

@@ -1,7 +1,9 @@
 import QoSCore
 import QoSRuntime
 
-/// The graph of a domain and what its identifiers stand for. Everything in here happens under the domain's lock.
+/// The graph of a domain, and the objects behind its identifiers.
+///
+/// Threading: under the domain's lock.
 struct DomainState: Sendable {
     var graph = OperationGraph(startsAtOnce: OperationDomain.operationsAtOnce)
     var effects = OperationEffects()
@@ -11,13 +13,13 @@ struct DomainState: Sendable {
     /// The names of operations that the graph knows and that have one, for errors.
     private var names: [OperationID: String] = [:]
 
-    /// How many operations were added, started or cancelled since the lock was taken, and the most that it was.
+    /// The number of operations that were added, started or cancelled since the lock was taken, and its maximum.
     private var handled = 0
     private(set) var mostHandled = 0
 
     // MARK: Tables
 
-    /// The operation's identity in the graph, which is made now if it is new to it.
+    /// Returns the operation's identity in the graph, and makes one for a new operation.
     mutating func id(of operation: AnyOperation) -> OperationID {
         if let id = operation.record.id { return id }
         let id = graph.operationCreated(
@@ -31,7 +33,7 @@ struct DomainState: Sendable {
     /// The name of an operation that the graph knows.
     func name(of id: OperationID) -> String { names[id] ?? "\(id)" }
 
-    /// An operation that was never added is gone.
+    /// Forgets an operation that was never added and is gone.
     mutating func forget(_ id: OperationID) {
         graph.forget(id, &effects)
         if !names.isEmpty { names[id] = nil }
@@ -45,7 +47,7 @@ struct DomainState: Sendable {
         operations[index] = operation
     }
 
-    /// The operation of an identifier that an effect names: it is in a queue.
+    /// Returns the operation of an identifier in an effect. The operation is in a queue.
     func operation(_ id: OperationID) -> AnyOperation? {
         Int(id.index) < operations.count ? operations[Int(id.index)] : nil
     }
@@ -61,15 +63,15 @@ struct DomainState: Sendable {
         _modify { yield &queues[Int(queue.index)] }
     }
 
-    /// An operation was added to a queue.
+    /// Counts an operation that was added to a queue.
     ///
-    /// - Returns: the level at which somebody waits for the whole queue; `nil` without.
+    /// - Returns: the highest level of a wait for the whole queue; `nil` without one.
     mutating func countAdded(to queue: OperationQueueID) -> QoSLevel? {
         queues[Int(queue.index)]?.added += 1
         return queues[Int(queue.index)]?.waitedAt
     }
 
-    /// One of those who wait for a queue has this level now (rule O9).
+    /// Sets the level of a wait for a queue (rule O9).
     mutating func raise(_ queue: OperationQueueID, to level: QoSLevel) {
         // One that was raised after its wait was over changes nothing.
         guard let record = queues[Int(queue.index)], !record.waiters.isEmpty else { return }
@@ -77,12 +79,12 @@ struct DomainState: Sendable {
         graph.queueWaitedFor(queue, at: level, &effects)
     }
 
-    /// An operation was added, started or cancelled while the lock is held.
+    /// Counts operations that were added, started or cancelled while the lock is held.
     mutating func countHandled(_ count: Int = 1) {
         handled += count
     }
 
-    /// Puts those who watch an operation among those who are to be woken.
+    /// Adds the watchers of an operation to those that are woken.
     func wakeWatchers(of operation: AnyOperation, _ actions: inout DomainActions) {
         guard let watchers = operation.record.watchers else { return }
         actions.watchers.append(contentsOf: watchers.observers.values)
@@ -90,14 +92,14 @@ struct DomainState: Sendable {
 
     // MARK: Endings
 
-    /// An operation has ended; the graph is told, and forgets it.
+    /// Ends an operation: tells the graph, which forgets it.
     mutating func finish(_ operation: AnyOperation, _ outcome: OperationOutcome, _ actions: inout DomainActions) {
         operation.record.finalLevel = level(of: operation)
         if let id = operation.record.id { graph.operationFinished(id, outcome, &effects) }
         conclude(operation, outcome, &actions)
     }
 
-    /// The level that an operation has or will have, as far as it is known.
+    /// The level that an operation has or will have, if it is known.
     func level(of operation: AnyOperation) -> QoSLevel? {
         let record = operation.record
         if let id = record.id { return graph.level(of: id) }
@@ -105,7 +107,7 @@ struct DomainState: Sendable {
         return record.requested ?? record.origin.operation ?? record.origin.fallback
     }
 
-    /// What an ended operation leaves, whether the graph knew it or not: it may have waiters and progress in either case.
+    /// Ends an operation's waits and progress. They exist whether the graph knew the operation or not.
     private mutating func conclude(
         _ operation: AnyOperation, _ outcome: OperationOutcome, _ actions: inout DomainActions
     ) {
@@ -148,7 +150,8 @@ struct DomainState: Sendable {
 
     /// Turns the graph's effects into actions on operations, tasks and waiters.
     ///
-    /// - Parameter runner: whose operation has just ended: it goes on with an operation that it may run.
+    /// - Parameter runner: the runner of an operation that has just ended. It goes on with an operation that it may
+    ///   run.
     mutating func collect(_ actions: inout DomainActions, reusing runner: Runner? = nil) {
         for id in effects.conditionsDue { start(id, asksConditions: true, nil, &actions) }
         var runner = runner
@@ -188,7 +191,7 @@ struct DomainState: Sendable {
         return false
     }
 
-    /// An operation ended because one that it depends on did (rule O11).
+    /// Ends an operation because one of its dependencies failed or was cancelled (rule O11).
     private mutating func endUnrun(_ finish: OperationEffects.Finish, _ actions: inout DomainActions) {
         guard let operation = operation(finish.operation) else { return }
         // Whoever cancels many of them means each, whichever comes first.
@@ -209,7 +212,7 @@ struct DomainState: Sendable {
         if graph.queueIdle(queue) { remove(queue, &actions) }
     }
 
-    /// A released queue is empty.
+    /// Removes a released queue, which is empty.
     mutating func remove(_ queue: OperationQueueID, _ actions: inout DomainActions) {
         if let record = queues[Int(queue.index)] {
             actions.released.append(record.scheduler)

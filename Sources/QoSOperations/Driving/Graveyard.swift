@@ -1,9 +1,9 @@
 import QoSKernel
 
-/// Releases what operations hold that never ran, without recursion.
+/// Releases the contents of operations that never ran, without recursion.
 ///
-/// A body may hold the operation whose result it uses, that one's body the next, and so on for a million of them; released in
-/// the ordinary way each would stand on the stack until the last one is gone.
+/// A body may hold the operation whose result it uses, and so on, over a chain of a million. An ordinary release would
+/// keep each of them on the stack until the last one is gone.
 enum Graveyard {
     private struct State {
         var items: [any Sendable] = []
@@ -12,7 +12,7 @@ enum Graveyard {
 
     private static let state = Lock(State())
 
-    /// Takes what somebody holds and releases it, now or, when that happens in the course of releasing another, afterwards.
+    /// Releases an item: at once, or after the present release if it happens within one.
     static func bury<Item: Sendable>(_ item: inout Item?) {
         let digs = state.withLock { state in
             // From here on the list alone holds it: it must not be released by this function's caller.

@@ -2,9 +2,10 @@ import QoSCore
 import QoSKernel
 
 extension OperationDomain {
-    /// Adds operations to a queue, all of them or none. Those that were cancelled before are passed over.
+    /// Adds operations to a queue, all of them or none. Skips operations that were cancelled before.
     ///
-    /// A long list is added in pieces, between which the lock is free: what comes first may run before the last one is there.
+    /// A long list is added in pieces, and the lock is free between them. The first operations may run before the last
+    /// one is added.
     func add(_ operations: some RandomAccessCollection<AnyOperation>, to queue: OperationQueueID) throws(OperationError)
     {
         guard operations.count > Self.operationsAtOnce else {
@@ -35,10 +36,10 @@ extension OperationDomain {
         if claim.isMixed { change { state, _ in state.graph.listHasCome(to: queue, &state.effects) } }
     }
 
-    /// What is known of a list that nobody else adds.
+    /// The facts about a claimed list, which no other thread can add.
     private struct Claim {
         var hasBarriers = false
-        /// Whether the levels differ, so that not the first one may have to start first.
+        /// Whether the levels differ. Then the first operation may not be the first to start.
         var isMixed = false
         var level: QoSLevel??
     }
@@ -54,7 +55,7 @@ extension OperationDomain {
         return pieces
     }
 
-    /// Sees to it that nobody else adds these operations, all or none of them.
+    /// Claims operations, all of them or none, so that no other thread adds them.
     private func claimInPieces(_ operations: some RandomAccessCollection<AnyOperation>) throws(OperationError) -> Claim
     {
         var (claimed, claim) = (0, Claim())
@@ -75,7 +76,7 @@ extension OperationDomain {
         return claim
     }
 
-    /// Sees to it that nobody else adds these operations; under the lock.
+    /// Claims operations, so that no other thread adds them; under the lock.
     private static func claim(
         _ operations: some Collection<AnyOperation>, _ state: borrowing DomainState, _ claim: inout Claim
     ) throws(OperationError) {
@@ -94,7 +95,7 @@ extension OperationDomain {
         }
     }
 
-    /// The operations are not added after all; under the lock.
+    /// Gives up the claim on operations that are not added; under the lock.
     static func release(_ operations: some Collection<AnyOperation>) {
         for operation in operations { operation.record.wasAdded = false }
     }
@@ -114,7 +115,8 @@ extension DomainState {
         reportAdded(to: queue, &actions)
     }
 
-    /// Refuses operations that could never run together with what is in their queue, and gives up the claim on them.
+    /// Refuses operations that could never run together with the content of their queue, and gives up the claim on
+    /// them.
     fileprivate mutating func checkDeadlock(
         adding operations: some Collection<AnyOperation>, to queue: OperationQueueID, hasBarriers: Bool
     ) throws(OperationError) {
@@ -130,7 +132,7 @@ extension DomainState {
 
     /// Adds an operation that is in no queue.
     ///
-    /// - Parameter list: what the graph returned for the list that it belongs to; `nil` for none.
+    /// - Parameter list: the graph's result for the list that contains the operation; `nil` for none.
     fileprivate mutating func add(
         _ operation: AnyOperation, to queue: OperationQueueID, of list: UInt32? = nil, _ actions: inout DomainActions
     ) {

@@ -3,8 +3,8 @@ import QoSKernel
 import QoSRuntime
 
 extension OperationDomain {
-    /// The last reference to an operation is gone. If the graph knows it, it was never added to a queue: what depends on it is
-    /// told that it was cancelled.
+    /// Tells the graph that the last reference to an operation is gone. If the graph knows the operation, it was never
+    /// added to a queue. Its dependents then see it as cancelled.
     func operationReleased(_ record: borrowing DomainRecord) {
         guard let id = record.id else { return }
         change { state, _ in state.forget(id) }
@@ -27,7 +27,7 @@ extension OperationDomain {
         }
     }
 
-    /// Makes one operation not depend on another.
+    /// Removes a dependency of one operation on another.
     func removeDependency(of child: AnyOperation, on parent: AnyOperation) throws(OperationError) {
         try change { (state, _) throws(OperationError) in
             if case .finished = child.record.phase { throw .dependencyAfterStart(child.name) }
@@ -42,7 +42,7 @@ extension OperationDomain {
         }
     }
 
-    /// What an operation depends on and has not ended, as far as it is in queues.
+    /// The unfinished dependencies of an operation that are in queues.
     func unfinishedDependencies(of operation: AnyOperation) -> [AnyOperation] {
         look { state in
             guard let id = operation.record.id else { return [] }
@@ -50,12 +50,13 @@ extension OperationDomain {
         }
     }
 
-    /// Cancels an operation: one that has not started ends at once, one that runs has its task cancelled (rule O11).
+    /// Cancels an operation (rule O11). One that has not started ends at once. For a running one, its task is
+    /// cancelled.
     func cancel(_ operation: AnyOperation) {
         change { state, actions in state.cancel(operation, &actions) }
     }
 
-    /// Cancels many operations, each for itself, whatever depends on whatever.
+    /// Cancels many operations, each for itself, whatever their dependencies are.
     func cancel(all operations: [AnyOperation]) {
         for piece in Self.pieces(of: operations) {
             look { _ in
@@ -70,7 +71,7 @@ extension OperationDomain {
         }
     }
 
-    /// The level that work runs at or will run at, as far as it is known.
+    /// The level at which an operation runs or will run, if it is known.
     func level(of operation: AnyOperation) -> QoSLevel? {
         look { $0.level(of: operation) }
     }
@@ -106,9 +107,9 @@ extension DomainState {
         actions.buried.append(operation)
     }
 
-    /// The graph's refusal in names.
+    /// Turns the graph's refusal into an error with names.
     ///
-    /// - Parameter operation: whose dependency, or whose wait, was refused.
+    /// - Parameter operation: the operation whose dependency or wait was refused.
     func operationError(_ error: OperationGraphError, of operation: AnyOperation) -> OperationError {
         switch error {
         case .cycle(let ids): .dependencyCycle(ids.map(name(of:)))
@@ -119,7 +120,7 @@ extension DomainState {
         }
     }
 
-    /// A deadlock in names.
+    /// Turns a deadlock of the graph into an error with names.
     func deadlock(_ waits: [GraphWait]) -> OperationError {
         .deadlock(
             waits.map { OperationWait(waiter: name(of: $0.waiter), awaited: name(of: $0.awaited), reason: $0.cause) })

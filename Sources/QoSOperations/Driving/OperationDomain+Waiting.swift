@@ -3,13 +3,14 @@ import QoSKernel
 import QoSRuntime
 
 extension OperationDomain {
-    /// What can be waited for until it is over.
+    /// A target of a wait.
     enum Awaited {
         case operation(AnyOperation)
         case queue(OperationQueueID)
     }
 
-    /// Suspends the calling task until that is over; it is raised to the task's level, now and whenever that rises.
+    /// Suspends the calling task until the target has ended. The target is raised to the task's level, also when that
+    /// rises.
     ///
     /// - Parameter promotes: `false` for a wait that raises nothing.
     func finished(_ awaited: Awaited, promotes: Bool) async throws(OperationError) {
@@ -38,7 +39,7 @@ extension OperationDomain {
         if let begun = try outcome.get() { waitEnded(begun) }
     }
 
-    /// Blocks the calling thread until that is over, raised to the thread's level.
+    /// Blocks the calling thread until the target has ended. The target is raised to the thread's level.
     func blockUntilFinished(_ awaited: Awaited) throws(OperationError) {
         if isOver(awaited) { return }
         let thread = BlockedThread()
@@ -50,7 +51,7 @@ extension OperationDomain {
         if let begun = wait.begun { waitEnded(begun) }
     }
 
-    /// A worker that sleeps is missing in its pool (rule I5).
+    /// Reports a worker that sleeps, and so is missing in its pool (rule I5).
     private func reportOfSleep(for awaited: Awaited) -> () -> Void {
         let remedy = "a thread of a pool sleeps for an operation: await value or finished() instead"
         switch awaited {
@@ -73,15 +74,15 @@ extension OperationDomain {
         look { $0.isOver(awaited) }
     }
 
-    /// A wait that has begun: the operation's, where an operation waits.
+    /// A wait that has begun. It names the waiting operation, if there is one.
     private struct Wait {
         let begun: OperationGraph.BegunWait?
     }
 
-    /// Begins a wait, in the graph and for whom it is, in one step. Between two the queue could become idle, and be given more to do: the
-    /// graph would take the first wait for over, and know nothing of the second.
+    /// Begins a wait, in the graph and for the waiter, in one step. In two steps, the queue could become idle between
+    /// them and get more operations. The graph would then end the first wait, and not know of the second.
     ///
-    /// - Returns: `nil` when there is nothing to wait for.
+    /// - Returns: `nil` if the target has already ended.
     private func begin(_ waiter: Waiter, for awaited: Awaited, at level: QoSLevel?) throws(OperationError) -> Wait? {
         let caller = WorkScope.task as? AnyOperation
         return try change { (state, _) throws(OperationError) in
@@ -92,7 +93,7 @@ extension OperationDomain {
         }
     }
 
-    /// Raises what somebody waits for (rule O9).
+    /// Raises the target of a wait (rule O9).
     private func raise(_ awaited: Awaited, to level: QoSLevel) {
         change { state, _ in
             switch awaited {
@@ -116,12 +117,12 @@ extension DomainState {
         }
     }
 
-    /// The calling code begins to wait; if an operation cannot end before it goes on, the graph learns of it.
+    /// Begins a wait of the calling code. The graph learns of it if an operation cannot end before the code goes on.
     ///
-    /// That is the operation's own task, and the children of that, which end before it does. Other tasks that an operation has started
-    /// are no part of it: it may end before they do.
+    /// This is so for the operation's own task and its children, which end before the operation. Other tasks that an
+    /// operation has started may outlive it.
     ///
-    /// - Parameter caller: the operation in whose execution the code stands.
+    /// - Parameter caller: the operation that runs the code.
     /// - Returns: the operation's wait; `nil` for other code.
     /// - Throws: ``OperationError/waitsForItself(_:)``; ``OperationError/deadlock(_:)``.
     fileprivate mutating func waitBegins(

@@ -4,12 +4,12 @@ import QoSKernel
 import QoSRuntime
 import Synchronization
 
-/// All operations of the process and their queues: one graph behind one lock, so that dependencies may cross queues and
+/// All operations of the process and their queues: one graph behind one lock. So dependencies may cross queues and
 /// schedulers.
 ///
-/// The lock is held for some hundred nanoseconds at a time, twice in the life of an operation: when it is added, and when it
-/// has ended and the next one is chosen. Of many that are added, started or cancelled at once it handles
-/// ``operationsAtOnce``, and the lock is left to whoever waits for it before it goes on with the rest: nobody's request stands still for a batch.
+/// The lock is held for some hundred nanoseconds at a time. An operation needs it twice: when it is added, and when it
+/// has ended and the next one is chosen. A batch handles ``operationsAtOnce`` operations under the lock. Then other
+/// threads get the lock before the rest is handled, so no request waits for a whole batch.
 ///
 /// Threading: any thread.
 final class OperationDomain: Sendable {
@@ -18,17 +18,18 @@ final class OperationDomain: Sendable {
     private let state = Lock(DomainState())
     private let waiting = Atomic(0)
 
-    /// How many operations a runner runs before the pool's other work gets its turn.
+    /// The number of operations that a runner runs before the pool's other work gets its turn.
     private static let streak = 16
 
-    /// How many operations are added, started or cancelled while the lock is held, apart from lists with barriers: those
-    /// are judged and added as one. (Starting comes on top of the others, so that it may be twice as many.)
+    /// The number of operations that are added, started or cancelled under one hold of the lock. Lists with barriers
+    /// are checked and added as one. Starting counts apart from the others, so the sum may be twice as large.
     static let operationsAtOnce = 64
 
-    /// How long whoever has more to do leaves the lock to others: some ten microseconds, about what it takes to wake a thread.
+    /// The number of rounds in which a thread with more to do leaves the lock to others. They last some ten
+    /// microseconds, about the time to wake a thread.
     private static let roundsToGiveWay = 64
 
-    /// Runs a change of the graph under the lock, and does what follows from it outside.
+    /// Runs a change of the graph under the lock, and its actions outside.
     func change<Success, Failure: Error>(
         _ body: (inout DomainState, inout DomainActions) throws(Failure) -> Success
     ) throws(Failure) -> Success {
@@ -40,14 +41,14 @@ final class OperationDomain: Sendable {
         }
     }
 
-    /// Looks at the graph under the lock.
+    /// Reads the graph under the lock.
     func look<Success, Failure: Error>(
         _ body: (inout DomainState) throws(Failure) -> Success
     ) throws(Failure) -> Success {
         try locked(body)
     }
 
-    /// Runs a body under the lock, and counts those who have to wait for it.
+    /// Runs a body under the lock, and counts the threads that have to wait for it.
     private func locked<Success, Failure: Error>(
         _ body: (inout DomainState) throws(Failure) -> Success
     ) throws(Failure) -> Success {
@@ -61,7 +62,7 @@ final class OperationDomain: Sendable {
         }
     }
 
-    /// Lets those take the lock who wait for it. The lock is not fair: whoever asks for it again at once gets it again.
+    /// Lets waiting threads take the lock. The lock is not fair: a thread that takes it again at once gets it again.
     func giveWay() {
         var rounds = 0
         while rounds < Self.roundsToGiveWay, waiting.load(ordering: .relaxed) > 0 {
@@ -121,7 +122,7 @@ final class OperationDomain: Sendable {
 
     // MARK: Running
 
-    /// Runs an operation, and then others of its class for as long as there are some.
+    /// Runs an operation, and then others of its class as long as there are some.
     private func run(_ first: AnyOperation, _ runner: Runner) async {
         var operation = first
         var streak = 0

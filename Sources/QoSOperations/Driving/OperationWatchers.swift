@@ -1,19 +1,19 @@
 import QoSCore
 import QoSRuntime
 
-/// Who watches an operation from outside. An object, so that an operation that nobody watches has room for its address only.
+/// The watchers of an operation. It is an object, so an operation without watchers only has room for its address.
 // SAFETY: read and written under the domain's lock.
 final class OperationWatchers: @unchecked Sendable {
-    /// What is to be called at an end.
+    /// A closure to call at an operation's end.
     struct Completion: Sendable {
         let operation: AnyOperation
         let outcome: OperationOutcome
-        /// Where it is to run; `nil` for the process's own executor.
+        /// The scheduler of the call; `nil` for the process's own executor.
         let scheduler: QoSScheduler?
         let qosClass: QoSClass
         let bodies: [@Sendable (OperationOutcome) async -> Void]
 
-        /// Calls them, one after the other, in a task of the operation's class and with its context.
+        /// Calls the closures, one after the other, in a task of the operation's class and with its context.
         func start() {
             let executor = scheduler?.executor(for: qosClass)
             Task.detached(executorPreference: executor, priority: qosClass.taskPriority) {
@@ -25,7 +25,7 @@ final class OperationWatchers: @unchecked Sendable {
     }
 
     var completions: [@Sendable (OperationOutcome) async -> Void] = []
-    /// Woken when its state has changed.
+    /// The observers that are woken when the state has changed.
     var observers: [UInt64: AsyncStream<Void>.Continuation] = [:]
     private var lastObserver: UInt64 = 0
 

@@ -1,11 +1,11 @@
 import QoSKernel
 
-/// Somebody who waits for an operation or a queue: a suspended task, or a blocked thread.
+/// A waiter for an operation or a queue: a suspended task or a blocked thread.
 enum Waiter: Sendable {
     case task(CheckedContinuation<Void, Never>)
     case thread(BlockedThread)
 
-    /// Lets it go on; not under a lock.
+    /// Resumes the waiter; not under a lock.
     func resume() {
         switch self {
         case .task(let continuation): continuation.resume()

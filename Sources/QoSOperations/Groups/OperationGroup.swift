@@ -1,4 +1,4 @@
-/// Builds a graph of operations whose results flow from one to the next, for ``QoSOperationQueue/run(_:)``.
+/// A builder for a graph of operations whose results flow from one to the next, for ``QoSOperationQueue/run(_:)``.
 ///
 /// ```swift
 /// let total = try await queue.run { group in
@@ -8,9 +8,9 @@
 /// }
 /// ```
 ///
-/// What an operation of the group is given it depends on, so that no cycle can be built.
+/// An operation of the group depends on the operations that it is given. So a group cannot contain a cycle.
 ///
-/// Threading: belongs to the body that builds; no other thread may use it.
+/// Threading: only the thread that runs the building body.
 public final class OperationGroup {
     private(set) var operations: [AnyOperation] = []
 
@@ -23,7 +23,7 @@ public final class OperationGroup {
         return operation
     }
 
-    /// An operation that depends on others, and does not use their results.
+    /// Adds an operation that depends on others, and does not use their results.
     @discardableResult
     public func add<Value: Sendable>(
         _ options: OperationOptions = OperationOptions(), after others: [AnyOperation] = [],
@@ -32,7 +32,7 @@ public final class OperationGroup {
         adding(QoSOperation(options, body: body), after: others)
     }
 
-    /// An operation on the result of another.
+    /// Adds an operation that uses the result of another.
     @discardableResult
     public func then<Input: Sendable, Value: Sendable>(
         _ input: QoSOperation<Input>, _ options: OperationOptions = OperationOptions(),
@@ -41,7 +41,7 @@ public final class OperationGroup {
         adding(QoSOperation(options, body: { try await body(input.finishedValue()) }), after: [input])
     }
 
-    /// An operation on the results of two others.
+    /// Adds an operation that uses the results of two others.
     @discardableResult
     public func combine<First: Sendable, Second: Sendable, Value: Sendable>(
         _ first: QoSOperation<First>, _ second: QoSOperation<Second>, _ options: OperationOptions = OperationOptions(),
@@ -52,7 +52,7 @@ public final class OperationGroup {
             after: [first, second])
     }
 
-    /// One operation for each element, independent of one another.
+    /// Adds one operation for each element, independent of one another.
     public func fanOut<Element: Sendable, Value: Sendable>(
         _ elements: some Sequence<Element>, _ options: OperationOptions = OperationOptions(),
         _ body: @escaping @Sendable (Element) async throws -> Value
@@ -60,7 +60,7 @@ public final class OperationGroup {
         elements.map { element in adding(QoSOperation(options, body: { try await body(element) }), after: []) }
     }
 
-    /// An operation on the results of others of one kind, in their order.
+    /// Adds an operation that uses the results of others of one kind, in their order.
     @discardableResult
     public func fanIn<Input: Sendable, Value: Sendable>(
         _ inputs: [QoSOperation<Input>], _ options: OperationOptions = OperationOptions(),
@@ -69,9 +69,9 @@ public final class OperationGroup {
         adding(QoSOperation(options, body: { try await body(inputs.map { try $0.finishedValue() }) }), after: inputs)
     }
 
-    /// One operation for each element, each on the result of the one before.
+    /// Adds one operation for each element, each with the result of the one before.
     ///
-    /// - Returns: the last of them, or an operation that returns the initial value when there are no elements.
+    /// - Returns: the last operation. Without elements, an operation that returns the initial value.
     @discardableResult
     public func chain<Element: Sendable, Value: Sendable>(
         _ initial: Value, _ elements: some Sequence<Element>, _ options: OperationOptions = OperationOptions(),

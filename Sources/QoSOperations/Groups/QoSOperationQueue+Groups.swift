@@ -1,13 +1,13 @@
 extension QoSOperationQueue {
-    /// Builds a graph, runs it in this queue and returns the result of the operation that the body returned, when all of the
-    /// graph has ended.
+    /// Builds a graph, runs it in this queue, and returns a result when all of the graph has ended. The result is that
+    /// of the operation that the body returned.
     ///
-    /// Cancelling the calling task cancels every operation of the graph. The operations are raised to the caller's level
-    /// (rule O9).
+    /// Cancelling the calling task cancels every operation of the graph. The operations are raised to the caller's
+    /// level (rule O9).
     ///
-    /// - Throws: what the body throws, which leaves the operations unrun; the error of the operation that it returned;
-    ///   ``OperationError/addedTwice(_:)``; ``OperationError/deadlock(_:)`` in an operation that the graph waits for: the
-    ///   graph is cancelled then.
+    /// - Throws: the body's error, and then no operation has run; the error of the returned operation;
+    ///   ``OperationError/addedTwice(_:)``; ``OperationError/deadlock(_:)`` in an operation that the graph waits for,
+    ///   and then the graph is cancelled.
     public func run<Value: Sendable>(
         _ build: (OperationGroup) throws -> QoSOperation<Value>
     ) async throws -> Value {
@@ -22,7 +22,10 @@ extension QoSOperationQueue {
         }
     }
 
-    /// As ``run(_:)``, for a graph without a result of its own: its first failure, in the order of building, is thrown.
+    /// Builds and runs a graph without a result of its own. It throws the graph's first failure, in the order of
+    /// building.
+    ///
+    /// See ``run(_:)``.
     public func runAll(_ build: (OperationGroup) throws -> Void) async throws {
         let group = OperationGroup()
         try build(group)

@@ -2,11 +2,12 @@ public import QoSCore
 import QoSRuntime
 
 extension AnyOperation {
-    /// The operation in whose execution the calling code stands: its body, its conditions, what its completion calls, and the tasks
-    /// that those have started; `nil` outside of operations.
+    /// The operation that runs the calling code; `nil` outside of operations.
+    ///
+    /// This includes its body, its conditions, its completion closures, and the tasks that these have started.
     public static var current: AnyOperation? { WorkScope.current as? AnyOperation }
 
-    /// Where the operation stands.
+    /// The state of the operation.
     public var state: OperationState {
         OperationDomain.shared.look { state in
             switch record.phase {
@@ -17,16 +18,18 @@ extension AnyOperation {
         }
     }
 
-    /// The state of the operation and what it changes to, up to its end; for any number of watchers. Watching raises nothing.
+    /// The states of the operation, from the present one to its end, for any number of watchers. Watching raises
+    /// nothing.
     public var states: OperationStates { OperationStates(operation: self) }
 
-    /// Has something called when the operation has ended, in whatever way; at once if it has. It raises nothing.
+    /// Registers a closure to call when the operation has ended, whatever the outcome. It raises nothing.
     ///
-    /// One that is released without having been added to a queue has not ended, and calls nobody.
+    /// An operation that is released and was never added has not ended, and calls no closure.
     ///
-    /// It is called in a task of the operation's class, with its service context and its activity, on the scheduler of its queue; for
-    /// one that has ended already or was in no queue, on the process's own executor. What waits for the operation does not wait
-    /// for that. More than one are called in the order in which they came.
+    /// The closure runs in a task of the operation's class, with its service context and activity, on the scheduler of
+    /// its queue. If the operation has already ended, or was in no queue, the closure runs on the process's own
+    /// executor. Waiters for the operation do not wait for its closures. Several closures run in the order of their
+    /// registration.
     public func whenFinished(_ body: @escaping @Sendable (OperationOutcome) async -> Void) {
         OperationDomain.shared.callWhenFinished(self, body)
     }
@@ -49,7 +52,7 @@ extension OperationDomain {
         }
     }
 
-    /// Wakes somebody whenever the state of an operation may have changed, until they end it or it has ended.
+    /// Wakes a watcher whenever the state of an operation may have changed, until the watcher or the operation ends.
     func watch(_ operation: AnyOperation, _ watcher: AsyncStream<Void>.Continuation) {
         let number: UInt64? = look { _ in
             if case .finished = operation.record.phase { return nil }

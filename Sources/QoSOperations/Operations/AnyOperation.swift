@@ -1,21 +1,21 @@
 public import QoSCore
 public import QoSRuntime
 
-/// What all operations have in common, whatever their results: see ``QoSOperation``.
+// SAFETY: `init` sets the constants, which never change; `record` is read and written under the lock of the operations'
+// domain.
+/// The base class of all operations, whatever their results: see ``QoSOperation``.
 ///
 /// Threading: any thread.
-///
-/// SAFETY: what `init` sets once never changes; `record` is read and written under the lock of the operations' domain.
 public class AnyOperation: CurrentWork, @unchecked Sendable {
     let givenName: String?
-    /// What the operation works with (rule O12).
+    /// The kind of the operation's work (rule O12).
     public let kind: OperationKind
     let policy: FailedDependencyPolicy
     let isBarrier: Bool
     let conditions: [OperationCondition]
     var record: DomainRecord
 
-    /// The service context and the activity of the code that made the operation: its body has them (rules X1, X2).
+    /// The service context and the activity of the code that made the operation. Its body has them (rules X1, X2).
     let context: CarriedContext?
 
     init(_ options: OperationOptions) {
@@ -37,8 +37,8 @@ public class AnyOperation: CurrentWork, @unchecked Sendable {
 
     // MARK: What an operation with a result adds
 
-    /// Runs something in the context of the code that made the operation (rules X1, X2): its body, its conditions, what is called
-    /// at its end.
+    /// Runs a body in the context of the code that made the operation (rules X1, X2). It serves the operation's body,
+    /// its conditions, and its completion closures.
     func inContext<Success>(_ body: nonisolated(nonsending) () async -> Success) async -> Success {
         guard let context else { return await body() }
         return await context.run(body)
@@ -46,7 +46,7 @@ public class AnyOperation: CurrentWork, @unchecked Sendable {
 
     /// Asks the conditions, one after the other.
     ///
-    /// - Returns: what one of them threw; `nil` when they are met.
+    /// - Returns: the first error; `nil` when all are met.
     func askConditions() async -> (any Error)? {
         do {
             for condition in conditions { try await condition.met() }
@@ -58,7 +58,7 @@ public class AnyOperation: CurrentWork, @unchecked Sendable {
 
     /// Runs the body and keeps its result.
     ///
-    /// - Returns: what it threw; `nil` when it returned.
+    /// - Returns: the body's error; `nil` when it returned.
     func runBody() async -> (any Error)? {
         preconditionFailure("only QoSOperation has a body")
     }
@@ -68,7 +68,7 @@ public class AnyOperation: CurrentWork, @unchecked Sendable {
         preconditionFailure("only QoSOperation has a result")
     }
 
-    /// Throws what the operation ended with, if that is an error.
+    /// Throws the operation's error, if it ended with one.
     func checkResult() throws {
         preconditionFailure("only QoSOperation has a result")
     }

@@ -1,4 +1,4 @@
-/// A type of operations: what one would make a subclass for.
+/// A type of operations, used like a subclass.
 ///
 /// ```swift
 /// struct Thumbnail: OperationBody {
@@ -8,10 +8,10 @@
 /// let thumbnail = QoSOperation(Thumbnail(image: url))
 /// ```
 public protocol OperationBody<Value>: Sendable {
-    /// What the operation returns.
+    /// The type of the operation's result.
     associatedtype Value: Sendable
 
-    /// How its operations are set up if nothing else is said.
+    /// The default options of the type's operations.
     var options: OperationOptions { get }
 
     /// Does the work, once.

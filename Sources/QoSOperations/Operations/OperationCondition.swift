@@ -1,10 +1,9 @@
-/// Something that has to be so before an operation is ready, beside the end of what it depends on: a network that can be
-/// reached, a file that exists, a permission.
+/// A condition that delays an operation after its dependencies: a reachable network, an existing file, a permission.
 ///
-/// Asked when all dependencies have finished, in a task of the operation's level, one condition after the other. The operation
-/// takes no place in its queue's limit meanwhile.
+/// Conditions are asked when all dependencies have finished, in a task of the operation's level, one after the other.
+/// Meanwhile the operation takes no place in its queue's limit.
 public struct OperationCondition: Sendable {
-    /// Says what the condition is, for logs and lists.
+    /// The condition's name for logs and lists.
     public let name: String
 
     private let check: @Sendable () async throws -> Void
@@ -12,9 +11,9 @@ public struct OperationCondition: Sendable {
     /// Makes a condition.
     ///
     /// - Parameters:
-    ///   - name: what it is.
-    ///   - check: returns when the condition is met, after however long a wait; throws when it will not be, which ends the
-    ///     operation with that error. It is cancelled with the operation.
+    ///   - name: the name for logs and lists.
+    ///   - check: returns when the condition is met, after any wait. If it throws, the operation ends with that error.
+    ///     It is cancelled with the operation.
     public init(_ name: String, check: @escaping @Sendable () async throws -> Void) {
         self.name = name
         self.check = check

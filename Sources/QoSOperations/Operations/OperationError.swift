@@ -1,25 +1,26 @@
-/// What can go wrong with operations and their queues; each leaves everything as it was.
+/// An error of operations and their queues. A refused call changes nothing.
 public enum OperationError: Error, Sendable, Hashable {
-    /// The dependency would close this cycle: each of the operations depends on the next, the last on the first (rule O10).
+    /// A refused dependency. It would close this cycle: each operation depends on the next, the last on the first (rule
+    /// O10).
     case dependencyCycle([String])
-    /// The operation named has started or finished, and takes no more dependencies (rule O10).
+    /// A refused dependency of the named operation, which has started or finished (rule O10).
     case dependencyAfterStart(String)
-    /// The operation named was added to a queue before; an operation runs once, in one queue.
+    /// The named operation was added to a queue before. An operation runs once, in one queue.
     case addedTwice(String)
-    /// The operation named did not run, because one that it depends on failed or was cancelled (rule O11).
+    /// The named operation did not run, because one of its dependencies failed or was cancelled (rule O11).
     case dependencyFailed(String)
-    /// The operation named would wait for itself, or for the queue that it runs in.
+    /// The named operation would wait for itself, or for its own queue.
     case waitsForItself(String)
-    /// Each of these operations would wait for the next, the last for the first, for ever: what was asked for has not been done.
+    /// A refused call. With it, each of these operations would wait for the next, the last for the first, forever.
     case deadlock([OperationWait])
-    /// The queue named is not suspended.
+    /// The named queue is not suspended.
     case notSuspended(String)
-    /// That many operations at a time make no sense.
+    /// An invalid limit: it must be positive.
     case invalidLimit(Int)
 }
 
 extension OperationError: CustomStringConvertible {
-    /// What is wrong and what to do about it.
+    /// The mistake and its remedy.
     public var description: String {
         switch self {
         case .dependencyCycle(let names):

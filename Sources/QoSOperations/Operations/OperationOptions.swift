@@ -1,18 +1,19 @@
 public import QoSCore
 
-/// How an operation is set up.
+/// The options of an operation.
 public struct OperationOptions: Sendable {
     /// The name for errors, logs and lists.
     public var name: String?
     /// The level; `nil` to infer it (rule O1).
     public var level: QoSLevel?
-    /// What the operation works with, which gives it a level when ``level`` is `nil` (rule O12).
+    /// The kind of the operation's work. It gives the level if ``level`` is `nil` (rule O12).
     public var kind: OperationKind
-    /// What happens when an operation that it depends on fails or is cancelled (rule O11).
+    /// The policy for a failed or cancelled dependency (rule O11).
     public var onFailedDependency: FailedDependencyPolicy
-    /// Whether it runs alone in its queue: after everything that was added before it, before everything added after it.
+    /// Whether the operation runs alone in its queue: after everything added before it, before everything added after
+    /// it.
     public var isBarrier: Bool
-    /// What has to be met, beside its dependencies, before it is ready.
+    /// The conditions for the operation to be ready, beside its dependencies.
     public var conditions: [OperationCondition]
 
     /// Makes options.

@@ -2,7 +2,7 @@ import QoSCore
 import QoSRuntime
 
 extension OperationOrigin {
-    /// The origin of what the calling code creates (rules O1, O2).
+    /// The origin of an operation that the calling code creates (rules O1, O2).
     static func current() -> OperationOrigin {
         let operation = WorkScope.current as? AnyOperation
         return OperationOrigin(

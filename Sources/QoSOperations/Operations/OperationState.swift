@@ -1,13 +1,13 @@
 public import QoSCore
 
-/// Where an operation stands.
+/// The state of an operation.
 public enum OperationState: Sendable, Hashable {
     /// In no queue yet.
     case created
-    /// In a queue, and not started: it waits for what it depends on, for its conditions, a barrier or its turn.
+    /// In a queue and not started. It waits for its dependencies, its conditions, a barrier or its turn.
     case waiting
-    /// Its body runs.
+    /// The body runs.
     case running
-    /// It has ended, in this way.
+    /// Ended, with this outcome.
     case finished(OperationOutcome)
 }

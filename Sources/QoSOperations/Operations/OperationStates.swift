@@ -1,17 +1,17 @@
 /// The states of an operation from the present one to its end: see ``AnyOperation/states``.
 ///
-/// A state that nobody took before the next one came is passed over; the last one never is.
+/// It skips a state that the watcher did not read before the next one came. It never skips the last one.
 public struct OperationStates: AsyncSequence, Sendable {
     let operation: AnyOperation
 
-    /// Begins with the state that the operation has now.
+    /// Returns an iterator that begins with the operation's present state.
     public func makeAsyncIterator() -> Iterator {
         let (changes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         OperationDomain.shared.watch(operation, continuation)
         return Iterator(operation: operation, changes: changes.makeAsyncIterator())
     }
 
-    /// Goes on from one state to the next.
+    /// An iterator over the states.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let operation: AnyOperation
         fileprivate var changes: AsyncStream<Void>.Iterator
@@ -22,13 +22,14 @@ public struct OperationStates: AsyncSequence, Sendable {
             self.changes = changes
         }
 
-        /// The next state, at once if the operation has another one than the last; `nil` after its end, or when the calling
-        /// task was cancelled.
+        /// The next state; `nil` after the operation's end, or if the calling task was cancelled.
+        ///
+        /// It returns at once if the operation's state differs from the last one.
         public mutating func next() async -> OperationState? {
             await next(isolation: #isolation)
         }
 
-        /// As ``next()``, for a caller of that isolation.
+        /// The next state, for a caller of that isolation: see ``next()``.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> OperationState? {
             while true {
                 if case .finished = last { return nil }

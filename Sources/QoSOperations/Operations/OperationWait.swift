@@ -1,15 +1,15 @@
 public import QoSCore
 
-/// One operation that would wait for another: a link of ``OperationError/deadlock(_:)``.
+/// A wait of one operation for another: a link of ``OperationError/deadlock(_:)``.
 public struct OperationWait: Sendable, Hashable {
-    /// The name of the one that waits.
+    /// The name of the waiting operation.
     public let waiter: String
-    /// The name of the one that is waited for.
+    /// The name of the awaited operation.
     public let awaited: String
-    /// Why.
+    /// The reason of the wait.
     public let reason: OperationWaitReason
 
-    /// A link.
+    /// Makes a link.
     public init(waiter: String, awaited: String, reason: OperationWaitReason) {
         self.waiter = waiter
         self.awaited = awaited
@@ -18,7 +18,7 @@ public struct OperationWait: Sendable, Hashable {
 }
 
 extension OperationWait: CustomStringConvertible {
-    /// As in "b depends on a".
+    /// The link in words, for example "b depends on a".
     public var description: String {
         switch reason {
         case .dependency: "\(waiter) depends on \(awaited)"

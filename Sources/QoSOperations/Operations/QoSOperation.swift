@@ -1,7 +1,10 @@
 public import QoSCore
 import QoSRuntime
 
-/// A piece of asynchronous work that runs once, in an operation queue, when what it depends on has finished.
+// SAFETY: `body` and `result` belong to the runner from the start of the operation to its end. Before that, the thread
+// that ends the operation touches them under the domain's lock. Afterwards the result does not change, and its readers
+// have seen the end under the lock.
+/// A piece of asynchronous work that runs once, in an operation queue, after its dependencies.
 ///
 /// ```swift
 /// let page = QoSOperation { try await fetch(url) }
@@ -11,14 +14,10 @@ import QoSRuntime
 /// print(try await words.value)
 /// ```
 ///
-/// It has a level: the assigned one, or one inferred from where it was created and added (rule O1); waiting for it, and
-/// what depends on it, raise it (rules O3–O9), whether it waits or runs.
+/// Its level is the assigned one, or is inferred from the places of its creation and addition (rule O1). Its waiters
+/// and dependents raise it (rules O3–O9), both queued and running.
 ///
 /// Threading: any thread.
-///
-/// SAFETY: `body` and `result` belong to the runner from the start of the operation to its end. Before that they are
-/// touched under the domain's lock, by whoever ends it; after it the result does not change, and is read by those who
-/// have seen the end under the lock.
 public final class QoSOperation<Value: Sendable>: AnyOperation, @unchecked Sendable {
     private enum Body: Sendable {
         case plain(@Sendable () async throws -> Value)
@@ -28,19 +27,19 @@ public final class QoSOperation<Value: Sendable>: AnyOperation, @unchecked Senda
     private var body: Body?
     private var stored: Result<Value, any Error>?
 
-    /// Makes an operation of a closure that is told its context.
+    /// Makes an operation from a closure with a context.
     public init(_ options: OperationOptions, body: @escaping @Sendable (OperationContext) async throws -> Value) {
         self.body = .told(body)
         super.init(options)
     }
 
-    /// Makes an operation of a closure that need not know its context.
+    /// Makes an operation from a closure without a context.
     public init(_ options: OperationOptions, body: @escaping @Sendable () async throws -> Value) {
         self.body = .plain(body)
         super.init(options)
     }
 
-    /// Makes an operation of a closure.
+    /// Makes an operation from a closure.
     ///
     /// - Parameters:
     ///   - name: for errors, logs and lists.
@@ -52,7 +51,7 @@ public final class QoSOperation<Value: Sendable>: AnyOperation, @unchecked Senda
         self.init(OperationOptions(name: name, level: level), body: body)
     }
 
-    /// Makes an operation of a value that knows the work.
+    /// Makes an operation from a value of a type of operations.
     public convenience init(_ body: some OperationBody<Value>, options: OperationOptions? = nil) {
         self.init(options ?? body.options, body: { context in try await body.run(context) })
     }
@@ -61,10 +60,11 @@ public final class QoSOperation<Value: Sendable>: AnyOperation, @unchecked Senda
         if body != nil { buryBody() }
     }
 
-    /// The result, once the operation has ended; waits for that, and raises the operation to the caller's level (rule O9).
+    /// The result of the operation. It waits for the end, and raises the operation to the caller's level (rule O9).
     ///
-    /// - Throws: what the body threw; `CancellationError` for an operation that was cancelled before it ran;
-    ///   ``OperationError/dependencyFailed(_:)``; as ``AnyOperation/finished()`` in an operation that this one waits for.
+    /// - Throws: the body's error; `CancellationError` for an operation that was cancelled before it ran;
+    ///   ``OperationError/dependencyFailed(_:)``; the errors of ``AnyOperation/finished(promotes:)`` in an operation
+    ///   that this one waits for.
     public var value: Value {
         get async throws {
             try await finished()
@@ -72,7 +72,7 @@ public final class QoSOperation<Value: Sendable>: AnyOperation, @unchecked Senda
         }
     }
 
-    /// The result if the operation has ended; `nil` before.
+    /// The result; `nil` before the operation's end.
     public var result: Result<Value, any Error>? {
         isFinished ? stored : nil
     }
@@ -81,7 +81,7 @@ public final class QoSOperation<Value: Sendable>: AnyOperation, @unchecked Senda
         stored ?? .failure(CancellationError())
     }
 
-    /// The value of an operation that is known to have ended, because the caller depends on it.
+    /// The value of an operation that has ended, because the caller depends on it.
     ///
     /// - Throws: as ``value``, for a caller that runs although this one failed.
     func finishedValue() throws -> Value {

@@ -1,20 +1,20 @@
 import QoSKernel
 
-/// How far an operation is, to be reported by its body and watched by whoever waits.
+/// The progress of an operation. Its body reports, and others watch.
 ///
 /// Threading: any thread.
 public final class OperationProgress: Sendable {
-    /// What was reported last.
+    /// A report of progress.
     public struct State: Sendable, Hashable {
-        /// 0…1; of an amount that is not known, what was reported before.
+        /// The completed fraction, 0…1. For an unknown total, the last reported fraction.
         public var fraction: Double
-        /// How much is done, in units of the body's choice; `nil` where only a fraction was reported.
+        /// The completed amount, in units of the body's choice; `nil` if only a fraction was reported.
         public var completed: Int?
-        /// How much there is in all, in the same units; `nil` for an amount that is not known.
+        /// The total amount, in the same units; `nil` if it is unknown.
         public var total: Int?
-        /// What it is doing, for people; `nil` without one.
+        /// The present activity, for people; `nil` without one.
         public var text: String?
-        /// Whether the operation has ended; nothing follows.
+        /// Whether the operation has ended. No further state follows.
         public var isFinished: Bool
 
         /// Makes a state.
@@ -28,7 +28,7 @@ public final class OperationProgress: Sendable {
             self.isFinished = isFinished
         }
 
-        /// Whether it is known how much is done, and not how much there is.
+        /// Whether the completed amount is known, and the total is not.
         public var isIndefinite: Bool { completed != nil && total == nil }
     }
 
@@ -40,21 +40,21 @@ public final class OperationProgress: Sendable {
 
     private let storage: Lock<Storage>
 
-    /// Makes the progress of an operation that has not ended, or that has.
+    /// Makes the progress of a running or an ended operation.
     init(isFinished: Bool) {
         var storage = Storage()
         storage.state.isFinished = isFinished
         self.storage = Lock(storage)
     }
 
-    /// What was reported last.
+    /// The last report.
     public var current: State { storage.withLock { $0.state } }
 
-    /// Reports how far the work is.
+    /// Reports a completed fraction.
     ///
     /// - Parameters:
-    ///   - fraction: 0…1; anything else is moved to the nearest end. NaN changes nothing.
-    ///   - text: what the work is doing; `nil` keeps the last.
+    ///   - fraction: 0…1; a value outside is moved to the nearest end. NaN changes nothing.
+    ///   - text: the present activity; `nil` keeps the last one.
     public func report(_ fraction: Double, _ text: String? = nil) {
         change { state in
             if !fraction.isNaN {
@@ -65,12 +65,12 @@ public final class OperationProgress: Sendable {
         }
     }
 
-    /// Reports how much of the work is done, in units of the body's choice.
+    /// Reports a completed amount, in units of the body's choice.
     ///
     /// - Parameters:
-    ///   - completed: not negative; more than the total counts as that.
-    ///   - total: how much there is in all; `nil`, zero or less for an amount that is not known, which leaves the fraction.
-    ///   - text: what the work is doing; `nil` keeps the last.
+    ///   - completed: not negative; more than the total counts as the total.
+    ///   - total: the total amount. `nil`, zero or less means that it is unknown; the fraction then stays.
+    ///   - text: the present activity; `nil` keeps the last one.
     public func report(_ completed: Int, of total: Int?, _ text: String? = nil) {
         let total = total.flatMap { $0 > 0 ? $0 : nil }
         let completed = min(max(completed, 0), total ?? .max)
@@ -81,7 +81,7 @@ public final class OperationProgress: Sendable {
         }
     }
 
-    /// The states from now on, the present one first; the ones that nobody took in time are passed over. Ends with the
+    /// The states from now on, the present one first. It skips states that were not read in time, and ends with the
     /// operation.
     public var updates: AsyncStream<State> {
         let (stream, continuation) = AsyncStream.makeStream(of: State.self, bufferingPolicy: .bufferingNewest(1))
@@ -98,7 +98,7 @@ public final class OperationProgress: Sendable {
         return stream
     }
 
-    /// The operation has ended.
+    /// Notes that the operation has ended.
     func finish() {
         change { state in state.isFinished = true }
         let observers = storage.withLock { storage in
@@ -118,7 +118,7 @@ public final class OperationProgress: Sendable {
 }
 
 extension AnyOperation {
-    /// How far the operation is.
+    /// The progress of the operation.
     public var progress: OperationProgress {
         OperationDomain.shared.look { _ in
             if let progress = record.progress { return progress }

@@ -1,11 +1,10 @@
 extension QoSOperationQueue {
-    /// How far the queue is.
+    /// The progress of the queue.
     public var progress: QueueProgress {
         OperationDomain.shared.look { state in QueueProgress(state[id]) }
     }
 
-    /// How many operations the queue is going to be given in all, for its progress; `nil`, as long as nobody says, for those that it
-    /// was given. Nothing else depends on it.
+    /// The expected number of operations in all, for ``progress`` only; `nil` counts the added ones.
     public var expectedCount: Int? {
         get { OperationDomain.shared.look { $0[id]?.expected } }
         set {
@@ -16,8 +15,9 @@ extension QoSOperationQueue {
         }
     }
 
-    /// How far the queue is from now on, the present state first; states that nobody took in time are passed over. Ends when
-    /// the queue has been released and all that was in it has ended.
+    /// The queue's progress from now on, the present state first. It skips states that were not read in time.
+    ///
+    /// It ends when the queue was released and all of its operations have ended.
     public var progressUpdates: AsyncStream<QueueProgress> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: QueueProgress.self, bufferingPolicy: .bufferingNewest(1))

@@ -1,17 +1,17 @@
-/// How far a queue is: of all operations that were added to it, how many have ended.
+/// The progress of a queue: the numbers of its added and its ended operations.
 public struct QueueProgress: Sendable, Hashable {
-    /// How many operations were added.
+    /// The number of added operations.
     public let added: Int
-    /// How many of them have ended, in whatever way.
+    /// The number of ended operations, whatever their outcome.
     public let finished: Int
 
-    /// How many are going to be added in all, as far as somebody has said so: see ``QoSOperationQueue/expectedCount``.
+    /// The expected number of operations; `nil` if it was not set: see ``QoSOperationQueue/expectedCount``.
     public let expected: Int?
 
-    /// How many there are in all: those that were added, or that are expected if these are more.
+    /// The number of operations in all: the added ones, or the expected ones if these are more.
     public var total: Int { max(added, expected ?? 0) }
 
-    /// 0…1; 1 for a queue that was given nothing and expects nothing.
+    /// The completed fraction, 0…1; 1 for a queue without added and expected operations.
     public var fraction: Double { total == 0 ? 1 : Double(finished) / Double(total) }
 
     /// Makes a progress from numbers.
@@ -27,7 +27,7 @@ public struct QueueProgress: Sendable, Hashable {
         expected = queue?.expected
     }
 
-    /// Something to tell a queue's observers, outside of the lock.
+    /// A message to a queue's observers, sent outside of the lock.
     struct Report: Sendable {
         private let progress: QueueProgress
         private let observers: [AsyncStream<QueueProgress>.Continuation]

@@ -1,7 +1,7 @@
 public import QoSCore
 public import QoSRuntime
 
-/// Runs operations on a scheduler, each in the pool of its class, by level and in the order in which they were added.
+/// A queue that runs operations on a scheduler, each in the pool of its class, by level and in the order of adding.
 ///
 /// ```swift
 /// let queue = QoSOperationQueue("thumbnails", scheduler: scheduler, level: .utility)
@@ -9,16 +9,17 @@ public import QoSRuntime
 /// show(try await thumbnail.value)
 /// ```
 ///
-/// A queue with a level gives it to operations that have none and promotes those that are lower; an operation of a higher
-/// level promotes the queue and everything in it (rules Q2–Q5). A queue without one leaves each operation its own (rule Q1).
+/// A queue with a level gives it to operations without one, and promotes lower operations. An operation of a higher
+/// level promotes the queue and all of its operations (rules Q2–Q5). In a queue without a level, each operation keeps
+/// its own (rule Q1).
 ///
-/// The queue may be released with work in it: what was added runs, also if the queue is suspended.
+/// The queue may be released with operations in it. They run, also if the queue is suspended.
 ///
 /// Threading: any thread.
 public final class QoSOperationQueue: Sendable {
     /// The name for errors, logs and lists.
     public let name: String
-    /// Where the operations run.
+    /// The scheduler that runs the operations.
     public let scheduler: QoSScheduler
     let id: OperationQueueID
 
@@ -26,11 +27,11 @@ public final class QoSOperationQueue: Sendable {
     ///
     /// - Parameters:
     ///   - name: for errors, logs and lists.
-    ///   - scheduler: where the operations run.
-    ///   - level: `nil` for a queue that leaves operations their own (rule Q1).
-    ///   - maxConcurrent: how many operations may run at the same time.
-    ///   - promotion: how long a promotion by an operation lasts (rule Q5).
-    ///   - isSuspended: whether it starts nothing until it is resumed.
+    ///   - scheduler: runs the operations.
+    ///   - level: `nil` for a queue in which operations keep their own (rule Q1).
+    ///   - maxConcurrent: the number of operations that may run at the same time.
+    ///   - promotion: the duration of a promotion by an operation (rule Q5).
+    ///   - isSuspended: whether the queue starts no operation until it is resumed.
     public init(
         _ name: String = "operations", scheduler: QoSScheduler, level: QoSLevel? = nil,
         maxConcurrent: ConcurrencyLimit = .automatic, promotion: QueuePromotionLifetime = .untilSet,
@@ -54,26 +55,26 @@ public final class QoSOperationQueue: Sendable {
 
     // MARK: Adding
 
-    /// Adds an operation, which starts as soon as nothing it depends on, no barrier and no limit keeps it.
+    /// Adds an operation. It starts when no dependency, barrier or limit keeps it back.
     ///
-    /// - Throws: ``OperationError/addedTwice(_:)``; ``OperationError/deadlock(_:)`` for one that would stand behind a barrier
-    ///   which waits for it, directly or through others, or that would close another circle of operations.
+    /// - Throws: ``OperationError/addedTwice(_:)``. ``OperationError/deadlock(_:)`` for an operation behind a barrier
+    ///   that waits for it, directly or through others, or for one that would close another circle of operations.
     public func add(_ operation: AnyOperation) throws(OperationError) {
         try OperationDomain.shared.add(CollectionOfOne(operation), to: id)
     }
 
-    /// Adds operations, all of them or none; cheaper than one by one.
+    /// Adds operations, all of them or none. This is cheaper than one by one.
     ///
-    /// A long list without barriers comes in pieces, so that others are not kept waiting: the first of it may run before the last is
-    /// in the queue.
+    /// A long list without barriers is added in pieces, so that other threads need not wait. Its first operations may
+    /// run before the last one is in the queue.
     ///
     /// - Throws: ``OperationError/addedTwice(_:)`` if one of them is in a queue, or twice in the list;
-    ///   ``OperationError/deadlock(_:)`` as for one alone.
+    ///   ``OperationError/deadlock(_:)`` as for a single operation.
     public func add(_ operations: [AnyOperation]) throws(OperationError) {
         try OperationDomain.shared.add(operations, to: id)
     }
 
-    /// Makes an operation of a closure and adds it.
+    /// Makes an operation from a closure and adds it.
     @discardableResult
     public func addOperation<Value: Sendable>(
         name: String? = nil, level: QoSLevel? = nil, _ body: @escaping @Sendable () async throws -> Value
@@ -81,7 +82,7 @@ public final class QoSOperationQueue: Sendable {
         adding(QoSOperation(name: name, level: level, body))
     }
 
-    /// Makes an operation of a closure that is told its context, and adds it.
+    /// Makes an operation from a closure with a context, and adds it.
     @discardableResult
     public func addOperation<Value: Sendable>(
         _ options: OperationOptions, _ body: @escaping @Sendable (OperationContext) async throws -> Value
@@ -89,7 +90,7 @@ public final class QoSOperationQueue: Sendable {
         adding(QoSOperation(options, body: body))
     }
 
-    /// Makes an operation of a closure that need not know its context, and adds it.
+    /// Makes an operation from a closure without a context, and adds it.
     @discardableResult
     public func addOperation<Value: Sendable>(
         _ options: OperationOptions, _ body: @escaping @Sendable () async throws -> Value
@@ -97,7 +98,7 @@ public final class QoSOperationQueue: Sendable {
         adding(QoSOperation(options, body: body))
     }
 
-    /// Adds an operation that runs alone: after everything that was added before it, before everything added after it.
+    /// Adds an operation that runs alone: after everything added before, before everything added after.
     @discardableResult
     public func addBarrier<Value: Sendable>(
         name: String? = nil, level: QoSLevel? = nil, _ body: @escaping @Sendable () async throws -> Value

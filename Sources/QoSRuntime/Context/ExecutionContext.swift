@@ -3,7 +3,7 @@ public import ServiceContextModule
 
 /// What travels with work: the level it was submitted at, the service context, the activity (rule X1).
 ///
-/// Capture it with ``current`` where work is submitted or created, run the work's body with ``run(_:)-swift.method`` where it is
+/// Capture it with ``current`` where work is submitted or created, run the work's body with `run(_:)` where it is
 /// executed (rule X2). Tasks need neither: their children inherit all of it.
 ///
 /// ```swift

@@ -23,8 +23,9 @@ extension QoS {
     /// running code itself stays what it is. Activities nest: the innermost that says a level counts.
     ///
     /// - Parameters:
-    ///   - options: what is asked; see ``QoSCore/ActivityOptions/level`` for the level that follows.
+    ///   - options: what is asked; see `ActivityOptions.level` for the level that follows.
     ///   - reason: for diagnostics (``activities``).
+    ///   - body: the work of the activity.
     public static func performActivity<Success, Failure: Error>(
         _ options: ActivityOptions, reason: String, _ body: () throws(Failure) -> Success
     ) throws(Failure) -> Success {

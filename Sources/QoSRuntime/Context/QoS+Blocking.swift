@@ -32,7 +32,7 @@ extension QoS {
     /// class is to stand aside.
     ///
     /// Costs a nanosecond or two while nothing stands in the way. It returns at once where other work may wait for the caller: within a
-    /// call of an actor, within an item of a serial queue, in promoted work, and within ``withBlocking(_:)``. A job that is promoted while
+    /// call of an actor, within an item of a serial queue, in promoted work, and within `withBlocking(_:)`. A job that is promoted while
     /// it waits here goes on.
     ///
     /// Any thread; on one that is no scheduler's worker it does nothing. In a task, prefer ``yieldIfNeeded()``, which keeps no

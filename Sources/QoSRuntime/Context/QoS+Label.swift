@@ -6,7 +6,9 @@ extension QoS {
     ///
     /// May be nested: the innermost counts. A few nanoseconds; any thread, on one that is no scheduler's worker the body just runs.
     ///
-    /// - Parameter label: a literal of at least one character.
+    /// - Parameters:
+    ///   - label: a literal of at least one character.
+    ///   - body: the labelled work.
     public static func withLabel<Success, Failure: Error>(
         _ label: StaticString, _ body: () throws(Failure) -> Success
     ) throws(Failure) -> Success {

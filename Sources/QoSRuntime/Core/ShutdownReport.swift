@@ -3,7 +3,7 @@ public struct ShutdownReport: Sendable, Hashable {
     /// The names of worker threads whose job did not come to an end in time. They are left behind and end with it.
     public let abandonedWorkers: [String]
 
-    /// The names of worker threads that are still in a job which declared ``QoSCore/ShutdownBehavior/continue``. They end with it.
+    /// The names of worker threads that are still in a job which declared `ShutdownBehavior.continue`. They end with it.
     public let continuingWorkers: [String]
 
     /// What went wrong when the event loop closed; `nil` in all but broken environments.

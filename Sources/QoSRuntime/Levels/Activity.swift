@@ -4,7 +4,7 @@ import Synchronization
 
 /// A piece of the program's activity that is going on: what it asks of the system, and why (rule S8).
 ///
-/// Begun by ``QoS/performActivity(_:reason:_:)-swift.type.method``; it lasts as long as the body.
+/// Begun by `QoS.performActivity(_:reason:_:)`; it lasts as long as the body.
 public struct Activity: Sendable, Identifiable {
     /// A number that no other activity of the process has; never 0.
     public let id: UInt64

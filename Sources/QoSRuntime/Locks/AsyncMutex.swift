@@ -25,7 +25,9 @@ public final class AsyncMutex<Value: Sendable>: @unchecked Sendable {
 
     /// A free mutex around a value.
     ///
-    /// - Parameter name: for reports and errors.
+    /// - Parameters:
+    ///   - value: the guarded value.
+    ///   - name: for reports and errors.
     public init(_ value: Value, name: String? = nil) {
         gate = AsyncGate(
             permits: 1, description: name.map { "mutex '\($0)'" } ?? "a mutex without a name")

@@ -24,7 +24,9 @@ public struct QoSMutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
 
     /// A free mutex around a value.
     ///
-    /// - Parameter name: for reports and errors.
+    /// - Parameters:
+    ///   - value: the guarded value.
+    ///   - name: for reports and errors.
     public init(_ value: consuming sending Value, name: String? = nil) {
         let alignment = max(MemoryLayout<UInt>.alignment, MemoryLayout<Value>.alignment)
         let memory = UnsafeMutableRawPointer.allocate(

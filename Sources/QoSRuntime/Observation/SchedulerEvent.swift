@@ -53,7 +53,7 @@ public enum StallKind: String, Sendable, Hashable, Codable {
 
 /// How it is known that a worker is blocked.
 public enum BlockingReason: String, Sendable, Hashable, Codable {
-    /// The job said so, by ``QoS/withBlocking(_:)``.
+    /// The job said so, by `QoS.withBlocking(_:)`.
     case declared
     /// Its thread was seen asleep with the job unfinished.
     case detected

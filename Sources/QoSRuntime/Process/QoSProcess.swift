@@ -42,7 +42,7 @@ public enum QoSProcess {
     /// | the body throws ``ExitStatus`` | its code |
     /// | the body throws anything else | 1, and the error on standard error |
     /// | SIGINT, SIGTERM | the body's task is cancelled and has ``Configuration/signalGrace`` to end; then as above, except that a `CancellationError` gives 128 + the signal's number, as does the end of the grace |
-    /// | the body ends while work that declared ``QoSCore/ShutdownBehavior/block`` goes on | as above, when that has ended, or after ``Configuration/signalGrace`` |
+    /// | the body ends while work that declared `ShutdownBehavior.block` goes on | as above, when that has ended, or after ``Configuration/signalGrace`` |
     /// | one of these signals a second time, or while such work is waited for | 128 + the signal's number, at once |
     ///
     /// `DispatchQueue.main` keeps working: its blocks run on the main thread between the main actor's jobs.

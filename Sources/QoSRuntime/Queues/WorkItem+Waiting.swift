@@ -8,7 +8,7 @@ extension WorkItem {
     /// Waits, blocking the calling thread, until the item has finished.
     ///
     /// On a worker of a scheduler the thread runs what stands before the item, and the item, where nobody else does. In a task
-    /// use ``finished()``.
+    /// use ``finished(promotes:)``.
     ///
     /// - Throws: ``WorkQueueError/wouldDeadlock(_:)`` when the calling thread runs the item, or one that it has to wait for;
     ///   ``WorkQueueError/deadlock(waits:)`` when whoever would have to end the wait waits, in the end, for the calling thread.

@@ -14,13 +14,13 @@ import QoSKernel
 ///
 /// Threading: any thread.
 public final class WorkItem: Sendable {
-    /// The item's own level; with ``WorkItemFlags/assignCurrent`` and none given, that of the code that made it (rule B9).
+    /// The item's own level; with `WorkItemFlags.assignCurrent` and none given, that of the code that made it (rule B9).
     public let level: QoSLevel?
 
     /// The item's flags.
     public let flags: WorkItemFlags
 
-    /// With ``WorkItemFlags/assignCurrent``: the context of the code that made the item (rules B9, X2).
+    /// With `WorkItemFlags.assignCurrent`: the context of the code that made the item (rules B9, X2).
     let contextAtCreation: CarriedContext?
     let state: Lock<WorkItemState>
 

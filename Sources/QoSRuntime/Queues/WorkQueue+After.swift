@@ -14,6 +14,7 @@ extension WorkQueue {
     ///     class (rule S6).
     ///   - level: the closure's own level.
     ///   - flags: none by default, which inherits.
+    ///   - body: the work.
     public func async(
         after delay: Duration, tolerance: Duration? = nil, level: QoSLevel? = nil, flags: WorkItemFlags = [],
         _ body: @escaping @Sendable () -> Void

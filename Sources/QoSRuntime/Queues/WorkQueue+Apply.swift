@@ -31,7 +31,9 @@ extension WorkQueue {
     /// Runs a closure for each of the numbers 0 to `count` − 1, as many at once as the queue allows, without blocking a thread
     /// (rule B14).
     ///
-    /// - Parameter body: is called once for each number, by several threads at once.
+    /// - Parameters:
+    ///   - count: 0 or less runs nothing.
+    ///   - body: is called once for each number, by several threads at once.
     /// - Throws: `CancellationError` when the task is cancelled: numbers that have not begun are left out.
     public func apply(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) async throws {
         guard count > 0 else { return }

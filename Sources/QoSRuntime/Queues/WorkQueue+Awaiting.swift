@@ -9,7 +9,8 @@ extension WorkQueue {
     /// - Parameters:
     ///   - level: the closure's own level.
     ///   - flags: none by default, which inherits.
-    /// - Throws: what the closure throws; `CancellationError`, also where ``WorkItemFlags/onShutdown(_:)`` lets it be passed over.
+    ///   - body: the work.
+    /// - Throws: what the closure throws; `CancellationError`, also where `WorkItemFlags.onShutdown(_:)` lets it be passed over.
     @discardableResult
     public func run<Success: Sendable>(
         level: QoSLevel? = nil, flags: WorkItemFlags = [], _ body: @escaping @Sendable () throws -> Success

@@ -9,6 +9,7 @@ extension WorkQueue {
     /// - Parameters:
     ///   - level: the closure's own level.
     ///   - flags: none by default, which inherits.
+    ///   - body: the work.
     public func async(
         level: QoSLevel? = nil, flags: WorkItemFlags = [], _ body: @escaping @Sendable () -> Void
     ) {
@@ -46,6 +47,7 @@ extension WorkQueue {
     /// - Parameters:
     ///   - level: the closure's own level.
     ///   - flags: none by default, which enforces `level`.
+    ///   - body: the work.
     /// - Throws: what the closure throws; ``WorkQueueError/wouldDeadlock(_:)`` where the calling thread runs an item that the
     ///   closure would have to wait for; ``WorkQueueError/deadlock(waits:)`` where those whom it would wait for wait for the calling
     ///   thread, over any number of queues and locks. The closure has not run then.

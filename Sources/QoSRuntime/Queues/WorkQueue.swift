@@ -4,7 +4,7 @@ import QoSKernel
 /// Runs closures in the pools of a scheduler, one at a time or many at once, at levels that are resolved by the rules B5 to B10.
 ///
 /// A serial queue runs its items one at a time, in the order in which they came in. A concurrent one starts them in that order
-/// and runs as many at once as its pools have workers; a ``WorkItemFlags/barrier`` runs alone.
+/// and runs as many at once as its pools have workers; a `WorkItemFlags.barrier` runs alone.
 ///
 /// ```swift
 /// let index = scheduler.makeQueue("index", level: .utility)

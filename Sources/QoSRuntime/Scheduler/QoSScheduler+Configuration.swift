@@ -24,7 +24,7 @@ extension QoSScheduler {
         public var appliesKernelEffects: Bool
 
         /// Whether a worker whose thread sleeps in the kernel with its job unfinished gets somebody to stand in for it although the job
-        /// did not declare it by ``QoS/withBlocking(_:)``, when work of its class waits.
+        /// did not declare it by `QoS.withBlocking(_:)`, when work of its class waits.
         public var detectsBlocking: Bool
 
         /// How long a job of a class may take before it counts as stalled and is reported; a class that is not named has

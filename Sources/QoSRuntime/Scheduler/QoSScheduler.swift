@@ -149,7 +149,7 @@ public final class QoSScheduler: Sendable {
 
     /// Ends the scheduler: lets what is queued and running come to an end, stops the threads, closes the loop.
     ///
-    /// Work that has declared a ``QoSCore/ShutdownBehavior`` is treated accordingly; the following holds for all other.
+    /// Work that has declared a `ShutdownBehavior` is treated accordingly; the following holds for all other.
     ///
     /// Work may go on submitting work until nothing is queued and nothing runs, or until the time is up. After that,
     /// workers leave at the end of the job they run, for which they get two more seconds. Nothing is dropped: what is

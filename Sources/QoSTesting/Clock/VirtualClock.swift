@@ -11,11 +11,11 @@ internal import QoSKernel
 /// try await task.value
 /// ```
 ///
-/// Sleepers wake in the order of their deadlines, those with the same deadline in the order in which they came. A
-/// tolerance is used: a sleeper wakes at the end of its window, or earlier with another one or at the end of an
-/// ``advance(by:)``, never before its deadline. Without a tolerance the deadline is the end of the window.
+/// Sleepers wake in the order of their deadlines, those with the same deadline in the order of arrival. A sleeper wakes
+/// at the end of its window. It wakes earlier together with another one, or at the end of an ``advance(by:)``, but
+/// never before its deadline. Without a tolerance the deadline is the end of the window.
 ///
-/// After ``advance(by:)`` the woken tasks run on whatever executor they have, so they may not have run yet. On a
+/// After ``advance(by:)`` the woken tasks run on their own executors, so they may not have run yet. On a
 /// ``DeterministicScheduler``, whose ``DeterministicScheduler/clock`` moves with it, they have.
 ///
 /// Threading: any thread.
@@ -25,7 +25,7 @@ public final class VirtualClock: Clock, Sendable {
         /// Nanoseconds since the clock was made.
         public let nanoseconds: UInt64
 
-        /// Makes the time that lies so many nanoseconds after a clock was made.
+        /// Makes the time that is a number of nanoseconds after the clock was made.
         public init(nanoseconds: UInt64) {
             self.nanoseconds = nanoseconds
         }
@@ -33,7 +33,7 @@ public final class VirtualClock: Clock, Sendable {
         /// The time since the clock was made.
         public var offset: Duration { .nanoseconds(Int64(clamping: nanoseconds)) }
 
-        /// The time that lies a duration later, at most 584 years after the clock was made and not before that.
+        /// Returns the time that is a duration later: at most 584 years after the clock was made, and not before that.
         public func advanced(by duration: Duration) -> Instant {
             let delta = duration.schedulerNanoseconds
             let (sum, isBeyond) = nanoseconds.addingReportingOverflow(UInt64(clamping: delta))
@@ -41,7 +41,7 @@ public final class VirtualClock: Clock, Sendable {
             return Instant(nanoseconds: nanoseconds - min(nanoseconds, delta.magnitude))
         }
 
-        /// How much later another time is.
+        /// Returns the duration from this time to another one.
         public func duration(to other: Instant) -> Duration { other.offset - offset }
 
         /// Orders by time.
@@ -56,20 +56,20 @@ public final class VirtualClock: Clock, Sendable {
     /// The time.
     public var now: Instant { Instant(nanoseconds: state.withLock { $0.now }) }
 
-    /// A nanosecond.
+    /// The resolution: a nanosecond.
     public var minimumResolution: Duration { .nanoseconds(1) }
 
-    /// How many sleepers wait.
+    /// The number of sleepers.
     public var sleepers: Int { state.withLock { $0.sleepers } }
 
-    /// When the next sleeper has to be woken, at the end of its window; `nil` without sleepers.
+    /// The time at which the next sleeper must wake, at the end of its window; `nil` without sleepers.
     public var nextWake: Instant? { state.withLock { $0.nextWake }.map(Instant.init) }
 
     /// Suspends the task until the clock has been moved to a deadline.
     ///
     /// - Parameters:
-    ///   - deadline: When to wake; a time that is past wakes at once.
-    ///   - tolerance: By how much later it may wake; `nil` is not at all.
+    ///   - deadline: The time to wake; a past time wakes at once.
+    ///   - tolerance: The time by which it may wake later; `nil` means zero.
     /// - Throws: `CancellationError` as soon as the task is cancelled.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         let sleeper = state.withLock { $0.register() }
@@ -92,14 +92,14 @@ public final class VirtualClock: Clock, Sendable {
         }
     }
 
-    /// Moves the clock forward and wakes whose time has come, in order.
+    /// Moves the clock forward and wakes the due sleepers in order.
     ///
-    /// The clock shows each sleeper's time while it is woken. A duration below zero is none.
+    /// The clock shows each sleeper's time while that sleeper is woken. A duration below zero counts as zero.
     public func advance(by duration: Duration) {
         advance(to: now.advanced(by: duration))
     }
 
-    /// Moves the clock forward to a time; see ``advance(by:)``. A time that is past changes nothing.
+    /// Moves the clock forward to a time; see ``advance(by:)``. A past time changes nothing.
     public func advance(to time: Instant) {
         while let due = state.withLock({ $0.advance(to: time.nanoseconds) }) {
             switch due {
@@ -109,7 +109,7 @@ public final class VirtualClock: Clock, Sendable {
         }
     }
 
-    /// Suspends the task until at least so many sleepers wait at the same time. Pays no attention to cancellation.
+    /// Suspends the task until at least a number of sleepers wait at the same time. It ignores cancellation.
     public func waitForSleepers(_ count: Int) async {
         await withCheckedContinuation { continuation in
             let isThere = state.withLock { $0.observes(count: count, continuation) }
@@ -117,7 +117,7 @@ public final class VirtualClock: Clock, Sendable {
         }
     }
 
-    /// Calls a body when the clock is moved into a window; it counts as a sleeper.
+    /// Calls a body when the clock is moved into a window. The call counts as a sleeper.
     func call(within window: TimerWindow, _ body: @escaping @Sendable () -> Void) {
         let observers = state.withLock { $0.calls(within: window, body) }
         for observer in observers { observer.resume() }

@@ -1,21 +1,21 @@
 internal import QoSCore
 
-/// What a virtual clock knows: the time, and who sleeps. It wakes nobody itself.
+/// The state of a virtual clock: the time and the sleepers. It does not wake sleepers itself.
 ///
-/// Complexity: O(log sleepers) an event.
+/// - Complexity: O(log sleepers) an event.
 struct VirtualClockState {
     typealias Sleeper = CheckedContinuation<Void, any Error>
     typealias Observer = CheckedContinuation<Void, Never>
 
-    /// What to do with somebody who wants to sleep.
+    /// An answer to a new sleeper.
     enum Answer {
-        /// Wait; these have waited for as many sleepers.
+        /// Wait. These observers have waited for this number of sleepers.
         case waits([Observer])
         case isPast
         case wasCancelled
     }
 
-    /// Whom to wake.
+    /// The sleepers and calls to wake.
     enum Due {
         case sleeper(Sleeper)
         case action(@Sendable () -> Void)
@@ -41,7 +41,7 @@ struct VirtualClockState {
     var sleepers: Int { timers.count }
     var nextWake: UInt64? { timers.nextWake }
 
-    /// Somebody is about to sleep, and may be cancelled from now on.
+    /// Registers a sleeper, which may be cancelled from now on.
     mutating func register() -> Int {
         lastSleeper += 1
         stages[lastSleeper] = .registered
@@ -68,9 +68,9 @@ struct VirtualClockState {
         return takeObservers()
     }
 
-    /// The task of a sleeper was cancelled.
+    /// Cancels a sleeper.
     ///
-    /// - Returns: the continuation to resume; `nil` when it does not wait yet or any more.
+    /// - Returns: the continuation to resume; `nil` if the sleeper does not wait yet, or no longer waits.
     mutating func cancelled(_ sleeper: Int) -> Sleeper? {
         switch stages[sleeper] {
         case .registered?:
@@ -85,9 +85,10 @@ struct VirtualClockState {
         }
     }
 
-    /// Moves to the next one that is due until a time, or to that time.
+    /// Moves to the next due sleeper before a time, or to that time.
     ///
-    /// - Returns: whom to wake before the next call; `nil` when the clock is there and nobody is due.
+    /// - Returns: the sleepers to wake before the next call; `nil` if the clock has reached the time and no sleeper is
+    ///   due.
     mutating func advance(to time: UInt64) -> Due? {
         while true {
             if let payload = timers.popExpired(now: now) {
@@ -99,9 +100,9 @@ struct VirtualClockState {
         }
     }
 
-    /// Somebody wants to know when so many sleep.
+    /// Registers an observer for a number of sleepers.
     ///
-    /// - Returns: whether they do already; the observer is then not kept.
+    /// - Returns: whether that many sleep already. The observer is then not kept.
     mutating func observes(count: Int, _ observer: Observer) -> Bool {
         if timers.count >= count { return true }
         observers.append((count, observer))

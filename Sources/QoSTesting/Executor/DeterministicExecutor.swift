@@ -3,7 +3,7 @@ internal import QoSCore
 internal import QoSRuntime
 @_spi(ExperimentalCustomExecutors) @_spi(ExperimentalScheduling) import _Concurrency
 
-/// Gives jobs to a deterministic scheduler: at one class, or at that of each job's priority.
+/// An executor that gives jobs to a deterministic scheduler: at one class, or at that of each job's priority.
 ///
 /// Threading: any thread.
 final class DeterministicExecutor: TaskExecutor {
@@ -64,7 +64,8 @@ extension DeterministicExecutor: SchedulingExecutor {
 }
 
 extension Duration {
-    /// The library turns a sleep into a point on a real clock; rounded, what has passed on that clock meanwhile is gone.
+    /// The duration, rounded up. The library turns a sleep into a point on a real clock. Rounding removes the time that
+    /// passes on that clock meanwhile.
     fileprivate var roundedUpToMilliseconds: Duration {
         let nanoseconds = max(0, schedulerNanoseconds)
         return .milliseconds(nanoseconds / 1_000_000 + (nanoseconds % 1_000_000 > 0 ? 1 : 0))

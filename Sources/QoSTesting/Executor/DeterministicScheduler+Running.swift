@@ -2,14 +2,15 @@ public import QoSCore
 internal import QoSKernel
 
 extension DeterministicScheduler {
-    /// How many jobs may run at one moment of virtual time before a run is given up: a task that yields for ever stops time.
+    /// The number of jobs that may run at one moment of virtual time before a run fails. A task that yields forever
+    /// stops time.
     public static let jobsPerInstant = 1_000_000
 
-    /// Runs until nothing is queued, nothing runs and nobody sleeps.
+    /// Runs until no job is queued, no job runs and no task sleeps.
     ///
-    /// - Parameter limit: How much virtual time may pass; what would happen later is left.
+    /// - Parameter limit: The virtual time that may pass. Later events stay.
     /// - Returns: whether nothing is left.
-    /// - Throws: ``DeterministicSchedulerError`` when time stands still, or when it runs already.
+    /// - Throws: ``DeterministicSchedulerError`` if time stands still, or if the scheduler is already running.
     @discardableResult
     public func runUntilIdle(within limit: Duration = .seconds(3600)) throws(DeterministicSchedulerError) -> Bool {
         let end = now.advanced(by: limit)
@@ -17,16 +18,16 @@ extension DeterministicScheduler {
         return isIdle
     }
 
-    /// Runs everything that happens within a duration, and moves the clock by it.
+    /// Runs all events within a duration, and moves the clock by it.
     ///
-    /// - Throws: ``DeterministicSchedulerError`` when time stands still, or when it runs already.
+    /// - Throws: ``DeterministicSchedulerError`` if time stands still, or if the scheduler is already running.
     public func advance(by duration: Duration) throws(DeterministicSchedulerError) {
         try run(until: now.advanced(by: duration))
     }
 
-    /// Runs everything that happens until a time, and moves the clock there.
+    /// Runs all events until a time, and moves the clock there.
     ///
-    /// - Throws: ``DeterministicSchedulerError`` when time stands still, or when it runs already.
+    /// - Throws: ``DeterministicSchedulerError`` if time stands still, or if the scheduler is already running.
     public func run(until time: VirtualClock.Instant) throws(DeterministicSchedulerError) {
         try drive(until: time, isOver: { false })
         // The end counts as a look at the timers: windows that have begun are used.
@@ -36,10 +37,10 @@ extension DeterministicScheduler {
         try drive(until: end, isOver: { false })
     }
 
-    /// Runs until a condition holds, which is looked at after each job and whenever time has passed.
+    /// Runs until a condition holds. The condition is checked after each job and whenever time has passed.
     ///
-    /// - Returns: whether it holds; `false` when nothing is left to do, or only after the limit.
-    /// - Throws: ``DeterministicSchedulerError`` when time stands still, or when it runs already.
+    /// - Returns: whether the condition holds; `false` if nothing is left to do before the limit.
+    /// - Throws: ``DeterministicSchedulerError`` if time stands still, or if the scheduler is already running.
     @discardableResult
     public func run(
         until condition: () -> Bool, within limit: Duration = .seconds(3600)
@@ -48,11 +49,11 @@ extension DeterministicScheduler {
         return condition()
     }
 
-    /// Runs an operation as a task of a class until it has ended, and whatever else happens until then.
+    /// Runs an operation as a task of a class until its end, together with all other events until then.
     ///
-    /// - Returns: what the operation returned.
-    /// - Throws: what the operation threw, or ``DeterministicSchedulerError/stalled(at:)`` when nothing is left to do and it
-    ///   has not ended.
+    /// - Returns: the operation's result.
+    /// - Throws: the operation's error, or ``DeterministicSchedulerError/stalled(at:)`` if nothing is left to do before
+    ///   its end.
     public func run<Success: Sendable>(
         _ qosClass: QoSClass = .default, label: Character? = nil,
         _ operation: @escaping @Sendable () async throws -> Success
@@ -73,7 +74,7 @@ extension DeterministicScheduler {
 
     private var isIdle: Bool { !state.withLock { $0.hasWork } && clock.sleepers == 0 }
 
-    /// Does step after step. Code of tasks runs outside of the lock.
+    /// Runs step after step. Code of tasks runs outside of the lock.
     private func drive(
         until limit: VirtualClock.Instant, isOver: () -> Bool
     ) throws(DeterministicSchedulerError) {
@@ -115,7 +116,7 @@ extension DeterministicScheduler {
     }
 }
 
-/// Where a task leaves what it came to.
+/// A slot for a task's result.
 private final class ResultSlot<Success: Sendable>: Sendable {
     private let result = Lock<Result<Success, any Error>?>(nil)
 

@@ -3,10 +3,11 @@ internal import QoSKernel
 internal import QoSRuntime
 internal import Synchronization
 
-/// Runs Swift tasks in virtual time on the thread of a test: one at a time, and the same way each time.
+/// A scheduler that runs Swift tasks in virtual time on the thread of a test: one at a time, and the same way each
+/// time.
 ///
-/// Which job is next is decided by the values that decide in the real scheduler: admission by class, worst-case waits,
-/// timer windows. Time passes only where a task says so, by ``work(for:)`` or by sleeping.
+/// The values that decide in the real scheduler choose the next job: admission by class, worst-case waits, timer
+/// windows. Time passes only in ``work(for:isolation:)`` and in sleeps.
 ///
 /// ```swift
 /// let scheduler = DeterministicScheduler(cores: 1)
@@ -20,19 +21,19 @@ internal import Synchronization
 ///     """)
 /// ```
 ///
-/// `Task.sleep` on the scheduler's executors takes virtual time, too. But the library reads a real clock for it, so the delay
-/// is rounded up to whole milliseconds; sleep on ``clock`` where the time matters.
+/// `Task.sleep` on the scheduler's executors takes virtual time, too. But the library reads a real clock for it, so the
+/// delay is rounded up to whole milliseconds. Sleep on ``clock`` if the exact time matters.
 ///
-/// A job of a task runs up to its next suspension as one step. What a task awaits outside of this scheduler (another
-/// executor, the main actor) is not waited for.
+/// A job of a task runs up to its next suspension as one step. The scheduler does not wait for work outside of it
+/// (another executor, the main actor).
 ///
-/// Threading: submissions from any thread; one thread at a time runs it.
+/// Threading: submissions from any thread; one thread at a time runs the scheduler.
 public final class DeterministicScheduler: Sendable {
-    /// In which order jobs run that could run at the same time.
+    /// The order of jobs that could run at the same time.
     public enum Order: Sendable, Hashable {
         /// The higher class first, inside a class in the order of arrival.
         case arrival
-        /// Inside a class at random, and at random among the workers of all cores: the same for the same seed.
+        /// At random inside a class, and at random among the workers of all cores. The same seed gives the same order.
         case shuffled(seed: UInt64)
 
         var isShuffled: Bool { self != .arrival }
@@ -45,19 +46,19 @@ public final class DeterministicScheduler: Sendable {
         }
     }
 
-    /// What a scheduler has done.
+    /// The numbers of a scheduler's actions.
     public struct Counters: Sendable, Hashable {
-        /// Jobs taken from a queue and run.
+        /// The number of jobs that were taken from a queue and run.
         public internal(set) var jobsRun = 0
-        /// Waiting tasks that were moved to a higher class because something there waits for them.
+        /// The number of queued tasks that were moved to a higher class, because higher work waits for them.
         public internal(set) var tasksMoved = 0
-        /// Running tasks that were raised for the same reason.
+        /// The number of running tasks that were raised for the same reason.
         public internal(set) var runningPromoted = 0
     }
 
-    /// The clock that moves with the scheduler: for sleeps of code that takes a clock.
+    /// The clock that moves with the scheduler, for code that takes a clock.
     ///
-    /// Move it by the scheduler's methods only.
+    /// Only the scheduler's methods may move it.
     public let clock = VirtualClock()
 
     let state: Lock<VirtualCores>
@@ -67,10 +68,10 @@ public final class DeterministicScheduler: Sendable {
     /// Makes a scheduler at time zero.
     ///
     /// - Parameters:
-    ///   - cores: How many jobs have a core at a time; at least 1.
+    ///   - cores: The number of jobs that have a core at a time; at least 1.
     ///   - order: The order among jobs of a class.
-    ///   - parameters: The constants by class. The grace for crowding is taken as zero, for there is no kernel below that
-    ///     would separate the classes.
+    ///   - parameters: The constants by class. The grace for crowding counts as zero, because no kernel below separates
+    ///     the classes.
     public init(
         cores: Int = 1, order: Order = .arrival, parameters: SchedulingParameters = SchedulingParameters()
     ) {
@@ -81,21 +82,21 @@ public final class DeterministicScheduler: Sendable {
     /// The time.
     public var now: VirtualClock.Instant { clock.now }
 
-    /// What was done so far.
+    /// The actions so far.
     public var counters: Counters { state.withLock { $0.counters } }
 
     // MARK: Executors
 
-    /// An executor of one class, as ``QoSScheduler/executor(for:)``.
+    /// Returns an executor of one class, like `QoSScheduler.executor(for:)`.
     public func executor(for qosClass: QoSClass) -> any TaskExecutor {
         DeterministicExecutor(self, qosClass)
     }
 
-    /// An executor that runs each job at the class of its priority, as ``QoSScheduler/executor``.
+    /// An executor that runs each job at the class of its priority, like `QoSScheduler.executor`.
     public var executor: any TaskExecutor { DeterministicExecutor(self, nil) }
 
-    /// Makes a serial executor for an actor, or for several that exclude each other, as
-    /// ``QoSScheduler/makeSerialExecutor()``.
+    /// Makes a serial executor for an actor, or for several that exclude each other, like
+    /// `QoSScheduler.makeSerialExecutor()`.
     public func makeSerialExecutor() -> DeterministicSerialExecutor {
         DeterministicSerialExecutor(self)
     }
@@ -104,8 +105,9 @@ public final class DeterministicScheduler: Sendable {
     ///
     /// - Parameters:
     ///   - qosClass: The class.
-    ///   - label: How the task's ``work(for:)`` is shown in timelines; a digit says how many jobs there are otherwise.
-    ///   - operation: What it does, as soon as the scheduler runs.
+    ///   - label: The mark of the task's ``work(for:isolation:)`` in timelines; without it, a digit shows the number of
+    ///     jobs.
+    ///   - operation: The body of the task. It runs when the scheduler runs.
     @discardableResult
     public func spawn<Success: Sendable>(
         _ qosClass: QoSClass, label: Character? = nil, _ operation: @escaping @Sendable () async -> Success
@@ -115,13 +117,13 @@ public final class DeterministicScheduler: Sendable {
         }
     }
 
-    /// Takes CPU time: the calling task keeps its worker, and its core as long as no higher work needs it.
+    /// Takes CPU time: the calling task keeps its worker, and its core as long as no higher work needs the core.
     ///
-    /// Called by something that this scheduler does not run, it sleeps for as long. An actor's call keeps the actor if the
-    /// actor has a ``DeterministicSerialExecutor``.
+    /// A caller outside of this scheduler sleeps instead. An actor's call keeps the actor if the actor has a
+    /// ``DeterministicSerialExecutor``.
     ///
     /// - Parameters:
-    ///   - duration: How long; zero or less is no time.
+    ///   - duration: The CPU time; zero or less is no time.
     ///   - isolation: The actor of the caller, which goes on there.
     public func work(for duration: Duration, isolation: isolated (any Actor)? = #isolation) async {
         let nanoseconds = max(0, duration.schedulerNanoseconds)
@@ -138,13 +140,13 @@ public final class DeterministicScheduler: Sendable {
 
     // MARK: Looking at it
 
-    /// What each class has done, with columns of some length: the label of the job that has a core, how many there are,
-    /// `.` for work without a core.
+    /// The timeline of the classes, with columns of some length. A letter is the label of the job that has a core, a
+    /// digit the number of such jobs, `.` work without a core.
     public func timeline(column: Duration = .milliseconds(1)) -> Timeline {
         state.withLock { $0.recorder }.timeline(column: column.schedulerNanoseconds)
     }
 
-    /// What each core has done; a job without a label is shown by the rank of its class, 0…4.
+    /// The timeline of the cores. A job without a label is shown by the rank of its class, 0…4.
     public func coreTimeline(column: Duration = .milliseconds(1)) -> Timeline {
         state.withLock { $0.coreRecorder }.timeline(column: column.schedulerNanoseconds)
     }

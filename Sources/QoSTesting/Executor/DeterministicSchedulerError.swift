@@ -1,6 +1,6 @@
 /// A run in virtual time that cannot go on.
 public enum DeterministicSchedulerError: Error, Sendable, Hashable {
-    /// Jobs follow each other without end, and none takes time.
+    /// Jobs follow each other without end, and none of them takes time.
     case timeStandsStill(at: VirtualClock.Instant)
     /// The operation has not ended, and nothing is left to do.
     case stalled(at: VirtualClock.Instant)
@@ -9,7 +9,7 @@ public enum DeterministicSchedulerError: Error, Sendable, Hashable {
 }
 
 extension DeterministicSchedulerError: CustomStringConvertible {
-    /// What is wrong, and what to do.
+    /// The mistake and its remedy.
     public var description: String {
         switch self {
         case .timeStandsStill(let time):

@@ -2,11 +2,12 @@ internal import QoSCore
 internal import QoSKernel
 internal import QoSRuntime
 
-/// A serial executor for actors on a deterministic scheduler: one call at a time, the highest class first (rules I3, I4).
+/// A serial executor for actors on a deterministic scheduler: one call at a time, the highest class first (rules I3,
+/// I4).
 ///
-/// It stands for ``QoSSerialExecutor`` in tests. A call that takes virtual time by ``DeterministicScheduler/work(for:)``
-/// keeps the executor meanwhile; one that is suspended otherwise does not. A running call that a higher one waits behind
-/// is raised.
+/// It replaces `QoSSerialExecutor` in tests. A call that takes virtual time by
+/// ``DeterministicScheduler/work(for:isolation:)`` keeps the executor meanwhile. A call that is suspended in another
+/// way does not. A higher call behind a running one raises the running one.
 ///
 /// Threading: any thread. The actor must keep the executor.
 public final class DeterministicSerialExecutor: SerialExecutor {

@@ -3,11 +3,12 @@ internal import QoSCore
 // Work that something of a higher class waits for (rules I3, I4).
 
 extension VirtualCores {
-    /// How many waiting jobs of a class are looked at: as many as the real scheduler looks at in one worker's queue.
+    /// The number of queued jobs of a class that a look covers: as many as the real scheduler covers in one worker's
+    /// queue.
     private static let limit = 1024
 
-    /// Looks for raised work after code has run; the more is queued, the more jobs run between two looks, so that a look
-    /// costs each of them the same.
+    /// Looks for raised work after code has run. With more queued jobs, more jobs run between two looks, so a look
+    /// costs each job the same.
     mutating func promoteIfDue() {
         guard hasRunCode else { return }
         stepsSinceLook += 1
@@ -15,9 +16,9 @@ extension VirtualCores {
         if stepsSinceLook * 16 >= queued { _ = promotes() }
     }
 
-    /// Moves waiting tasks that were raised, and raises the workers of running ones.
+    /// Moves queued tasks that were raised, and raises the workers of running ones.
     ///
-    /// - Returns: whether anything was raised; `false` too when no code has run since the last look.
+    /// - Returns: whether any work was raised; `false` too if no code has run since the last look.
     mutating func promotes() -> Bool {
         guard hasRunCode else { return false }
         hasRunCode = false
@@ -71,7 +72,7 @@ extension VirtualCores {
 
     // MARK: Timelines
 
-    /// Notes what classes and cores do until a time.
+    /// Records the state of classes and cores until a time.
     mutating func record(until time: Int64) {
         let onCores = workers.prefix(cores)
         for (core, worker) in onCores.enumerated() {

@@ -3,11 +3,11 @@ internal import QoSCore
 // What happens next.
 
 extension VirtualCores {
-    /// Decides what to do next.
+    /// Decides the next step.
     ///
     /// - Parameters:
     ///   - limit: Nanoseconds; time does not pass beyond it.
-    ///   - timer: When the clock wants to wake somebody.
+    ///   - timer: The time of the clock's next wake-up.
     mutating func step(until limit: Int64, timer: Int64?) -> Step {
         promoteIfDue()
         while let index = dueWorker() {
@@ -42,13 +42,13 @@ extension VirtualCores {
         if let tick = actions.lookAgainAt, tick.nanoseconds <= now { apply(machine.ticked(at: self.time)) }
     }
 
-    /// The worker that acts now: it has a core, and has no time to wait for.
+    /// The worker that acts now: it has a core and no time to wait for.
     private mutating func dueWorker() -> Int? {
         let due = workers.indices.prefix(cores).filter { workers[$0].isDue }
         return order.isShuffled ? due.randomElement(using: &random) : due.first
     }
 
-    /// A worker between two jobs takes the next one; `nil` when it leaves instead.
+    /// Takes the next job for a worker between two jobs; `nil` if the worker leaves instead.
     private mutating func nextJob(of index: Int) -> VirtualJob? {
         let qosClass = workers[index].home
         guard nextJob(qosClass) != nil else {
@@ -81,16 +81,16 @@ extension VirtualCores {
 
     // MARK: Reports
 
-    /// A task says how much CPU time it takes.
+    /// Begins a task's CPU time.
     ///
-    /// - Returns: `false` when no job of this scheduler runs.
+    /// - Returns: `false` if no job of this scheduler runs.
     mutating func workBegan(_ work: VirtualWorker.Work) -> Bool {
         guard let current, let index = index(of: current) else { return false }
         workers[index].works.append(work)
         return true
     }
 
-    /// The code of the current job came back.
+    /// Notes that the code of the current job came back.
     ///
     /// - Returns: the rest of the job, to be run now.
     mutating func jobReturned() -> VirtualJob? {
@@ -102,9 +102,9 @@ extension VirtualCores {
         return nil
     }
 
-    /// A task was resumed at the end of its work.
+    /// Notes that a task was resumed at the end of its CPU time.
     ///
-    /// - Returns: the rest of its job, to be run now; `nil` when it goes on elsewhere.
+    /// - Returns: the rest of its job, to be run now; `nil` if the task goes on elsewhere.
     mutating func workResumed() -> VirtualJob? {
         guard let worker = resuming, let index = index(of: worker) else { return nil }
         resuming = nil

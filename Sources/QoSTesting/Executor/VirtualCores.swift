@@ -1,14 +1,14 @@
 internal import QoSCore
 internal import QoSKernel
 
-/// The decisions of a deterministic scheduler: which job runs next, and when time passes.
+/// The decisions of a deterministic scheduler: the next job, and the passing of time.
 ///
-/// Admission is the real scheduler's own value; queues, workers and the kernel are modelled: the workers of the highest
-/// counted classes have the cores. The driver asks for a ``Step``, does it, and reports.
+/// Admission is the real scheduler's own value. Queues, workers and the kernel are models: the workers of the highest
+/// counted classes have the cores. The driver asks for a ``Step``, carries it out, and reports.
 ///
-/// Complexity: O(workers) a step, and O(queued jobs, at most 1024 a class) after one that ran a task.
+/// - Complexity: O(workers) a step, and O(queued jobs, at most 1024 a class) after one that ran a task.
 struct VirtualCores {
-    /// What the driver does next.
+    /// The driver's next step.
     enum Step {
         /// Run the job, then report ``jobReturned()``.
         case run(VirtualJob)
@@ -26,18 +26,18 @@ struct VirtualCores {
     var actions = AdmissionActions()
     var now: Int64 = 0
     var queues = Array(repeating: VirtualQueue(), count: QoSClass.allCases.count)
-    /// From the highest counted class to the lowest, in the order of admission inside a class.
+    /// The workers from the highest counted class to the lowest, in the order of admission inside a class.
     var workers: [VirtualWorker] = []
     /// The worker whose job's code runs at this moment.
     var current: Int?
-    /// The worker that a task is being resumed for: the next job that comes in is the rest of its job.
+    /// The worker whose task is being resumed. The next incoming job is the rest of its job.
     var resuming: Int?
     /// The rest of the current worker's job, to be run before anything else.
     var rest: VirtualJob?
-    /// Whether code of tasks has run since the queues were last looked through for raised ones.
+    /// Whether code of tasks has run since the last search of the queues for raised tasks.
     var hasRunCode = false
     var stepsSinceLook = 0
-    /// The thread that drives; `nil` while nobody does.
+    /// The thread that drives; `nil` without one.
     var driver: ThreadID?
     var random: SeededGenerator
     var recorder = TimelineRecorder.ofClasses
@@ -58,10 +58,10 @@ struct VirtualCores {
 
     var time: SchedulerInstant { SchedulerInstant(nanoseconds: now) }
 
-    /// Whether jobs are queued or run.
+    /// Whether jobs are queued or running.
     var hasWork: Bool { !workers.isEmpty || queues.contains { !$0.isEmpty } }
 
-    /// A job came in.
+    /// Adds a job.
     mutating func added(_ job: VirtualJob, _ qosClass: QoSClass) {
         if rest == nil, resuming != nil || isRestOfCurrent(job) {
             rest = job
@@ -71,8 +71,8 @@ struct VirtualCores {
         askForWorker(qosClass)
     }
 
-    /// Whether a task only changes its executor while it keeps a serial one: the library enqueues a task on the serial
-    /// executor that it runs on already when it prefers another task executor than the serial one's.
+    /// Whether a task only changes its executor and keeps a serial one. If a task prefers another task executor than
+    /// its serial executor's, the library enqueues the task on the serial executor that already runs it.
     private func isRestOfCurrent(_ job: VirtualJob) -> Bool {
         guard let lane = job.lane, let current, let index = index(of: current), let own = workers[index].job else {
             return false
@@ -80,7 +80,7 @@ struct VirtualCores {
         return own.lane == lane && own.identity == job.identity
     }
 
-    /// The index of the next job of a class that may run, in its queue; `nil` when none may.
+    /// Returns the index of the next job of a class in its queue; `nil` if none may run.
     mutating func nextJob(_ qosClass: QoSClass) -> Int? {
         let queue = queues[qosClass.rank].waiting
         let busy = Set(workers.compactMap { $0.job?.lane })
@@ -100,7 +100,7 @@ struct VirtualCores {
         apply(machine.workBecameRunnable(qosClass, at: time))
     }
 
-    /// Notes what admission says, and makes the workers that are admitted.
+    /// Records admission's answer, and makes the admitted workers.
     mutating func apply(_ actions: AdmissionActions) {
         self.actions = actions
         var admitted = actions.admit

@@ -1,9 +1,9 @@
 internal import QoSCore
 internal import QoSRuntime
 
-/// A job of a Swift task that waits for a virtual worker, or is run by one.
+/// A job of a Swift task, queued or running on a virtual worker.
 struct VirtualJob: Sendable {
-    /// Who runs it: as whose job.
+    /// The owner of the job, as which it runs.
     enum Owner: Sendable {
         case executor(DeterministicExecutor)
         case serial(DeterministicSerialExecutor)
@@ -18,7 +18,7 @@ struct VirtualJob: Sendable {
         return ObjectIdentifier(executor)
     }
 
-    /// Whether it is a task, which is there as long as it runs; other jobs free themselves when they begin.
+    /// Whether the job is a task, which exists as long as it runs. Other jobs free themselves when they begin.
     let isTask: Bool
 
     init(job: UnownedJob, owner: Owner) {
@@ -27,20 +27,20 @@ struct VirtualJob: Sendable {
         isTask = ConcurrencyRuntime.isTask(job)
     }
 
-    /// The same for all jobs of one task.
+    /// A number that all jobs of one task share.
     var identity: UInt {
         // SAFETY: an unowned job is one pointer; it is compared only.
         unsafe unsafeBitCast(job, to: UInt.self)
     }
 
-    /// The class that the job belongs to now: that of its executor or of its priority, or a higher one that waits for it.
+    /// The class of the job now: that of its executor or of its priority, or that of a higher waiter.
     func wantedClass(atLeast known: QoSClass) -> QoSClass {
         guard let live = ConcurrencyRuntime.livePriority(job) else { return known }
         let raised = live > job.priority.rawValue ? QoSClass(rawPriority: live) : ConcurrencyRuntime.classNeeding(job)
         return max(known, raised ?? known)
     }
 
-    /// Runs it on the calling thread.
+    /// Runs the job on the calling thread.
     func run() {
         switch owner {
         case .executor(let executor): unsafe job.runSynchronously(on: executor.asUnownedTaskExecutor())

@@ -1,6 +1,6 @@
-/// The jobs of one class that wait, in order of arrival.
+/// The queued jobs of one class, in order of arrival.
 ///
-/// Complexity: O(1) amortised to add and to take the first; O(n) to take another one in order.
+/// - Complexity: O(1) amortised to add and to take the first; O(n) to take another one in order.
 struct VirtualQueue: Sendable {
     private var jobs: [VirtualJob] = []
     private var head = 0
@@ -13,7 +13,7 @@ struct VirtualQueue: Sendable {
         jobs.append(job)
     }
 
-    /// The jobs from the one that waits longest on.
+    /// The queued jobs, the longest-waiting one first.
     var waiting: ArraySlice<VirtualJob> { jobs[head...] }
 
     /// Takes a job by its index in ``waiting``.

@@ -2,7 +2,7 @@ internal import QoSCore
 
 /// A worker that admission counts: between two jobs, or in one that takes virtual time.
 struct VirtualWorker {
-    /// CPU time that a task said it takes, and what goes on when it has passed.
+    /// The CPU time that a task asked for, and the continuation after it.
     struct Work {
         let continuation: CheckedContinuation<Void, Never>
         var remaining: Int64
@@ -14,18 +14,18 @@ struct VirtualWorker {
     /// The class of its pool.
     let home: QoSClass
 
-    /// The class that it is counted in: its own, or until the end of the job that of whoever waits for it.
+    /// The class in which the worker is counted: its own, or until the end of the job that of a higher waiter.
     var counted: QoSClass
 
-    /// Whether it was woken and has not had a job yet.
+    /// Whether the worker was woken and has had no job yet.
     var isSearching = true
 
-    /// What it runs; `nil` between two jobs.
+    /// The worker's job; `nil` between two jobs.
     var job: VirtualJob?
 
-    /// The CPU time that the job still takes, first to last.
+    /// The CPU time that the job still takes, in order.
     var works: [Work] = []
 
-    /// Whether it has something to do at this moment, if it has a core.
+    /// Whether the worker can act now, if it has a core.
     var isDue: Bool { works.first.map { $0.remaining <= 0 } ?? true }
 }

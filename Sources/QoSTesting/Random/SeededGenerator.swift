@@ -7,7 +7,9 @@
 /// let length = Int.random(in: 1...100, using: &random)
 /// ```
 ///
-/// Print the seed with each failure, so that it can be repeated. Complexity: O(1) a number; nothing allocates.
+/// Print the seed with each failure, so that you can repeat it.
+///
+/// - Complexity: O(1) a number; nothing allocates.
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
@@ -16,7 +18,7 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
         state = seed
     }
 
-    /// The next number, uniform over all 64-bit values.
+    /// Returns the next number, uniform over all 64-bit values.
     public mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state

@@ -15,18 +15,18 @@ package enum AdmissionEvent: Sendable, Hashable {
     case ticked
 }
 
-/// What the machine, or the oracle, answered.
+/// The answer of the machine, or of the oracle.
 package struct AdmissionReply: Sendable, Hashable {
-    /// What the driver has to do.
+    /// The driver's actions.
     package var actions: AdmissionActions
-    /// What a worker that asked does.
+    /// The verdict for a worker that asked.
     package var verdict: WorkerVerdict?
     /// The fence that was raised.
     package var fence: FenceID?
     /// Whether the fence that was lifted was up.
     package var wasUp: Bool?
 
-    /// Makes an answer; what the event does not ask for is `nil`.
+    /// Makes an answer; parts that the event does not ask for are `nil`.
     package init(
         actions: AdmissionActions, verdict: WorkerVerdict? = nil, fence: FenceID? = nil, wasUp: Bool? = nil
     ) {

@@ -3,7 +3,7 @@ internal import QoSCore
 // The driver: queues, workers, and the fast path that calls the machine only when it has to.
 
 extension AdmissionSimulation {
-    /// Something happens from outside.
+    /// Applies an event from outside.
     mutating func happen(_ kind: ScriptEvent.Kind) throws(SimulationViolation) {
         switch kind {
         case .arrive(let qosClass, let length):
@@ -42,7 +42,7 @@ extension AdmissionSimulation {
         }
     }
 
-    /// A worker woke up, ended its job, or its job runs on.
+    /// Handles a worker that woke up, ended its job, or whose job runs on.
     mutating func workerIsDue(_ index: Int) throws(SimulationViolation) {
         if case .blocked = workers[index].state {
             workers[index].state = .inJob
@@ -81,7 +81,7 @@ extension AdmissionSimulation {
         worker.fences = []
     }
 
-    /// A worker without a job looks for the next one.
+    /// Looks for the next job of a worker.
     private mutating func next(_ idle: SimulatedWorker, isFirst: Bool) throws(SimulationViolation) {
         var worker = idle
         let qosClass = worker.home

@@ -3,7 +3,7 @@ internal import QoSCore
 // What must hold after every event, judged from the workers, queues and cores of the simulation.
 
 extension AdmissionSimulation {
-    /// No lost wake-up, work conservation, bounded waits.
+    /// Checks that no wake-up is lost, that cores do not idle beside work, and that waits are bounded.
     func checkInvariants() throws(SimulationViolation) {
         let idleCores = cores - workers.count { !$0.isBlocked }
         for qosClass in QoSClass.allCases {
@@ -24,7 +24,7 @@ extension AdmissionSimulation {
         }
     }
 
-    /// A worker may only take a job within the limits of its class and outside of a window of a lower one.
+    /// Checks that a worker takes a job within the limits of its class, and outside of a window of a lower one.
     func checkTake(_ qosClass: QoSClass) throws(SimulationViolation) {
         // The worker itself is not in the list while it looks for a job.
         let counted = workers.count { $0.counted == qosClass && !$0.isBlocked } + 1
@@ -41,9 +41,10 @@ extension AdmissionSimulation {
         }
     }
 
-    /// The longest time for which a class may have no core: its wait, the warp of the class in its way, the windows
-    /// of the others, and one job of each worker that runs above it or on its way. Once more its wait for each higher class that has left
-    /// a core meanwhile: that one is asked only when it has left none for that long.
+    /// The longest time for which a class may have no core. The sum is: its wait, the warp of the class in its way, the
+    /// windows of the others, and one job of each worker that runs above it or on its way. For each higher class that
+    /// has left a core meanwhile, its wait counts once more: a claim against that class needs a whole wait without a
+    /// free core.
     private func longestWait(_ qosClass: QoSClass) -> Int64 {
         var bound = parameters[qosClass].worstCaseWait.schedulerNanoseconds + 2 * world.wakeDelay
         var warp: Int64 = 0

@@ -29,7 +29,7 @@ extension AdmissionSimulation {
         now = time
     }
 
-    /// The classes that, with those above them, run on fewer workers than there are cores.
+    /// The classes for which they and those above them run on fewer workers than there are cores.
     private var classesThatLeaveACore: QoSClassSet {
         var result = QoSClassSet()
         var running = 0
@@ -64,15 +64,15 @@ extension AdmissionSimulation {
         results.mostWorkers = max(results.mostWorkers, inJob)
     }
 
-    /// How many workers get a core.
+    /// The number of workers that get a core.
     package var busyCores: Int { workers.count { $0.hasCore } }
 
-    /// Whether jobs of a class wait in its queue or for a core; blocked jobs do neither.
+    /// Whether jobs of a class wait in its queue or for a core. Blocked jobs do neither.
     package func hasCurrentWork(_ qosClass: QoSClass) -> Bool {
         !queues[qosClass.rank].isEmpty || workers.contains { $0.home == qosClass && $0.state == .inJob }
     }
 
-    /// What governor, fences and the class's own width allow.
+    /// The width that the governor, the fences and the class's own width allow.
     func allowedWidth(_ qosClass: QoSClass) -> Int {
         machine.table[qosClass].limit
     }

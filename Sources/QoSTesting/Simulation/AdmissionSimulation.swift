@@ -2,14 +2,14 @@ package import QoSCore
 
 /// A machine, a driver, a kernel and a world in virtual time.
 ///
-/// The driver behaves as a real one: it has queues and workers, tests the published `mustAsk` set before a worker
-/// takes a job, and calls the machine only then, when a worker goes idle, and when work arrives that nobody looks
-/// for. The kernel is crude: the highest workers get the cores, the others a leak.
+/// The driver behaves like a real one, with queues and workers. It tests the published `mustAsk` set before a worker
+/// takes a job. It calls the machine only in three cases: the set says so, a worker goes idle, or work arrives that no
+/// worker looks for. The kernel is crude: the highest workers get the cores, the others a leak.
 package struct AdmissionSimulation {
     package let world: SimulatedWorld
     let parameters: SchedulingParameters
     package var machine: PickMachine
-    /// Compared with the machine decision by decision, where given.
+    /// The oracle to compare with, decision by decision; `nil` without one.
     package var judge: (any AdmissionJudge)?
     let checksInvariants: Bool
 
@@ -17,15 +17,15 @@ package struct AdmissionSimulation {
     var cores: Int
     var nextScript = 0
     var queues: [JobQueue] = Array(repeating: JobQueue(), count: 5)
-    /// From the highest counted class to the lowest, in the order of admission inside a class.
+    /// The workers from the highest counted class to the lowest, in the order of admission inside a class.
     package var workers: [SimulatedWorker] = []
     var actions = AdmissionActions()
 
     /// Whether the delay of every job is kept.
     package var keepsDelays = false
-    /// When each job of the script started and ended, where that is kept; in the order of the script.
+    /// The start and the end of each job of the script, in the order of the script; `nil` if they are not kept.
     var outcomes: [(started: Int64?, ended: Int64?)]?
-    /// Draws what the classes do, where one is given.
+    /// The recorder of the classes' timeline; `nil` without one.
     package var recorder: TimelineRecorder?
     /// Steps since time last passed.
     private var stepsAtOnce = 0
@@ -34,16 +34,16 @@ package struct AdmissionSimulation {
     package var results = SimulationResults()
     var unserved: [Int64] = Array(repeating: 0, count: 5)
 
-    /// The classes that, with those above them, have left a core to others since then.
+    /// The classes for which they and those above them have left a core to others since then.
     var leftBy = Array(repeating: QoSClassSet(), count: 5)
-    /// By how much a violation is overlooked; tests of the tests make it negative.
+    /// The size of a violation that is overlooked. Tests of the tests make it negative.
     package var slack: Int64 = 0
 
     /// Makes the run of a world, at its beginning.
     ///
     /// - Parameters:
-    ///   - world: What happens.
-    ///   - judge: Who is asked what the machine should have answered; each other answer is a violation.
+    ///   - world: The world.
+    ///   - judge: The oracle for the machine's answers. Any difference is a violation.
     ///   - checksInvariants: Whether every state is checked, in O(workers).
     package init(_ world: SimulatedWorld, judgedBy judge: (any AdmissionJudge)? = nil, checksInvariants: Bool = true) {
         self.world = world
@@ -55,7 +55,7 @@ package struct AdmissionSimulation {
         self.checksInvariants = checksInvariants
     }
 
-    /// Runs the whole script and then until nothing is left to do, and checks that nothing is left over.
+    /// Runs the whole script, then until nothing is left to do. Checks that nothing is left over.
     package mutating func runToEnd() throws(SimulationViolation) {
         try run(until: (world.script.last?.at ?? 0) + 1)
         for qosClass in QoSClass.allCases {
@@ -74,7 +74,7 @@ package struct AdmissionSimulation {
         try pass(to: end)
     }
 
-    /// Runs what happens next, unless that is later than `end`; `false` when nothing happens until then.
+    /// Runs the next event before `end`; `false` without one.
     private mutating func step(until end: Int64) throws(SimulationViolation) -> Bool {
         var next = Int64.max
         var which = -1

@@ -1,16 +1,16 @@
 /// Jobs in order of arrival: when, and how many nanoseconds of CPU time.
 ///
-/// Complexity: O(1) amortised.
+/// - Complexity: O(1) amortised.
 package struct JobQueue: Sendable {
     /// One simulated job.
     package struct Job: Sendable {
-        /// When it was enqueued, in nanoseconds of virtual time.
+        /// The time of its arrival, in nanoseconds of virtual time.
         package var arrived: Int64
         /// Nanoseconds of CPU time.
         package var length: Int64
-        /// Until when the job is enqueued again at its end; 0 is never.
+        /// The time until which the job is enqueued again at its end; 0 is never.
         package var loopsUntil: Int64 = 0
-        /// Its place in the list of jobs that the run keeps; -1 where none is kept.
+        /// The place in the list of jobs that the run keeps; -1 without such a list.
         package var index = -1
     }
 

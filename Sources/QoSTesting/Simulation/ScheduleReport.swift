@@ -7,16 +7,16 @@ public struct ScheduleReport: Sendable {
         /// The job.
         public let job: SimulatedJob
 
-        /// When a worker took it, from the start of the run.
+        /// The time at which a worker took the job, from the start of the run.
         public let started: Duration
 
-        /// When it had got its CPU time, from the start of the run.
+        /// The time at which the job had its CPU time, from the start of the run.
         public let ended: Duration
 
         /// The time that the job waited for a worker.
         public var delay: Duration { started - job.arrival }
 
-        /// From its arrival to its end.
+        /// The time from the job's arrival to its end.
         public var sojourn: Duration { ended - job.arrival }
     }
 
@@ -54,7 +54,9 @@ public struct ScheduleReport: Sendable {
 
     /// The time from arrival to end below which a part of a class's jobs stayed; zero without jobs.
     ///
-    /// - Parameter quantile: 0…1; 0.99 is the value that one job in a hundred exceeds.
+    /// - Parameters:
+    ///   - qosClass: The class of the jobs.
+    ///   - quantile: 0…1; 0.99 is the value that one job in a hundred exceeds.
     public func sojourn(of qosClass: QoSClass, quantile: Double) -> Duration {
         let sorted = outcomes.lazy.filter { $0.job.qosClass == qosClass }.map(\.sojourn).sorted()
         guard !sorted.isEmpty else { return .zero }

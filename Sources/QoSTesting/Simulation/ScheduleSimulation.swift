@@ -40,9 +40,9 @@ public struct ScheduleSimulation: Sendable {
         self.jobs = jobs
     }
 
-    /// Makes a simulation of the jobs of a timeline: a digit is a job of so many columns, from its column on.
+    /// Makes a simulation of the jobs of a timeline. A digit is a job of that many columns, from its column on.
     ///
-    /// - Throws: ``TimelineError`` for a row that is no class and for a mark that is neither a digit nor `-`.
+    /// - Throws: ``TimelineError`` for a row that is no class, and for a mark that is neither a digit nor `-`.
     public init(
         cores: Int = 2, parameters: SchedulingParameters = SchedulingParameters(), _ timeline: String,
         column: Duration = .milliseconds(1)
@@ -54,7 +54,7 @@ public struct ScheduleSimulation: Sendable {
 
     /// Runs all jobs to their end.
     ///
-    /// Complexity: O(jobs · (log jobs + cores)).
+    /// - Complexity: O(jobs · (log jobs + cores)).
     ///
     /// - Parameter seed: Orders jobs that arrive at the same time, in another way for each seed. `nil` keeps the
     ///   order of the list.

@@ -1,6 +1,6 @@
 package import QoSCore
 
-/// Something that happens to the simulated world from outside, at a time.
+/// An event from outside the simulated world, at a time.
 package struct ScriptEvent: Sendable, Hashable {
     /// Nanoseconds of virtual time.
     package var at: Int64

@@ -1,4 +1,4 @@
-/// Runs a world with all invariants, and with a judge where one is given; the violation, if any.
+/// Runs a world with all invariants, and with a judge if there is one. Returns the violation, if any.
 package func violation(
     of world: SimulatedWorld, slack: Int64 = 0,
     judgedBy judge: (SimulatedWorld) -> (any AdmissionJudge)? = { _ in nil }
@@ -13,7 +13,7 @@ package func violation(
     }
 }
 
-/// The smallest world that still breaks a rule, by leaving out parts of the script.
+/// Returns the smallest world that still breaks a rule, by leaving out parts of the script.
 package func shrink(_ world: SimulatedWorld, while fails: (SimulatedWorld) -> Bool) -> SimulatedWorld {
     var smallest = world
     smallest.script = shrink(world.script) { script in
@@ -24,14 +24,15 @@ package func shrink(_ world: SimulatedWorld, while fails: (SimulatedWorld) -> Bo
     return smallest
 }
 
-/// The shortest part of a list that still fails, by leaving elements out: halves first, single ones last.
+/// Returns the shortest part of a list that still fails, by leaving elements out: halves first, single ones last.
 ///
 /// ```swift
 /// let smallest = shrink(jobs) { jobs in breaksTheRule(jobs) }
 /// ```
 ///
-/// What comes back fails, and no element of it can be left out alone. Complexity: O(n log n) calls where little can
-/// be left out, far fewer otherwise.
+/// The result fails, and no single element of it can be left out.
+///
+/// - Complexity: O(n log n) calls if little can be left out, far fewer otherwise.
 public func shrink<Element>(_ elements: [Element], while fails: ([Element]) -> Bool) -> [Element] {
     var smallest = elements
     var chunk = max(1, elements.count / 2)
@@ -53,7 +54,7 @@ public func shrink<Element>(_ elements: [Element], while fails: ([Element]) -> B
     }
 }
 
-/// A report on a world that breaks a rule: the rule, and the shrunk world as source. `nil` if it breaks none.
+/// Returns a report on a world that breaks a rule: the rule, and the shrunk world as source. `nil` if it breaks none.
 package func failureReport(
     of world: SimulatedWorld, named name: String, judgedBy judge: (SimulatedWorld) -> (any AdmissionJudge)?
 ) -> String? {

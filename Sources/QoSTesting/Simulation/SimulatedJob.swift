@@ -1,7 +1,7 @@
 internal import Glibc
 public import QoSCore
 
-/// A job of a simulated world: so much CPU time of a class, from a time on.
+/// A job of a simulated world: an amount of CPU time of a class, from a time on.
 ///
 /// ```swift
 /// let jobs = SimulatedJob.arrivals(of: .userInteractive, load: 0.5, length: .microseconds(300), for: .seconds(1), seed: 7)
@@ -10,10 +10,10 @@ public struct SimulatedJob: Sendable, Hashable {
     /// The class that the job is enqueued at.
     public var qosClass: QoSClass
 
-    /// When it is enqueued, from the start of the run; not negative.
+    /// The time of the job's arrival, from the start of the run; not negative.
     public var arrival: Duration
 
-    /// The CPU time that it takes; at least a nanosecond.
+    /// The job's CPU time; at least a nanosecond.
     public var length: Duration
 
     /// Makes a job.
@@ -25,15 +25,14 @@ public struct SimulatedJob: Sendable, Hashable {
 }
 
 extension SimulatedJob {
-    /// Jobs that arrive at random times, independent of each other (an open loop: a Poisson process).
+    /// Returns jobs that arrive at random times, independent of each other (an open loop: a Poisson process).
     ///
-    /// Complexity: O(jobs) random numbers.
-    ///
+    /// - Complexity: O(jobs) random numbers.
     /// - Parameters:
-    ///   - qosClass: Of all jobs.
-    ///   - load: How much of one core the jobs need together; above 0, may be above 1.
-    ///   - length: Of each job; above 0.
-    ///   - time: How long jobs arrive.
+    ///   - qosClass: The class of all jobs.
+    ///   - load: The share of one core that the jobs need together; above 0, may be above 1.
+    ///   - length: The CPU time of each job; above 0.
+    ///   - time: The time during which jobs arrive.
     ///   - seed: The same seed gives the same jobs.
     public static func arrivals(
         of qosClass: QoSClass, load: Double, length: Duration, for time: Duration, seed: UInt64
@@ -50,9 +49,9 @@ extension SimulatedJob {
         }
     }
 
-    /// The jobs of a timeline: a digit is a job of so many columns that arrives at the start of its column.
+    /// Returns the jobs of a timeline. A digit is a job of that many columns that arrives at the start of its column.
     ///
-    /// - Throws: ``TimelineError`` for a row that is no class and for a mark that is neither a digit nor `-`.
+    /// - Throws: ``TimelineError`` for a row that is no class, and for a mark that is neither a digit nor `-`.
     public static func jobs(
         _ timeline: Timeline, column: Duration = .milliseconds(1)
     ) throws(TimelineError) -> [SimulatedJob] {

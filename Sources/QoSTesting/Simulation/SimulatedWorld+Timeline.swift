@@ -3,7 +3,7 @@ package import QoSCore
 // Worlds as timelines: a digit is a job of so many columns that arrives at the start of its column.
 
 extension SimulatedWorld {
-    /// The width of a column in nanoseconds, if nothing else is said: a millisecond.
+    /// The default width of a column in nanoseconds: a millisecond.
     package static let column: Int64 = 1_000_000
 
     /// The world of a timeline of jobs, with events of other kinds beside them.

@@ -1,6 +1,6 @@
 package import QoSCore
 
-/// Everything a run of the simulation depends on: the same world runs the same way.
+/// The complete input of a run of the simulation. The same world always runs the same way.
 package struct SimulatedWorld: Sendable {
     package var cores: Int
     /// The constants of the table are divided by this, so that short worlds reach all rules.

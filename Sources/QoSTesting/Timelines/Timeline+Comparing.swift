@@ -39,18 +39,18 @@ extension Timeline {
         return lines.map { String($0.reversed().drop { $0 == " " }.reversed()) }.joined(separator: "\n")
     }
 
-    /// Throws unless the rows that are expected are as expected.
+    /// Throws if a row differs from the expected one. Only the expected rows are compared.
     ///
-    /// - Throws: ``TimelineMismatch`` with the readable difference, or ``TimelineError`` when the expected text is
-    ///   none.
+    /// - Throws: ``TimelineMismatch`` with the readable difference, or ``TimelineError`` when the expected text is no
+    ///   timeline.
     public func require(_ expected: String) throws {
         if let difference = try difference(from: expected) { throw TimelineMismatch(difference: difference) }
     }
 }
 
-/// A timeline that is not as it was expected.
+/// A timeline that differs from the expected one.
 public struct TimelineMismatch: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Row by row what was and what was expected.
+    /// The actual and the expected rows.
     public let difference: String
 
     /// The difference, on lines of its own.

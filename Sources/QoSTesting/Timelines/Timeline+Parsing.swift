@@ -1,9 +1,8 @@
 extension Timeline {
-    /// The timeline of some lines of text.
+    /// Makes the timeline of some lines of text.
     ///
-    /// Complexity: O(characters).
-    ///
-    /// - Throws: ``TimelineError`` that says which line cannot be read and what would be.
+    /// - Complexity: O(characters).
+    /// - Throws: ``TimelineError`` that names the unreadable line and the readable forms.
     public init(_ text: String) throws(TimelineError) {
         var rows: [Row] = []
         for line in text.split(separator: "\n") {
@@ -38,7 +37,7 @@ extension Character {
 public enum TimelineError: Error, Sendable, Hashable {
     /// A line that is not a label, a colon and marks.
     case malformedLine(String)
-    /// A character that stands for nothing.
+    /// A character without a meaning.
     case unknownMark(Character)
     /// Two lines with the same label.
     case repeatedRow(String)

@@ -31,7 +31,7 @@ public struct Timeline: Sendable, Hashable {
             self.marks = marks
         }
 
-        /// The class that the row is about; `nil` for a row of something else.
+        /// The class of the row; `nil` for a row of something else.
         public var qosClass: QoSClass? {
             QoSClass.allCases.first { $0.abbreviation == label }
         }
@@ -42,13 +42,13 @@ public struct Timeline: Sendable, Hashable {
         }
     }
 
-    /// A row that has no work.
+    /// The mark of a row without work.
     public static let nothing: Character = "-"
 
-    /// A row that has work and no core.
+    /// The mark of a row with work and without a core.
     public static let waiting: Character = "."
 
-    /// The mark of so many jobs: a digit, and `9` for all that are more.
+    /// The mark of a number of jobs: a digit, and `9` for more.
     package static func digit(_ count: Int) -> Character { Character(String(min(max(count, 0), 9))) }
 
     /// The rows, from the first line to the last.
@@ -71,7 +71,7 @@ public struct Timeline: Sendable, Hashable {
     /// The row of a class; `nil` when there is none.
     public subscript(qosClass: QoSClass) -> Row? { self[qosClass.abbreviation] }
 
-    /// The rows with the labels of another timeline, in its order; a row that is missing here is one of dashes.
+    /// Returns the rows with the labels of another timeline, in its order. A missing row is one of dashes.
     public func rows(like other: Timeline) -> Timeline {
         Timeline(rows: other.rows.map { row in self[row.label] ?? Row(label: row.label, marks: []) })
     }

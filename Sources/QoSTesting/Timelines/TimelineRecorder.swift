@@ -1,8 +1,8 @@
 package import QoSCore
 
-/// Collects what rows do over virtual time, and draws it.
+/// A recorder of the states of rows over virtual time, which it draws.
 ///
-/// Complexity: O(1) amortised a note, O(notes + columns) to draw. A row that goes on doing the same costs no memory.
+/// - Complexity: O(1) amortised a note, O(notes + columns) to draw. A row with an unchanged state costs no memory.
 package struct TimelineRecorder: Sendable {
     private struct Segment: Sendable {
         let from: Int64
@@ -25,7 +25,7 @@ package struct TimelineRecorder: Sendable {
     /// The row of a class in a recorder of classes.
     package static func row(of qosClass: QoSClass) -> Int { QoSClass.allCases.count - 1 - qosClass.rank }
 
-    /// Notes what a row does in an interval of nanoseconds; notes of one row come in the order of time.
+    /// Records the state of a row in an interval of nanoseconds. Notes of one row come in the order of time.
     package mutating func note(row: Int, mark: Character, from: Int64, to: Int64) {
         guard mark != Timeline.nothing, to > from else { return }
         if let last = rows[row].last, last.mark == mark, last.to == from {
@@ -35,11 +35,11 @@ package struct TimelineRecorder: Sendable {
         }
     }
 
-    /// The rows, looked at in the middle of each column.
+    /// Returns the rows, each sampled in the middle of each column.
     ///
     /// - Parameters:
     ///   - column: Nanoseconds; at least 2.
-    ///   - columns: How many; `nil` is as many as there is something to see.
+    ///   - columns: The number of columns; `nil` shows everything.
     package func timeline(column: Int64, columns: Int? = nil) -> Timeline {
         let column = max(2, column)
         let end = rows.compactMap { $0.last?.to }.max() ?? 0

@@ -6,7 +6,7 @@ import QoSKernel
 import QoSRuntime
 
 extension DoctorReport {
-    /// Looks at everything. Starts a scheduler with one worker for each class, and ends it.
+    /// Makes the report. It starts a scheduler with one worker for each class, and ends it.
     static func make() throws -> DoctorReport {
         let scheduler = try QoSScheduler()
         let tasks = DispatchGroup()
@@ -85,7 +85,7 @@ extension DoctorReport {
         }
     }
 
-    /// What no process on Linux can have, whatever its rights.
+    /// The limits of every process on Linux, whatever its rights.
     private static let limits = [
         "nice values do not weigh threads of different control groups or autogroups against each other",
         "I/O priority counts for reads, and for direct writes, with the mq-deadline or bfq scheduler; buffered writes are "

@@ -1,45 +1,45 @@
 import QoSCore
 
-/// What `qosctl doctor` found, in the form of its JSON.
+/// The report of `qosctl doctor`, in the form of its JSON.
 struct DoctorReport: Encodable {
-    /// The machine and what this process may use of it.
+    /// The machine, and the part that this process may use.
     struct Machine: Encodable {
         let kernel: String
         let architecture: String
         /// The processors in the affinity mask, `0-3,8`.
         let processors: String
         let processorCount: Int
-        /// Processors' worth of time that control groups allow; absent without a limit.
+        /// The processor time that control groups allow, in processors; absent without a limit.
         let quotaProcessors: Double?
         let quotaSource: String?
-        /// How many threads can run at a time: what pools are sized by.
+        /// The number of threads that can run at a time. It sizes the pools.
         let width: Int
         let libuv: String
         let problems: [String]
     }
 
-    /// How much of the effects the process's rights allow.
+    /// The part of the effects that the process's rights allow.
     struct Rights: Encodable {
         let mode: String
-        /// Whether nice values weigh this process's threads only, or others' too.
+        /// Whether nice values weigh only this process's threads, or others' too.
         let niceSpread: String
         let niceScope: String
         let allowed: [String]
-        /// What was refused, with the kernel's reason.
+        /// The refused effects, with the kernel's reason.
         let refused: [String: String]
     }
 
     /// One knob of one class.
     struct Knob: Encodable {
         let name: String
-        /// Absent where the class leaves it to the kernel.
+        /// The requested value; absent if the class leaves it to the kernel.
         let asked: String?
         let inEffect: String
         let error: String?
         let isAsAsked: Bool
     }
 
-    /// One class: its worker thread as the runtime set it up and as the kernel shows it.
+    /// One class: its worker thread as the runtime set it up, and as the kernel shows it.
     struct ClassEffects: Encodable {
         let qosClass: QoSClass
         let thread: String
@@ -49,7 +49,7 @@ struct DoctorReport: Encodable {
         let statNice: String
     }
 
-    /// Share of time in which work stood still, percent of the last ten seconds.
+    /// The share of time in which work stood still, in percent of the last ten seconds.
     struct Pressure: Encodable {
         let resource: String
         let some10: Double?
@@ -61,8 +61,8 @@ struct DoctorReport: Encodable {
     let rights: Rights
     let classes: [ClassEffects]
     let pressure: [Pressure]
-    /// What Linux, or this machine, does not have.
+    /// The features that Linux, or this machine, lacks.
     let limits: [String]
-    /// What the operator can do.
+    /// Suggestions for the operator.
     let improvements: [String]
 }

@@ -1,40 +1,40 @@
-/// What is known about the code that submits or creates work; from it follows the level it does that with.
+/// The known facts about code that submits or creates work. They give the level of that work.
 ///
-/// A value, so that the order of the rules can be tested without tasks and threads.
+/// It is a value, so tests of the rules' order need no tasks and threads.
 package struct SubmitterFacts: Sendable, Hashable {
-    /// Whether code stands in the execution of a work item or operation, and at which level that runs.
+    /// The level of the work item or operation that runs the code; `nil` outside of both.
     package var work: QoSLevel?
 
-    /// The class with which a task was made to run that work; `nil` where the work is a part of a task that was there before.
+    /// The class of the task that was made to run that work; `nil` if the work is a part of an older task.
     package var workBegunAt: QoSClass?
 
-    /// The level that the surrounding activity gives (rule S8), and the class of the task that began it.
+    /// The level of the surrounding activity (rule S8), and the class of the task that began it.
     package var activity: (level: QoSLevel, begunAt: QoSClass?)? {
         get { activityLevel.map { ($0, activityBegunAt) } }
         set { (activityLevel, activityBegunAt) = (newValue?.level, newValue?.begunAt) }
     }
 
-    /// The class of the calling task's priority as it is now, escalations included; `nil` outside of tasks.
+    /// The class of the calling task's present priority, escalations included; `nil` outside of tasks.
     package var task: QoSClass?
 
-    /// The level of a thread that has one of its own (rule T1); `nil` when it was opted out (rule T4).
+    /// The level of a thread that has one of its own (rule T1); `nil` if the thread was opted out (rule T4).
     package var thread: QoSLevel?
 
-    /// The level of the main thread (rule T5), if the code runs on it.
+    /// The level of the main thread (rule T5); `nil` on other threads.
     package var mainThread: QoSLevel?
 
     private var activityLevel: QoSLevel?
     private var activityBegunAt: QoSClass?
 
-    /// Nothing is known.
+    /// Makes facts without any knowledge.
     package init() {}
 
-    /// The level that the code submits and creates with, before the translation of B6 (rules B6, O1, O2, S8, T5).
+    /// The level with which the code submits and creates work, before the translation of B6 (rules B6, O1, O2, S8, T5).
     ///
     /// - Work comes first, then the surrounding activity, then the task, then the thread.
-    /// - A task that something higher waits for, raises what it runs and what its activity gives (rule O8). Work that was lowered since
-    ///   its task was made is not raised by the task's class, which cannot be taken back (rule O7).
-    /// - A task of class `default` carries no information (rule C2); on a main thread that has a level above that, the main
+    /// - A task with a higher waiter raises the work that it runs, and the level of its activity (rule O8). The task's
+    ///   class cannot be taken back. So it does not raise work that was lowered after its task was made (rule O7).
+    /// - A task of class `default` carries no information (rule C2). On a main thread with a level above that, the main
     ///   thread's counts (rule O2).
     /// - `nil` is unspecified (rule C1).
     package var level: QoSLevel? {

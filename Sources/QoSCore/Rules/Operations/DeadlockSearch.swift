@@ -1,11 +1,12 @@
-/// Looks for operations of a graph that wait for one another in a circle: by dependencies, by waits in their bodies, by
-/// barriers, and by queues whose places are all taken by operations that wait.
+/// A search for operations of a graph that wait for one another in a circle. The waits are dependencies, waits in
+/// bodies, barriers, and queues whose places are all taken by operations that wait.
 ///
-/// A queue's segments are nodes of their own here: what is behind a barrier waits for a segment, a segment for its members,
-/// and those for the segment before. So a queue of n operations costs n, and not n². The same with its places: what has not started
-/// waits for a place, and that for any of those that run.
+/// A queue's segments are nodes of their own. An operation behind a barrier waits for a segment. A segment waits for
+/// its members, and those for the segment before. So a queue of n operations costs n, and not n². Places work the same
+/// way: an operation that has not started waits for a place, and the place waits for any of the running ones.
 ///
-/// Complexity: what the starting points wait for, directly and through others; each queue with barriers on the way as a whole.
+/// - Complexity: O(n) for n operations that the starting points wait for, directly and through others. Each queue with
+///   barriers on the way counts as a whole.
 struct DeadlockSearch {
     private enum Node: Hashable {
         case operation(UInt32)
@@ -18,7 +19,7 @@ struct DeadlockSearch {
     private typealias Links = [(awaited: Node, cause: OperationWaitReason)]
 
     private let graph: OperationGraph
-    /// Where operations are going to be that are in no queue yet.
+    /// The planned places of operations that are in no queue yet.
     private var placed: [UInt32: (queue: UInt32, segment: UInt32)] = [:]
     /// The members of the segments of queues.
     private var contents: [UInt32: [UInt32: [UInt32]]] = [:]
@@ -27,24 +28,24 @@ struct DeadlockSearch {
         self.graph = graph
     }
 
-    /// Takes an operation for one that has been added.
+    /// Places an operation as if it had been added.
     mutating func place(_ operation: UInt32, in queue: UInt32, segment: UInt32) {
         placed[operation] = (queue, segment)
         fill(queue)
         contents[queue]?[segment, default: []].append(operation)
     }
 
-    /// The circle that an operation would close by a dependency; `nil` without one.
+    /// Returns the circle that an operation would close by a dependency; `nil` without one.
     mutating func deadlock(closedBy child: UInt32, dependingOn parent: UInt32) -> [GraphWait]? {
         deadlock(closedBy: child, waitingFor: [(.operation(parent), .dependency)])
     }
 
-    /// The circle that an operation closes by one of its links for these reasons; `nil` without one.
+    /// Returns the circle that an operation closes by one of its links for these reasons; `nil` without one.
     mutating func deadlock(closedBy operation: UInt32, along reasons: [OperationWaitReason]) -> [GraphWait]? {
         deadlock(closedBy: operation, waitingFor: links(ofOperation: operation).filter { reasons.contains($0.cause) })
     }
 
-    /// A circle that can be reached from one of these; `nil` without one.
+    /// Returns a circle that can be reached from one of these; `nil` without one.
     mutating func deadlock(reachedFrom starts: [UInt32]) -> [GraphWait]? {
         let standstill = Search(from: starts.map(Node.operation)) { wait(of: $0) }
         return starts.first { standstill.includes(.operation($0)) }.map { Self.circle(from: $0, standstill) }
@@ -56,7 +57,7 @@ struct DeadlockSearch {
         return standstill.includes(start) ? Self.circle(from: operation, standstill) : nil
     }
 
-    /// A circle through an operation, or one that it waits for, without the segments and places.
+    /// Returns a circle through an operation, or through one that it waits for, without the segments and places.
     private static func circle(from operation: UInt32, _ standstill: Search) -> [GraphWait] {
         var circle = standstill.circle(through: .operation(operation))
         if circle.isEmpty {
@@ -104,7 +105,7 @@ struct DeadlockSearch {
         return links
     }
 
-    /// What an operation that has not started waits for because of where it stands.
+    /// Returns the waits of an operation that has not started, because of its place.
     private func linksOfPlace(_ operation: UInt32, _ record: OperationRecord) -> Links {
         let known = record.queue == OperationRecord.noQueue ? placed[operation] : (record.queue, record.segment)
         guard let (queue, segment) = known else { return [] }
@@ -118,14 +119,16 @@ struct DeadlockSearch {
         return links
     }
 
-    /// Those that run and do not wait end in time. A place is free when so many of the others have ended that fewer run than may.
+    /// Returns the wait for a place. Running operations that do not wait end in time. A place is free when enough of
+    /// the others have ended.
     private func waitForPlace(in queue: UInt32) -> Search.Wait {
         let waiting = graph.waits.waiters(in: queue).sorted()
         let missing = waiting.count - graph.queues[Int(queue)].limit + 1
         return .any(max(missing, 0), of: waiting.map { (.operation($0), .limit) })
     }
 
-    /// The members of a segment wait for the segment before by themselves; an empty one stands for it.
+    /// Returns the waits of a segment. Its members wait for the segment before by themselves. An empty segment waits in
+    /// their place.
     private mutating func links(ofSegment number: UInt32, _ queue: UInt32) -> Links {
         fill(queue)
         let members = contents[queue]?[number] ?? []

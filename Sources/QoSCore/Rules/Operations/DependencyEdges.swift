@@ -1,12 +1,13 @@
-/// The dependencies of a graph: each stands in the list of what its child depends on, which is linked both ways, and in the
-/// list of what depends on its parent. A pool of fixed-size records; a dependency costs 20 bytes and no allocation.
+/// The dependencies of a graph, as a pool of fixed-size records. A dependency costs 20 bytes and no allocation.
+///
+/// Each dependency is in two lists: that of its child, which is linked both ways, and that of its parent.
 struct DependencyEdges: Sendable {
     static let none = UInt32.max
 
     struct Edge: Sendable {
-        /// What has to finish first.
+        /// The operation that has to finish first.
         var parent: UInt32
-        /// What waits for it.
+        /// The operation that waits.
         var child: UInt32
         var nextOfChild: UInt32
         var previousOfChild: UInt32
@@ -33,7 +34,7 @@ struct DependencyEdges: Sendable {
         return index
     }
 
-    /// Gives an edge back that is in no list any more.
+    /// Frees an edge that is in no list any more.
     mutating func free(_ index: UInt32) {
         edges[Int(index)].nextOfParent = firstFree
         firstFree = index

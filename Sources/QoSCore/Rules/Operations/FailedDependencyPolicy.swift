@@ -1,7 +1,7 @@
-/// What an operation does when one that it depends on failed or was cancelled (rule O11).
+/// The behaviour of an operation after a failed or cancelled dependency (rule O11).
 public enum FailedDependencyPolicy: UInt8, Sendable, Hashable, CaseIterable {
-    /// It finishes without running, and so on down the graph.
+    /// The operation finishes without running. Its dependents follow their own policies.
     case cancel
-    /// It runs anyway, when all that it depends on has finished.
+    /// The operation runs when all of its dependencies have finished.
     case runAnyway
 }

@@ -31,7 +31,7 @@ struct LevelIndex: Sendable, Hashable {
 }
 
 extension LevelIndex {
-    /// The relative priority without its sign, 0…15: by how far it goes behind others of its class. 15 for no level.
+    /// The relative priority without its sign, 0…15: the distance behind others of its class. 15 for no level.
     var lowering: UInt8 { self == .none ? Self.perClass - 1 : Self.perClass - 1 - (rawValue - 1) % Self.perClass }
 }
 

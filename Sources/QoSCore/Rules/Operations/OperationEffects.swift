@@ -1,19 +1,19 @@
-/// What an event of an ``OperationGraph`` asks its driver to do.
+/// The actions that an event of an ``OperationGraph`` asks of its driver.
 ///
-/// The driver keeps one value and empties it between events, so that its storage is allocated once.
+/// The driver keeps one value and empties it between events. So its storage is allocated once.
 package struct OperationEffects: Sendable {
     /// A level that rose.
     package struct Promotion: Sendable, Hashable {
-        /// Whose.
+        /// The raised operation.
         package let operation: OperationID
         /// The level before; `nil` for an operation that had none yet.
         package let old: QoSLevel?
         /// The level now.
         package let new: QoSLevel
-        /// Whether its body or its conditions run, and their thread has to be raised (rule O8).
+        /// Whether its body or its conditions run. Their thread then has to be raised (rule O8).
         package let isRunning: Bool
 
-        /// A level that rose.
+        /// Makes a raise.
         package init(operation: OperationID, old: QoSLevel?, new: QoSLevel, isRunning: Bool) {
             self.operation = operation
             self.old = old
@@ -22,23 +22,23 @@ package struct OperationEffects: Sendable {
         }
     }
 
-    /// An operation that ended by the event, other than the one that the event reported.
+    /// An operation that the event ended, besides the one that the event reported.
     package struct Finish: Sendable, Hashable {
-        /// Which.
+        /// The ended operation.
         package let operation: OperationID
-        /// How.
+        /// Its outcome.
         package let outcome: OperationOutcome
     }
 
-    /// To be started, at their levels, in this order.
+    /// The operations to start, at their levels, in this order.
     package var started: [OperationID] = []
-    /// Their dependencies are met: ask their conditions, and report the answer.
+    /// The operations whose dependencies are met and whose conditions have to be asked.
     package var conditionsDue: [OperationID] = []
-    /// Raised, whether they wait or run.
+    /// The raised operations, queued and running.
     package var raised: [Promotion] = []
-    /// Ended without running.
+    /// The operations that ended without running.
     package var finished: [Finish] = []
-    /// Have no unfinished operation any more.
+    /// The queues that became idle.
     package var idle: [OperationQueueID] = []
 
     /// No effects.

@@ -1,7 +1,9 @@
 extension OperationGraph {
-    /// The cycle that a dependency would close, as operations each of which depends on the next; `nil` without one.
+    /// Returns the cycle that a dependency would close, as operations each of which depends on the next; `nil` without
+    /// one.
     ///
-    /// Looks at both ends in turns, down from the child and up from the parent, and is done when either side is exhausted.
+    /// The search alternates between both ends: down from the child and up from the parent. It ends when either side is
+    /// exhausted.
     mutating func cycle(closedBy child: UInt32, dependingOn parent: UInt32) -> [UInt32]? {
         if child == parent { return [child] }
         guard operations[Int(child)].firstDependent != DependencyEdges.none,
@@ -31,9 +33,9 @@ extension OperationGraph {
         return nil
     }
 
-    /// Marks an operation and has it looked at later, if it is new.
+    /// Marks an operation, and queues it for the search if it is new.
     ///
-    /// - Returns: whether the search from the other end was there.
+    /// - Returns: whether the search from the other end has visited it.
     private mutating func visit(_ operation: UInt32, mark: UInt32, other: UInt32, _ open: inout [UInt32]) -> Bool {
         let found = operations[Int(operation)].searchMark
         if found == other { return true }
@@ -44,7 +46,7 @@ extension OperationGraph {
         return false
     }
 
-    /// The way from an operation up to one that it depends on: the child first, then the operation, and so on.
+    /// Returns the way from an operation up to one of its dependencies: the child first, then the operation, and so on.
     private func path(from parent: UInt32, to child: UInt32) -> [UInt32] {
         var dependentOf = [parent: parent]
         var open = [parent]

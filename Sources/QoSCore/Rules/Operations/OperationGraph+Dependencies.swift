@@ -1,13 +1,12 @@
 extension OperationGraph {
-    /// An operation became dependent on another one, which takes its level if that is higher (rule O5).
+    /// Adds a dependency on another operation. The other one takes this level if it is higher (rule O5).
     ///
-    /// If the parent has finished already nothing is to be waited for; its outcome counts as if it finished now.
+    /// A parent that has finished is not waited for. Its outcome counts as if it finished now.
     ///
-    /// Complexity: O(1) as long as graphs grow at an end; in general twice the smaller of what the parent depends on and what
-    /// depends on the child.
-    ///
+    /// - Complexity: O(1) as long as graphs grow at an end. In general, twice the smaller of two numbers: the
+    ///   operations that the parent depends on, and those that depend on the child.
     /// - Throws: ``OperationGraphError/alreadyStarted(_:)``; ``OperationGraphError/cycle(_:)`` (rule O10);
-    ///   ``OperationGraphError/deadlock(_:)`` where a barrier, a limit or somebody's wait takes part in the cycle.
+    ///   ``OperationGraphError/deadlock(_:)`` if a barrier, a limit or a wait takes part in the cycle.
     package mutating func dependencyAdded(
         of child: OperationID, on parent: OperationID, _ effects: inout OperationEffects
     ) throws(OperationGraphError) {
@@ -32,7 +31,7 @@ extension OperationGraph {
         raiseParents(to: level, &effects)
     }
 
-    /// An operation became dependent on one that had finished and been forgotten, with this outcome.
+    /// Adds a dependency on an operation that had finished with this outcome and was forgotten.
     ///
     /// - Throws: ``OperationGraphError/alreadyStarted(_:)``.
     package mutating func dependencyAdded(
@@ -48,13 +47,11 @@ extension OperationGraph {
         }
     }
 
-    /// An operation does not depend on another one any more, however often it was said that it does; what that one was raised
-    /// to for its sake stays (rule O5 only raises).
+    /// Removes all dependencies of one operation on another. The other one keeps its level (rule O5 only raises).
     ///
-    /// Without effect if it does not depend on it, or if that one has ended: then its outcome has counted.
+    /// It has no effect without such a dependency, or if the other one has ended: then its outcome has counted.
     ///
-    /// Complexity: the number of operations that the child depends on.
-    ///
+    /// - Complexity: O(n) for n dependencies of the child.
     /// - Throws: ``OperationGraphError/alreadyStarted(_:)`` (rule O10).
     package mutating func dependencyRemoved(
         of child: OperationID, on parent: OperationID, _ effects: inout OperationEffects
@@ -78,7 +75,7 @@ extension OperationGraph {
         startReady(&effects)
     }
 
-    /// What an operation depends on and has not ended, each once, the last said first.
+    /// Returns the unfinished dependencies of an operation, each once, the last added first.
     package func unfinishedParents(of id: OperationID) -> [OperationID] {
         var parents: [OperationID] = []
         var seen: Set<UInt32> = []
@@ -90,7 +87,7 @@ extension OperationGraph {
         return parents
     }
 
-    /// Sees to it that what an operation depends on may still change.
+    /// Checks that the dependencies of an operation may still change.
     ///
     /// - Throws: ``OperationGraphError/alreadyStarted(_:)`` (rule O10).
     package func checkTakesDependencies(_ child: OperationID) throws(OperationGraphError) {
@@ -100,7 +97,7 @@ extension OperationGraph {
         }
     }
 
-    /// The operation is not ready any more, if it was.
+    /// Makes a ready operation unready.
     private mutating func leaveReady(_ operation: UInt32) {
         let record = operations[Int(operation)]
         guard record.state == .ready || record.state == .held else { return }
@@ -111,7 +108,7 @@ extension OperationGraph {
         queues[place].buckets[bucket].ready.left { [operations] in Self.isReady($0, at: level, operations) }
     }
 
-    /// Takes an edge out of its child's list; that of its parent is given up as a whole.
+    /// Takes an edge out of its child's list. Its parent's list is given up as a whole.
     mutating func unlinkFromChild(_ edge: UInt32) {
         let (next, previous, child) = (edges[edge].nextOfChild, edges[edge].previousOfChild, edges[edge].child)
         if next != DependencyEdges.none { edges[next].previousOfChild = previous }

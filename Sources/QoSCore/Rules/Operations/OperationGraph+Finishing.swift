@@ -1,7 +1,8 @@
 extension OperationGraph {
-    /// An operation has ended: its body, its conditions, or because it was cancelled before it started.
+    /// Ends an operation: its body ended, its conditions failed, or it was cancelled before its start.
     ///
-    /// What depends on it gets ready, or ends too by its policy (rule O11); the effects name what ended with it.
+    /// Its dependents get ready, or end by their policies (rule O11). The effects name the operations that ended with
+    /// it.
     package mutating func operationFinished(
         _ id: OperationID, _ outcome: OperationOutcome, _ effects: inout OperationEffects
     ) {
@@ -9,8 +10,8 @@ extension OperationGraph {
         startReady(&effects)
     }
 
-    /// Ends an operation, and what has to end with it. Only those others are named in the effects, unless the cause is one of
-    /// their own.
+    /// Ends an operation, and those that have to end with it. The effects name only the others, unless one of them is
+    /// the cause.
     mutating func end(_ operation: UInt32, _ outcome: OperationOutcome, _ effects: inout OperationEffects) {
         guard operations[Int(operation)].state != .finished else { return }
         endOne(operation, outcome, &effects)
@@ -60,7 +61,7 @@ extension OperationGraph {
         }
     }
 
-    /// An operation ends before what it depends on: its parents are to pass over the dependencies.
+    /// Drops the dependencies of an operation that ends before them. Its parents then skip it.
     private mutating func dropParents(_ operation: UInt32) {
         var edge = operations[Int(operation)].firstParent
         while edge != DependencyEdges.none {

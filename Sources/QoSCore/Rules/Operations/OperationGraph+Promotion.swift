@@ -1,8 +1,8 @@
 extension OperationGraph {
-    /// The operation's property was set (rules O6, O7).
+    /// Sets the level of an operation (rules O6, O7).
     ///
-    /// Raised: its children follow, what stands in front of it in its queue, and what all of these depend on. Lowered: it alone
-    /// takes the level.
+    /// A higher level raises its children, the operations before it in its queue, and the dependencies of all these. A
+    /// lower level changes only the operation.
     package mutating func levelSet(of id: OperationID, to level: QoSLevel, _ effects: inout OperationEffects) {
         let (index, new) = (Int(id.index), LevelIndex(level))
         let record = operations[index]
@@ -27,8 +27,8 @@ extension OperationGraph {
         raiseParents(to: new, &effects)
     }
 
-    /// The operation's property was set to none: it infers its level again (rule O1), in a queue at once, else when it is
-    /// added. A higher one counts as set by the property (rule O6), and so does a lower one (O7).
+    /// Takes back the level of an operation. It infers its level again (rule O1): in a queue at once, else when it is
+    /// added. The new level counts like one that was set (rules O6, O7).
     package mutating func levelUnset(of id: OperationID, _ effects: inout OperationEffects) {
         let record = operations[Int(id.index)]
         if record.queue != OperationRecord.noQueue {
@@ -43,14 +43,14 @@ extension OperationGraph {
         }
     }
 
-    /// Somebody began to wait for the operation, or was raised while waiting: the operation is raised to the waiter's level
-    /// (rule O9), and what it depends on (O5).
+    /// Raises an operation, and its dependencies (rule O5), to the level of a waiter (rule O9). It is called when the
+    /// wait begins, and when the waiter is raised.
     ///
     /// - Parameters:
-    ///   - id: which operation.
-    ///   - level: the waiter's.
-    ///   - inOrder: whether it is waited for together with its queue, so that it keeps its order among the others.
-    ///   - effects: what has to be done.
+    ///   - id: the operation.
+    ///   - level: the waiter's level.
+    ///   - inOrder: whether the wait is for the whole queue, so that the operation keeps its order among the others.
+    ///   - effects: receives the actions.
     package mutating func operationWaitedFor(
         _ id: OperationID, at level: QoSLevel, inOrder: Bool = false, _ effects: inout OperationEffects
     ) {
@@ -61,10 +61,10 @@ extension OperationGraph {
 
     // MARK: Raising
 
-    /// Raises an unfinished operation and puts it on the list of those whose parents are to follow.
+    /// Raises an unfinished operation, and adds it to the list of those whose parents follow.
     ///
-    /// - Parameter lowering: by how far it goes behind others of that level from now on, at most; `nil` for one that is raised together
-    ///   with others, which keeps its order among them.
+    /// - Parameter lowering: the operation's distance behind others of that level from now on, at most; `nil` for one
+    ///   that is raised together with others, and keeps its order among them.
     mutating func raise(
         _ operation: UInt32, to level: LevelIndex, lowering: UInt8? = nil, _ effects: inout OperationEffects
     ) {
@@ -78,7 +78,7 @@ extension OperationGraph {
         if record.firstParent != DependencyEdges.none { raisedOperations.append(operation) }
     }
 
-    /// Raises the parents of the operations on the list, and theirs, until nothing changes (rule O5).
+    /// Raises the parents of the listed operations, and theirs, until nothing changes (rule O5).
     mutating func raiseParents(to level: LevelIndex, _ effects: inout OperationEffects) {
         while let operation = raisedOperations.popLast() {
             var edge = operations[Int(operation)].firstParent
@@ -90,7 +90,7 @@ extension OperationGraph {
         }
     }
 
-    /// Raises the unfinished operations of a queue, those only that were added before a number.
+    /// Raises the unfinished operations of a queue that were added before a number.
     mutating func raiseMembers(
         of place: Int, to level: LevelIndex, before sequence: UInt64, _ effects: inout OperationEffects
     ) {
@@ -106,7 +106,7 @@ extension OperationGraph {
         }
     }
 
-    /// Gives an operation a level and an order, and its queue the knowledge of both.
+    /// Sets the level and the order of an operation, and updates its queue.
     private mutating func move(_ index: Int, to level: LevelIndex, lowering: UInt8) {
         let old = operations[index]
         (operations[index].level, operations[index].lowering) = (level, lowering)
@@ -124,7 +124,7 @@ extension OperationGraph {
         }
     }
 
-    /// An operation is not meant any more by the entries of that level.
+    /// Invalidates an operation's entries of a level.
     mutating func leave(_ place: Int, _ level: LevelIndex, isReady: Bool) {
         leaveMembers(place, level)
         if isReady { leaveReady(place, level) }
@@ -151,7 +151,7 @@ extension OperationGraph {
 
     // MARK: What entries mean
 
-    /// Whether the entry's operation is unfinished, at that level. The number is that of one operation of one queue.
+    /// Whether the entry's operation is unfinished, at that level. The number belongs to one operation of one queue.
     static func isMember(
         _ entry: SequenceQueue.Entry, of level: LevelIndex, _ operations: borrowing [OperationRecord]
     ) -> Bool {

@@ -1,15 +1,15 @@
 extension OperationGraph {
-    /// An operation was added to a queue: it gets its level (rules O1, O3), promotes the queue if it is higher (Q1, Q2) and
-    /// what it depends on (O5), and starts when nothing is missing.
+    /// Adds an operation to a queue. It gets its level (rules O1, O3), promotes the queue if it is higher (Q1, Q2) and
+    /// its own dependencies (O5), and starts when nothing is missing.
     ///
-    /// Whether that makes a deadlock is asked before: ``deadlock(adding:to:)``.
+    /// Ask for a deadlock first: ``deadlock(adding:to:)``.
     ///
     /// - Parameters:
-    ///   - id: which operation.
-    ///   - queue: where.
-    ///   - list: what ``listBegan(_:in:)`` returned for the list that it belongs to; `nil` for one that comes alone.
-    ///   - effects: what has to be done.
-    /// - Throws: ``OperationGraphError/alreadyInQueue(_:_:)`` when it is in a queue, or was.
+    ///   - id: the operation.
+    ///   - queue: the queue.
+    ///   - list: the result of ``listBegan(_:in:)`` for the list of the operation; `nil` for a single one.
+    ///   - effects: receives the actions.
+    /// - Throws: ``OperationGraphError/alreadyInQueue(_:_:)`` if the operation is or was in a queue.
     package mutating func operationAdded(
         _ id: OperationID, to queue: OperationQueueID, of list: UInt32? = nil, _ effects: inout OperationEffects
     ) throws(OperationGraphError) {
@@ -62,40 +62,41 @@ extension OperationGraph {
         return queues[place].segmentForNext(isBarrier: isBarrier)
     }
 
-    /// Several operations are going to be added: the queue starts nothing before all of them are there, so that the first is the highest.
+    /// Announces several operations. The queue starts none before all of them are added, so that the highest is the
+    /// first.
     package mutating func listComes(to queue: OperationQueueID) {
         queues[Int(queue.index)].comingLists += 1
     }
 
-    /// All of them are there.
+    /// Notes that all announced operations are added.
     package mutating func listHasCome(to queue: OperationQueueID, _ effects: inout OperationEffects) {
         queues[Int(queue.index)].comingLists -= 1
         unrest(queue.index)
         startReady(&effects)
     }
 
-    /// A list of operations, none of them a barrier, is going to be added in several events: a barrier that is added meanwhile
-    /// counts as behind all of them.
+    /// Announces a list of operations without barriers that is added in several events. A barrier that is added
+    /// meanwhile counts as behind the whole list.
     ///
-    /// - Returns: what is handed to ``operationAdded(_:to:of:_:)``, or to ``leftOut(of:in:_:)``, for each of them.
+    /// - Returns: a value for ``operationAdded(_:to:of:_:)`` or ``leftOut(of:in:_:)``, for each of them.
     package mutating func listBegan(_ count: Int, in queue: OperationQueueID) -> UInt32 {
         queues[Int(queue.index)].reserve(count)
     }
 
-    /// An operation of a list is not added.
+    /// Notes that an operation of a list is not added.
     package mutating func leftOut(of list: UInt32, in queue: OperationQueueID, _ effects: inout OperationEffects) {
         queues[Int(queue.index)].operationFinished(inSegment: list)
         advanceSegments(Int(queue.index))
         startReady(&effects)
     }
 
-    /// The level that the operation brings: what it has, or what it infers now (rule O1).
+    /// Returns the operation's own level: the one that it has, or the inferred one (rule O1).
     private func ownLevel(of record: OperationRecord, inQueueAt standing: LevelIndex) -> LevelIndex {
         guard !record.isResolved else { return record.level }
         return max(record.level, LevelIndex(record.origin.level(inQueueAt: standing.level)))
     }
 
-    /// The queue's property was set (rules Q3, Q4); a promotion that was on ends (Q5).
+    /// Sets the level of a queue (rules Q3, Q4), which ends a promotion (Q5).
     package mutating func levelSet(of queue: OperationQueueID, to level: QoSLevel?, _ effects: inout OperationEffects) {
         let place = Int(queue.index)
         let (old, new) = (queues[place].level, LevelIndex(level))
@@ -107,8 +108,7 @@ extension OperationGraph {
         startReady(&effects)
     }
 
-    /// Somebody began to wait until the whole queue is idle: its operations are raised to the waiter's level (rule O9), the
-    /// queue is not.
+    /// Raises the operations of a queue, but not the queue, to the level of a waiter for the whole queue (rule O9).
     package mutating func queueWaitedFor(
         _ queue: OperationQueueID, at level: QoSLevel, _ effects: inout OperationEffects
     ) {
@@ -116,7 +116,7 @@ extension OperationGraph {
         raiseParents(to: LevelIndex(level), &effects)
     }
 
-    /// The number of operations that may run at the same time was set; positive.
+    /// Sets the number of operations that may run at the same time; positive.
     package mutating func limitSet(of queue: OperationQueueID, to limit: Int, _ effects: inout OperationEffects) {
         assert(limit > 0, "a queue with a limit of \(limit) would start nothing")
         queues[Int(queue.index)].limit = limit
@@ -124,14 +124,14 @@ extension OperationGraph {
         startReady(&effects)
     }
 
-    /// The queue was suspended: it starts nothing before it has been resumed as often; what runs goes on.
+    /// Suspends a queue. It starts no operation before it has been resumed as often. Running operations go on.
     package mutating func queueSuspended(_ queue: OperationQueueID) {
         queues[Int(queue.index)].suspensions += 1
     }
 
-    /// One suspension of the queue was taken back.
+    /// Takes back one suspension of a queue.
     ///
-    /// - Throws: ``OperationGraphError/notSuspended(_:)`` when it was not suspended.
+    /// - Throws: ``OperationGraphError/notSuspended(_:)`` if the queue was not suspended.
     package mutating func queueResumed(
         _ queue: OperationQueueID, _ effects: inout OperationEffects
     ) throws(OperationGraphError) {

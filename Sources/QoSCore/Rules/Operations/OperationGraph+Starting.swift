@@ -1,12 +1,12 @@
 extension OperationGraph {
-    /// All that the operation depends on has finished.
+    /// Notes that all dependencies of an operation have finished.
     mutating func dependenciesMet(_ operation: UInt32, _ effects: inout OperationEffects) {
         guard operations[Int(operation)].hasConditions else { return becomeReady(operation) }
         operations[Int(operation)].state = .evaluating
         effects.conditionsDue.append(OperationID(index: operation))
     }
 
-    /// The operation's conditions are met. One that does not meet them is reported as finished.
+    /// Notes that the conditions of an operation are met. An operation with failed conditions is reported as finished.
     package mutating func conditionsMet(_ id: OperationID, _ effects: inout OperationEffects) {
         guard operations[Int(id.index)].state == .evaluating else { return }
         becomeReady(id.index)
@@ -33,7 +33,7 @@ extension OperationGraph {
         unrest(UInt32(place))
     }
 
-    /// Lets in what stood behind a barrier, or the barrier, when all before it is done.
+    /// Lets in the operations behind a barrier, or the barrier, when all before it are done.
     mutating func advanceSegments(_ place: Int) {
         guard queues[place].isDivided else { return }
         defer { if !queues[place].isDivided { dividedQueues -= 1 } }
@@ -47,7 +47,7 @@ extension OperationGraph {
         }
     }
 
-    /// Has a queue looked at, before the event is over, for operations that can start.
+    /// Marks a queue, so that the event looks in it for operations that can start.
     mutating func unrest(_ queue: UInt32) {
         guard !queues[Int(queue)].isRestless else { return }
         queues[Int(queue)].isRestless = true
@@ -57,12 +57,12 @@ extension OperationGraph {
     /// Whether more operations can start than one event starts.
     package var hasMoreToStart: Bool { !restlessQueues.isEmpty }
 
-    /// What the last event started has been dealt with; there is more to start.
+    /// Starts more operations, after the driver has handled those of the last event.
     package mutating func startedSome(_ effects: inout OperationEffects) {
         startReady(&effects)
     }
 
-    /// Starts what can start: by level, and in the order of adding within a level.
+    /// Starts all operations that can start: by level, and in the order of adding within a level.
     mutating func startReady(_ effects: inout OperationEffects) {
         while let queue = restlessQueues.popLast() {
             let place = Int(queue)

@@ -1,8 +1,9 @@
 extension OperationGraph {
-    /// The body of an operation, or one of its conditions, or a child task of these, begins to wait for another operation.
+    /// Begins a wait for another operation: by an operation's body, its conditions, or a child task of these.
     ///
-    /// - Returns: what is handed to ``waitEnded(_:)``.
-    /// - Throws: ``OperationGraphError/deadlock(_:)`` if that one can only end after this one; the wait has not begun then.
+    /// - Returns: a value for ``waitEnded(_:)``.
+    /// - Throws: ``OperationGraphError/deadlock(_:)`` if the other one can end only after this one. No wait has begun
+    ///   then.
     @discardableResult
     package mutating func waitBegan(
         by waiter: OperationID, for id: OperationID
@@ -10,11 +11,11 @@ extension OperationGraph {
         try waitBegan(by: waiter.index, for: .operation(id.index))
     }
 
-    /// The body of an operation, or one of its conditions, or a child task of these, begins to wait until a queue is idle.
+    /// Begins a wait for a queue to become idle: by an operation's body, its conditions, or a child task of these.
     ///
-    /// - Returns: what is handed to ``waitEnded(_:)``; `nil` when the queue is idle.
-    /// - Throws: ``OperationGraphError/deadlock(_:)`` if the queue can only get idle after this one; the wait has not begun
-    ///   then.
+    /// - Returns: a value for ``waitEnded(_:)``; `nil` if the queue is idle.
+    /// - Throws: ``OperationGraphError/deadlock(_:)`` if the queue can become idle only after this one. No wait has
+    ///   begun then.
     @discardableResult
     package mutating func waitBegan(
         by waiter: OperationID, for queue: OperationQueueID
@@ -23,12 +24,12 @@ extension OperationGraph {
         return try waitBegan(by: waiter.index, for: .queue(queue.index))
     }
 
-    /// A wait is over, if it is not already because what it was for is.
+    /// Ends a wait. Does nothing if its target has already finished.
     package mutating func waitEnded(_ wait: BegunWait) {
         waits.ended(wait.wait)
     }
 
-    /// A wait that has begun; belongs to one graph.
+    /// A wait that has begun. It belongs to one graph.
     package struct BegunWait: Sendable, Hashable {
         fileprivate let wait: OperationWaits.Begun
     }
@@ -47,19 +48,20 @@ extension OperationGraph {
         return BegunWait(wait: begun)
     }
 
-    /// The deadlock that a dependency would close, other than one of dependencies alone; `nil` without one.
+    /// Returns the deadlock that a dependency would close, other than one of dependencies alone; `nil` without one.
     ///
-    /// Complexity: O(1) where nobody waits in an operation, and no queue has a barrier in it; else as ``DeadlockSearch``.
+    /// - Complexity: O(1) if no operation waits in its body and no queue has a barrier; otherwise as
+    ///   ``DeadlockSearch``.
     func deadlock(closedBy child: OperationID, dependingOn parent: OperationID) -> [GraphWait]? {
         guard dividedQueues > 0 || !waits.isEmpty, isAwaited(child.index) else { return nil }
         var search = DeadlockSearch(self)
         return search.deadlock(closedBy: child.index, dependingOn: parent.index)
     }
 
-    /// Whether adding operations to a queue can make a deadlock at all: where it has a barrier, or gets one, where somebody waits
-    /// for it in an operation, or where its places are all taken by operations that wait.
+    /// Whether adding operations to a queue can make a deadlock at all. This needs a barrier in the queue or the list,
+    /// an operation that waits for the queue, or a queue whose places are all taken by operations that wait.
     ///
-    /// Complexity: O(1).
+    /// - Complexity: O(1).
     package func mayDeadlock(addingTo queue: OperationQueueID, hasBarriers: Bool) -> Bool {
         let place = Int(queue.index)
         if hasBarriers || queues[place].isDivided { return true }
@@ -68,15 +70,15 @@ extension OperationGraph {
             || waits.waiters(in: queue.index).count >= queues[place].limit
     }
 
-    /// The deadlock that adding operations to a queue would make, in this order; `nil` without one. Nothing is added.
+    /// Returns the deadlock that adding operations to a queue in this order would make; `nil` without one. It adds
+    /// nothing.
     ///
-    /// An operation that stands behind a barrier, or is one, waits for what is in front: which must not wait for it.
+    /// An operation behind a barrier, or a barrier, waits for those in front. These must not wait for it.
     ///
-    /// Complexity: O(list) where nothing waits for what is added; else as ``DeadlockSearch``.
-    ///
+    /// - Complexity: O(list) if nothing waits for the added operations; otherwise as ``DeadlockSearch``.
     /// - Parameters:
     ///   - ids: the list; none of them is in a queue.
-    ///   - queue: where they are going to be.
+    ///   - queue: the queue that gets them.
     package func deadlock(adding ids: [OperationID], to queue: OperationQueueID) -> [GraphWait]? {
         let isQueueAwaited = waits.isAwaited(.queue(queue.index))
         let awaited = ids.filter { isQueueAwaited || isAwaited($0.index) }.map(\.index)
@@ -94,7 +96,7 @@ extension OperationGraph {
             ? search.deadlock(closedBy: first, along: [.barrier, .limit]) : search.deadlock(reachedFrom: awaited)
     }
 
-    /// Whether something waits for an operation, by any of the reasons that there are; may say so in vain.
+    /// Whether something may wait for an operation, by any of the reasons. `true` may be wrong.
     private func isAwaited(_ operation: UInt32) -> Bool {
         let record = operations[Int(operation)]
         if record.firstDependent != DependencyEdges.none || waits.isAwaited(.operation(operation)) { return true }

@@ -1,12 +1,12 @@
-/// Operations, their queues and what depends on what, as a value: decides who may start, who is promoted and who is refused
-/// (rules Q1–Q5, O1–O11).
+/// Operations, their queues and their dependencies, as a value. It decides the starts, promotions and refusals (rules
+/// Q1–Q5, O1–O11).
 ///
-/// Words as in the rules: a *child* depends on its *parents*, which run first. Events are in the past tense and write what
-/// has to be done into an ``OperationEffects``. Nothing recurses: a chain of a million operations takes as much stack as one
-/// of two. A raise touches what it changes, and the dependencies of that, and nothing else.
+/// The words are those of the rules: a *child* depends on its *parents*, which run first. Events write their actions
+/// into an ``OperationEffects``. Nothing recurses: a chain of a million operations takes as much stack as one of two. A
+/// raise touches the changed operations and their dependencies, and nothing else.
 ///
-/// The caller owns the identifiers: an operation is made by ``operationCreated(assigned:origin:policy:isBarrier:hasConditions:)``
-/// and given back by ``forget(_:)``. Using one after that is a programming error and not detected.
+/// The caller owns the identifiers. ``operationCreated(assigned:origin:policy:isBarrier:hasConditions:)`` makes an
+/// operation, and ``forget(_:)`` gives it back. A later use is a programming error, and is not detected.
 package struct OperationGraph: Sendable {
     var operations: [OperationRecord] = []
     var queues: [OperationQueueRecord] = []
@@ -14,7 +14,7 @@ package struct OperationGraph: Sendable {
     var lastSequence: UInt64 = 0
     var lastSearch: UInt32 = 0
 
-    /// Places of the tables to be used again.
+    /// Free places of the tables.
     private var freeOperations: [UInt32] = []
     private var freeQueues: [UInt32] = []
 
@@ -23,32 +23,32 @@ package struct OperationGraph: Sendable {
     var endedOperations: [(operation: UInt32, outcome: OperationOutcome)] = []
     var restlessQueues: [UInt32] = []
 
-    /// What the bodies of operations wait for.
+    /// The waits in the bodies of operations.
     var waits = OperationWaits()
-    /// How many queues have a barrier that keeps something apart.
+    /// The number of queues with a barrier that separates operations.
     var dividedQueues = 0
-    /// How many operations are started in one event.
+    /// The number of operations that one event starts.
     let startsAtOnce: Int
 
-    /// An empty graph.
+    /// Makes an empty graph.
     ///
-    /// - Parameter startsAtOnce: how many operations are started in one event; positive. When more of them can start
-    ///   ``hasMoreToStart`` says so.
+    /// - Parameter startsAtOnce: the number of operations that one event starts; positive. ``hasMoreToStart`` says
+    ///   whether more of them can start.
     package init(startsAtOnce: Int = .max) {
         self.startsAtOnce = startsAtOnce
     }
 
     // MARK: Operations
 
-    /// An operation was created.
+    /// Creates an operation.
     ///
     /// - Parameters:
-    ///   - assigned: the level that it was given; `nil` to infer it (rule O1).
-    ///   - origin: where that happened.
-    ///   - policy: what it does when a parent fails.
-    ///   - isBarrier: whether it runs alone in its queue, after all before it and before all after it. It keeps the two
-    ///     apart also when it is cancelled.
-    ///   - hasConditions: whether it has to be asked, when its parents have finished, whether it may run.
+    ///   - assigned: its assigned level; `nil` to infer it (rule O1).
+    ///   - origin: the place of its creation.
+    ///   - policy: its behaviour when a parent fails.
+    ///   - isBarrier: whether it runs alone in its queue, after all before it and before all after it. A cancelled
+    ///     barrier still separates the two sides.
+    ///   - hasConditions: whether its conditions have to be asked when its parents have finished.
     package mutating func operationCreated(
         assigned: QoSLevel? = nil, origin: OperationOrigin = OperationOrigin(),
         policy: FailedDependencyPolicy = .cancel, isBarrier: Bool = false, hasConditions: Bool = false
@@ -69,9 +69,9 @@ package struct OperationGraph: Sendable {
         return OperationID(index: index)
     }
 
-    /// Gives an operation's place back that has finished, or that was never added to a queue.
+    /// Gives back the place of an operation that has finished, or was never added to a queue.
     ///
-    /// One that was never added counts as cancelled for what depends on it.
+    /// For its dependents, an operation that was never added counts as cancelled.
     package mutating func forget(_ id: OperationID, _ effects: inout OperationEffects) {
         if operations[Int(id.index)].state == .created {
             end(id.index, .cancelled, &effects)
@@ -98,18 +98,18 @@ package struct OperationGraph: Sendable {
     /// Whether the operation has ended.
     package func isFinished(_ id: OperationID) -> Bool { operations[Int(id.index)].state == .finished }
 
-    /// Whether the operation is ready: nothing is missing but its turn.
+    /// Whether the operation is ready and waits only for its turn.
     package func isReady(_ id: OperationID) -> Bool { operations[Int(id.index)].state == .ready }
 
     // MARK: Queues
 
-    /// A queue was created.
+    /// Creates a queue.
     ///
     /// - Parameters:
-    ///   - level: its level; `nil` for a queue that has none (rule Q1).
-    ///   - limit: how many of its operations may run at the same time; positive.
-    ///   - lifetime: how long a promotion lasts (rule Q5).
-    ///   - isSuspended: whether it starts nothing for now.
+    ///   - level: its level; `nil` for a queue without one (rule Q1).
+    ///   - limit: the number of its operations that may run at the same time; positive.
+    ///   - lifetime: the duration of a promotion (rule Q5).
+    ///   - isSuspended: whether it starts suspended.
     package mutating func queueCreated(
         level: QoSLevel? = nil, limit: Int = .max, lifetime: QueuePromotionLifetime = .untilSet,
         isSuspended: Bool = false
@@ -125,8 +125,8 @@ package struct OperationGraph: Sendable {
         return OperationQueueID(index: index)
     }
 
-    /// Nobody adds to the queue any more: what is in it runs, even if it is suspended, since nobody could resume it. The queue
-    /// is idle for the last time when that is done.
+    /// Releases a queue. Its operations run, even if it is suspended, since no caller could resume it. Then the queue
+    /// is idle for the last time.
     ///
     /// - Returns: whether it is empty, and its place was given back.
     package mutating func queueReleased(_ id: OperationQueueID, _ effects: inout OperationEffects) -> Bool {
@@ -142,8 +142,8 @@ package struct OperationGraph: Sendable {
         return false
     }
 
-    /// A queue was reported idle, and still is at the end of the event: what waits for it goes on. The place of a released queue is
-    /// given back.
+    /// Handles the end of an event for a queue that was reported idle and still is. The waiters for it go on. The place
+    /// of a released queue is given back.
     ///
     /// - Returns: `false` if the queue has not been released.
     package mutating func queueIdle(_ id: OperationQueueID) -> Bool {
@@ -159,27 +159,27 @@ package struct OperationGraph: Sendable {
         freeQueues.append(id.index)
     }
 
-    /// The level that operations are held against now: the assigned one, or that of a promotion.
+    /// The level that the queue gives to operations now: the assigned one, or that of a promotion.
     package func level(of id: OperationQueueID) -> QoSLevel? { queues[Int(id.index)].level.level }
 
-    /// The level that the queue was given.
+    /// The assigned level of the queue.
     package func assignedLevel(of id: OperationQueueID) -> QoSLevel? { queues[Int(id.index)].assigned.level }
 
-    /// Whether the queue starts nothing for now.
+    /// Whether the queue is suspended.
     package func isSuspended(_ id: OperationQueueID) -> Bool { queues[Int(id.index)].isSuspended }
 
-    /// How many operations may run at the same time.
+    /// The number of operations that may run at the same time.
     package func limit(of id: OperationQueueID) -> Int { queues[Int(id.index)].limit }
 
-    /// How many operations the queue has that have not finished.
+    /// The number of unfinished operations of the queue.
     package func unfinishedCount(of id: OperationQueueID) -> Int { queues[Int(id.index)].unfinished }
 
-    /// How many operations of the queue run.
+    /// The number of running operations of the queue.
     package func runningCount(of id: OperationQueueID) -> Int { queues[Int(id.index)].running }
 
-    /// The unfinished operations of a queue, in the order in which they were added.
+    /// The unfinished operations of a queue, in the order of adding.
     ///
-    /// Complexity: O(n log n).
+    /// - Complexity: O(n log n).
     package func members(of id: OperationQueueID) -> [OperationID] {
         memberEntries(of: id).sorted().map { OperationID(index: $0.operation) }
     }

@@ -1,13 +1,13 @@
-/// What an operation works with, which gives it a level when nobody assigned one (rule O12).
+/// The kind of an operation's work. It gives a level to an operation without an assigned one (rule O12).
 public enum OperationKind: UInt8, Sendable, Hashable, CaseIterable {
-    /// Its level is inferred (rule O1).
+    /// Local work. Its level is inferred (rule O1).
     case plain
-    /// Waits for other machines: utility, and discretionary while the process is not in foreground use.
+    /// Work that waits for other machines: utility, and discretionary while the process is not in foreground use.
     case network
-    /// Fetches from a remote container or database for somebody who waits: userInitiated.
+    /// A fetch from a remote container or database for a waiting user: userInitiated.
     case remoteDatabase
 
-    /// The level of an operation of this kind; `nil` where it is inferred.
+    /// The level of an operation of this kind; `nil` if it is inferred.
     public var level: QoSLevel? {
         switch self {
         case .plain: nil
@@ -18,7 +18,7 @@ public enum OperationKind: UInt8, Sendable, Hashable, CaseIterable {
 
     /// Whether the system may put the operation off to a better moment.
     ///
-    /// - Parameter isInForegroundUse: whether somebody uses the process right now.
+    /// - Parameter isInForegroundUse: whether a user uses the process right now.
     public func isDiscretionary(isInForegroundUse: Bool) -> Bool {
         self == .network && !isInForegroundUse
     }

@@ -1,11 +1,11 @@
-/// How an operation ended.
+/// The outcome of an operation.
 public enum OperationOutcome: UInt8, Sendable, Hashable, CaseIterable {
-    /// Its body returned.
+    /// The body returned.
     case succeeded
-    /// Its body threw, or one of its conditions did.
+    /// The body, or a condition, threw.
     case failed
-    /// It was cancelled before its body ended.
+    /// The operation was cancelled before its body ended.
     case cancelled
-    /// It did not run because an operation that it depends on failed or was cancelled (rule O11).
+    /// The operation did not run, because one of its dependencies failed or was cancelled (rule O11).
     case dependencyFailed
 }

@@ -1,44 +1,44 @@
-/// What a graph knows about one queue.
+/// A graph's data of one queue.
 struct OperationQueueRecord: Sendable {
     /// The operations of one level.
     struct Bucket: Sendable {
         let level: LevelIndex
-        /// The unfinished ones.
+        /// The unfinished operations.
         var members = SequenceQueue()
-        /// Those of them that are ready.
+        /// The ready operations among them.
         var ready = SequenceQueue()
     }
 
     /// The operations between two barriers, or one barrier.
     struct Segment: Sendable {
         var unfinished = 0
-        /// Ready, and waiting for the segments before.
+        /// The ready operations that wait for the segments before.
         var held: [SequenceQueue.Entry] = []
     }
 
     var isInUse = true
     var isReleased = false
-    /// How often it was suspended, and has not been resumed since.
+    /// The number of suspensions that were not taken back.
     var suspensions: Int
     var isSuspended: Bool { suspensions > 0 }
-    /// How many may run at the same time.
+    /// The number of operations that may run at the same time.
     var limit: Int
     var running = 0
     var unfinished = 0
-    /// How many lists are being added of which all are to be there before one of them starts.
+    /// The number of announced lists that are not complete. None of their operations starts before.
     var comingLists = 0
-    /// Whether it waits to be looked at for operations that can start.
+    /// Whether the queue is marked for a search for operations that can start.
     var isRestless = false
 
     var assigned: LevelIndex
-    /// The level of the promotion that is on (rule Q2); none without.
+    /// The level of the present promotion (rule Q2); none without one.
     var promoted = LevelIndex.none
     var lifetime: QueuePromotionLifetime
-    /// Numbers the promotions, so that what held up an earlier one is not taken for a holder of this one.
+    /// The number of the present promotion. It keeps the holders of an earlier one apart.
     var promotionEpoch: UInt32 = 1
     var promotionHolders = 0
 
-    /// In the order of their levels; few, and never removed.
+    /// The buckets in the order of their levels; few, and never removed.
     var buckets: [Bucket] = []
 
     var segments: [Segment] = [Segment()]
@@ -53,7 +53,7 @@ struct OperationQueueRecord: Sendable {
         suspensions = isSuspended ? 1 : 0
     }
 
-    /// The level that operations are held against now; none for a queue without one.
+    /// The level that the queue gives to operations now; none for a queue without one.
     var level: LevelIndex { promoted == .none ? assigned : promoted }
 
     /// Ends the promotion.
@@ -63,7 +63,7 @@ struct OperationQueueRecord: Sendable {
         promotionEpoch &+= 1
     }
 
-    /// The place of a level's bucket, which is made if it is not there.
+    /// Returns the place of a level's bucket, and makes the bucket if necessary.
     mutating func bucket(_ level: LevelIndex) -> Int {
         var index = buckets.endIndex
         while index > 0 {
@@ -78,13 +78,13 @@ struct OperationQueueRecord: Sendable {
 
     // MARK: Segments
 
-    /// The number of the segment of what is added now.
+    /// The number of the segment for the next operation.
     var lastSegment: UInt32 { firstSegment + UInt32(segments.count - 1 - segmentsOver) }
 
-    /// Whether a barrier keeps apart what is in the queue, or what is in it from what is going to be added.
+    /// Whether a barrier separates operations of the queue from others, or from later ones.
     var isDivided: Bool { segments.count - 1 > segmentsOver }
 
-    /// Keeps places in the segment of what is added now for operations that are added later, with others of their list.
+    /// Reserves places in the present segment for operations of a list that are added later.
     ///
     /// - Returns: the segment's number.
     mutating func reserve(_ count: Int) -> UInt32 {
@@ -92,7 +92,7 @@ struct OperationQueueRecord: Sendable {
         return lastSegment
     }
 
-    /// The segment of an operation that is added now.
+    /// Returns the segment of an operation that is added now.
     mutating func segmentForNext(isBarrier: Bool) -> UInt32 {
         if isBarrier {
             segments.append(Segment())
@@ -109,14 +109,14 @@ struct OperationQueueRecord: Sendable {
         segments[segmentsOver + Int(segment - firstSegment)].held.append(entry)
     }
 
-    /// An operation of a segment has finished.
+    /// Counts a finished operation of a segment.
     mutating func operationFinished(inSegment segment: UInt32) {
         segments[segmentsOver + Int(segment - firstSegment)].unfinished -= 1
     }
 
     /// Goes on to the next segment if the first one is over.
     ///
-    /// - Returns: what waited for it; `nil` when nothing changes.
+    /// - Returns: the operations that waited for it; `nil` if nothing changes.
     mutating func nextSegment() -> [SequenceQueue.Entry]? {
         guard segments[segmentsOver].unfinished == 0, segmentsOver + 1 < segments.count else { return nil }
         segments[segmentsOver] = Segment()

@@ -1,11 +1,11 @@
-/// Why one operation cannot go on before another has ended.
+/// The reason why one operation cannot go on before another has ended.
 public enum OperationWaitReason: UInt8, Sendable, Hashable, CaseIterable {
-    /// It depends on it.
+    /// It depends on the other one.
     case dependency
-    /// Its body, or one of its conditions, waits for it, or for a queue that it is in.
+    /// Its body, or one of its conditions, waits for the other one, or for the other one's queue.
     case wait
-    /// A barrier stands between them in their queue, or one of them is a barrier, and the other one comes first.
+    /// A barrier is between them in their queue, or one of them is a barrier, and the other one comes first.
     case barrier
-    /// All places in its queue are taken by operations that wait, and the other one is one of them.
+    /// Waiting operations take all places in its queue, and the other one is one of them.
     case limit
 }

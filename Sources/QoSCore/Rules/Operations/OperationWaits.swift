@@ -1,18 +1,18 @@
-/// One operation that waits for another: a link of a deadlock.
+/// A wait of one operation for another: a link of a deadlock.
 package typealias GraphWait = WaitLink<OperationID, OperationWaitReason>
 
-/// Which operations wait in their bodies, and for what. A pure value; empty most of the time.
+/// The waits in the bodies of operations. A pure value; empty most of the time.
 ///
-/// An operation may wait for several things at once: in its own task, and in the children of that. It cannot end before all of these
-/// waits have ended.
+/// An operation may have several waits at once: in its own task, and in its child tasks. It cannot end before all of
+/// them have ended.
 struct OperationWaits: Sendable {
-    /// What can be waited for.
+    /// A target of a wait.
     enum Target: Sendable, Hashable {
         case operation(UInt32)
         case queue(UInt32)
     }
 
-    /// A wait that has begun. No other one is equal to it, ever.
+    /// A wait that has begun. It never equals another one.
     struct Begun: Sendable, Hashable {
         fileprivate let waiter: UInt32
         fileprivate let number: UInt64
@@ -20,7 +20,7 @@ struct OperationWaits: Sendable {
 
     private struct Waiter {
         var waits: [(number: UInt64, target: Target)] = []
-        /// The queue in which it takes a place; `nil` for one that does not run, as its conditions wait.
+        /// The queue in which the waiting operation takes a place; `nil` while its conditions wait.
         let queue: UInt32?
     }
 
@@ -31,18 +31,18 @@ struct OperationWaits: Sendable {
 
     var isEmpty: Bool { waiters.isEmpty }
 
-    /// What an operation waits for.
+    /// The targets of an operation's waits.
     func targets(of waiter: UInt32) -> [Target] { waiters[waiter]?.waits.map(\.target) ?? [] }
 
-    /// Whether an operation waits for that.
+    /// Whether an operation waits for the target.
     func isAwaited(_ target: Target) -> Bool { waitersOf[target] != nil }
 
-    /// Those that take places in a queue and wait.
+    /// The waiting operations that take places in a queue.
     func waiters(in queue: UInt32) -> Set<UInt32> { waitersIn[queue] ?? [] }
 
-    /// An operation begins to wait.
+    /// Begins a wait of an operation.
     ///
-    /// - Parameter queue: in which it takes a place; `nil` for none.
+    /// - Parameter queue: the queue in which it takes a place; `nil` for none.
     mutating func began(by waiter: UInt32, in queue: UInt32?, for target: Target) -> Begun {
         lastNumber += 1
         waiters[waiter, default: Waiter(queue: queue)].waits.append((lastNumber, target))
@@ -51,7 +51,7 @@ struct OperationWaits: Sendable {
         return Begun(waiter: waiter, number: lastNumber)
     }
 
-    /// A wait is over, if it is not already.
+    /// Ends a wait, if it has not ended.
     mutating func ended(_ wait: Begun) {
         guard let place = waiters[wait.waiter]?.waits.firstIndex(where: { $0.number == wait.number }),
             let target = waiters[wait.waiter]?.waits.remove(at: place).target
@@ -60,14 +60,14 @@ struct OperationWaits: Sendable {
         forgetIfIdle(wait.waiter)
     }
 
-    /// The operation waits for nothing any more, if it did.
+    /// Ends all waits of an operation.
     mutating func ended(by waiter: UInt32) {
         for (_, target) in waiters[waiter]?.waits ?? [] { unlink(waiter, from: target) }
         waiters[waiter]?.waits = []
         forgetIfIdle(waiter)
     }
 
-    /// What was waited for is over.
+    /// Ends all waits for a target.
     mutating func ended(_ target: Target) {
         for waiter in waitersOf.removeValue(forKey: target) ?? [] {
             waiters[waiter]?.waits.removeAll { $0.target == target }

@@ -1,4 +1,4 @@
-/// How long an operation queue stays promoted by an operation of a higher level (rule Q5).
+/// The duration of a queue's promotion by an operation of a higher level (rule Q5).
 public enum QueuePromotionLifetime: UInt8, Sendable, Hashable, CaseIterable {
     /// Until the queue's level is set.
     case untilSet

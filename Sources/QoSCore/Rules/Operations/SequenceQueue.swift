@@ -1,14 +1,14 @@
 import HeapModule
 
-/// Operations in the order in which they were added to their queue, from which any may be dropped.
+/// Operations in the order of adding to their queue. Any of them may be dropped.
 ///
-/// What comes in order, which is nearly everything, goes to the end of an array; what comes late, because it was raised or
-/// its dependencies were met after others', goes to a heap. Entries are dropped by being passed over: the owner knows
-/// which are still meant, says how many of those there are, and the rest is swept out when it outweighs them.
+/// Nearly all entries arrive in order and go to the end of an array. A late entry goes to a heap: its operation was
+/// raised, or got ready after others. A dropped entry is skipped. The owner knows the valid entries and counts them.
+/// The rest is swept out when it outweighs them.
 ///
-/// Complexity: amortised O(1) in order, O(log n) late.
+/// - Complexity: amortised O(1) in order, O(log n) late.
 struct SequenceQueue: Sendable {
-    /// An operation and its number in the order of adding, which is never used twice.
+    /// An operation and its number in the order of adding. A number is never reused.
     struct Entry: Sendable, Comparable {
         let sequence: UInt64
         let operation: UInt32
@@ -24,10 +24,10 @@ struct SequenceQueue: Sendable {
     private var head = 0
     private var late = Heap<Entry>()
 
-    /// How many entries are meant, of those that are here.
+    /// The number of valid entries.
     private(set) var live = 0
 
-    /// Adds an entry that is meant.
+    /// Adds a valid entry.
     mutating func enter(_ entry: Entry) {
         live += 1
         if let last = inOrder.last, last.sequence >= entry.sequence, head < inOrder.count {
@@ -37,16 +37,16 @@ struct SequenceQueue: Sendable {
         }
     }
 
-    /// One entry is not meant any more, whether it is still here or was taken.
+    /// Notes that one entry is no longer valid, whether it is still here or was taken.
     ///
-    /// - Parameter isMeant: tells the entries that are.
+    /// - Parameter isMeant: whether an entry is valid.
     mutating func left(_ isMeant: (Entry) -> Bool) {
         live -= 1
         let held = inOrder.count - head + late.count
         if held > 2 * live + Self.sweepsFrom { sweep(isMeant) }
     }
 
-    /// The first entry, meant or not.
+    /// The first entry, valid or not.
     var first: Entry? {
         let sorted = head < inOrder.count ? inOrder[head] : nil
         guard let other = late.min else { return sorted }
@@ -70,7 +70,7 @@ struct SequenceQueue: Sendable {
         }
     }
 
-    /// All entries that are meant, in order; for looking at, not for the hot path.
+    /// Returns all valid entries, in order; for tests and reports, not for the hot path.
     func meant(_ isMeant: (Entry) -> Bool) -> [Entry] {
         var all = inOrder[head...].filter(isMeant)
         all.append(contentsOf: late.unordered.filter(isMeant))

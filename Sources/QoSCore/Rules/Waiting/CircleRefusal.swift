@@ -1,22 +1,23 @@
 /// The wait to refuse in a circle of waits of which none could end.
 ///
-/// Usually that is the wait that closes the circle: it has not begun. But a synchronous submission cannot be taken back once its
-/// closure runs on another thread. Then another thread of the circle is woken, and gives up. In a circle of synchronous submissions
-/// alone at least one closure has not begun, since each submission is made by a closure that began before it.
+/// Usually that is the wait that closes the circle, because it has not begun. But a synchronous submission cannot be
+/// taken back once its closure runs on another thread. Then another thread of the circle is woken, and gives up. In a
+/// circle of synchronous submissions alone, at least one closure has not begun: the closure that makes a submission
+/// began before it.
 package enum CircleRefusal<Party: Hashable & Sendable>: Equatable {
     /// The wait that would close the circle.
     case closing
-    /// The wait of another party, which sleeps.
+    /// The wait of another, sleeping party.
     case other(Party)
-    /// None can be: the circle is only reported.
+    /// No wait can be refused. The circle is only reported.
     case nobody
 
-    /// Decides.
+    /// Chooses the wait.
     ///
     /// - Parameters:
     ///   - waiters: the parties of the circle.
-    ///   - party: the one that closes it.
-    ///   - mayGiveUp: whether a party can go on without what it waits for.
+    ///   - party: the party that closes it.
+    ///   - mayGiveUp: whether a party can go on without its target.
     package init(of waiters: [Party], closedBy party: Party, mayGiveUp: (Party) -> Bool) {
         if mayGiveUp(party) {
             self = .closing

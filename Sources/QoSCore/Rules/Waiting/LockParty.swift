@@ -1,12 +1,12 @@
-/// A thread or a task, as the holder of a lock or the one that waits for it; in one word.
+/// A thread or a task, as the holder of a lock or as a waiter, in one word.
 package struct LockParty: Hashable, Sendable {
     /// A thread's id times two, plus 1; or a task's address, which is even.
     package let word: UInt
 
-    /// A thread, by the kernel's id of it.
+    /// Returns a thread, by the kernel's id of it.
     package static func thread(_ id: UInt32) -> LockParty { LockParty(word: UInt(id) << 1 | 1) }
 
-    /// A task, by its address.
+    /// Returns a task, by its address.
     package static func task(at address: UInt) -> LockParty { LockParty(word: address) }
 
     /// The thread's id; `nil` for a task.
@@ -16,9 +16,9 @@ package struct LockParty: Hashable, Sendable {
     package var taskAddress: UInt? { word & 1 == 0 ? word : nil }
 }
 
-/// What a party holds or waits for; in one word.
+/// A resource that a party holds or waits for, in one word.
 package struct LockResource: Hashable, Sendable {
-    /// What kind of thing the word names.
+    /// The kind of a resource.
     package enum Kind: UInt, Sendable {
         /// A lock for tasks, by its address.
         case gate
@@ -26,7 +26,7 @@ package struct LockResource: Hashable, Sendable {
         case mutex
         /// The execution of a task by a thread that sleeps meanwhile, by the thread's id.
         case execution
-        /// What a thread waits for that is no lock, by the thread's id.
+        /// The target of a thread's wait that is no lock, by the thread's id.
         case awaited
     }
 
@@ -45,15 +45,15 @@ package struct LockResource: Hashable, Sendable {
     /// The execution of a task by a thread that sleeps meanwhile.
     package static func execution(_ thread: UInt32) -> LockResource { LockResource(.execution, UInt(thread) << 2) }
 
-    /// What a thread waits for that is no lock.
+    /// The target of a thread's wait that is no lock.
     package static func awaited(_ thread: UInt32) -> LockResource { LockResource(.awaited, UInt(thread) << 2) }
 
-    /// What kind of thing it is.
+    /// The kind of the resource.
     package var kind: Kind { Kind(rawValue: word & 3) ?? .gate }
 
     /// The address of a lock.
     package var address: UInt { word & ~3 }
 
-    /// The thread of an execution, or the one that waits for what is no lock.
+    /// The thread of an execution, or the thread of a wait that is no wait for a lock.
     package var thread: UInt32 { UInt32(truncatingIfNeeded: word >> 2) }
 }

@@ -1,38 +1,39 @@
-/// Who of those that wait can never go on.
+/// The parties of a set of waits that can never go on.
 ///
-/// Who waits for nothing goes on, now or in the end; who waits goes on as soon as enough of those do whom it waits for: all of them,
-/// or one, as the wait says. What is left over stands still, and each of that waits for another of it, so that there is a circle.
+/// A party without a wait goes on, now or in the end. A waiting party goes on when enough of its targets do: all of
+/// them, or one, as the wait says. The remaining parties stand still. Each of them waits for another one of them, so
+/// there is a circle.
 ///
-/// Complexity: O(parties that can be reached + what each waits for), once; without recursion.
+/// - Complexity: O(reachable parties + their waits), once; without recursion.
 package struct Standstill<Party: Hashable & Sendable, Cause: Hashable & Sendable> {
     package typealias Link = WaitLink<Party, Cause>
 
-    /// What a party waits for.
+    /// The targets of a party's wait.
     package struct Wait {
-        /// Whom it waits for, and why.
+        /// The awaited parties, and the reasons.
         package let links: [(awaited: Party, cause: Cause)]
-        /// How many of them have to go on before the party can; no more than there are.
+        /// The number of awaited parties that have to go on before this one can; at most all of them.
         package fileprivate(set) var missing: Int
 
-        /// A wait for all of them.
+        /// Returns a wait for all of the parties.
         package static func all(_ links: [(awaited: Party, cause: Cause)]) -> Wait {
             Wait(links: links, missing: links.count)
         }
 
-        /// A wait for so many of them.
+        /// Returns a wait for a number of the parties.
         package static func any(_ count: Int, of links: [(awaited: Party, cause: Cause)]) -> Wait {
             Wait(links: links, missing: count)
         }
     }
 
-    /// The waits of those that can never go on.
+    /// The waits of the parties that can never go on.
     private var waits: [Party: Wait] = [:]
 
-    /// Looks at everybody who can be reached.
+    /// Searches all reachable parties.
     ///
     /// - Parameters:
-    ///   - starts: where to begin.
-    ///   - wait: what a party waits for; `nil` if it can go on, or may.
+    ///   - starts: the first parties of the search.
+    ///   - wait: returns the wait of a party; `nil` if it can or may go on.
     package init(from starts: some Sequence<Party>, _ wait: (Party) -> Wait?) {
         var dependents: [Party: [Party]] = [:]
         var free: [Party] = []
@@ -63,7 +64,7 @@ package struct Standstill<Party: Hashable & Sendable, Cause: Hashable & Sendable
     /// Whether a party can never go on.
     package func includes(_ party: Party) -> Bool { waits[party] != nil }
 
-    /// The shortest way from a party back to itself over those that can never go on; empty without one.
+    /// Returns the shortest way from a party back to itself over those that can never go on; empty without one.
     package func circle(through party: Party) -> [Link] {
         var cameBy: [Party: Link] = [:]
         var pending = [party]
@@ -85,7 +86,7 @@ package struct Standstill<Party: Hashable & Sendable, Cause: Hashable & Sendable
         return links.reversed()
     }
 
-    /// A way from a party to others that wait for one another, and around.
+    /// Returns a way from a party to a circle of waits, and around that circle.
     package func way(from party: Party) -> [Link] {
         var links: [Link] = []
         var passed: Set<Party> = []

@@ -1,4 +1,4 @@
-/// A wait that could never end: everybody who could end it waits, in the end, for the one who would begin to wait.
+/// A wait that could never end. Every party that could end it waits, in the end, for the one that would begin to wait.
 package struct WaitCycle<Party: Hashable & Sendable, Resource: Hashable & Sendable>: Error, Sendable, Hashable {
     /// One wait of the cycle: its cause is the resource, which the awaited party holds.
     package typealias Link = WaitLink<Party, Resource>
@@ -6,11 +6,11 @@ package struct WaitCycle<Party: Hashable & Sendable, Resource: Hashable & Sendab
     /// The waits, from that of the refused party on.
     package let links: [Link]
 
-    /// A cycle.
+    /// Makes a cycle.
     package init(links: [Link]) {
         self.links = links
     }
 
-    /// Whether somebody waits for what it holds itself.
+    /// Whether a party waits for a resource that it holds itself.
     package var isReentrant: Bool { links.count == 1 }
 }

@@ -1,18 +1,19 @@
-/// The order in which those who wait for one lock get it, as a value: the highest level first, among equals the first to come.
+/// The waiters of a lock in the order in which they get it, as a value: the highest level first, then the first to
+/// come.
 ///
-/// A waiter whose level changes keeps its time of arrival. Arrivals of one level form a list, and what has changed its level stands
-/// in a heap beside the lists.
+/// A waiter whose level changes keeps its time of arrival. Arrivals of one level form a list. A waiter with a changed
+/// level moves to a heap beside the lists.
 ///
-/// Complexity: O(1) for waiters whose level does not change, O(log n) for those n whose level has changed.
+/// - Complexity: O(1) for waiters with an unchanged level, O(log n) for the n others.
 package struct WaitLine: Sendable {
     private struct Place {
         var token: UInt
         var level: LevelCode
         let arrival: UInt64
-        /// The neighbours in the list of the level; `next` also links the places that are free.
+        /// The neighbours in the list of the level. `next` also links the free places.
         var previous = Int32(-1)
         var next = Int32(-1)
-        /// Where it stands in the heap; −1 for a place in a list.
+        /// The index in the heap; −1 for a place in a list.
         var heapIndex = Int32(-1)
     }
 
@@ -26,28 +27,28 @@ package struct WaitLine: Sendable {
     private var arrivals: UInt64 = 0
     /// One list for each level, made for the first waiter.
     private var lists: [List] = []
-    /// Which lists have waiters.
+    /// The lists with waiters, as bits.
     private var occupied: (UInt64, UInt64) = (0, 0)
     /// The places whose level has changed, the first to go at the top.
     private var heap: [Int32] = []
 
-    /// How many wait.
+    /// The number of waiters.
     package private(set) var count = 0
 
-    /// An empty line.
+    /// Makes an empty line.
     package init() {}
 
-    /// The level of the one that goes next; none when nobody waits.
+    /// The level of the next waiter; none without waiters.
     package var highest: LevelCode { first.map { places[Int($0)].level } ?? .none }
 
-    /// What was given for the waiter at a place.
+    /// Returns the token of the waiter at a place.
     package func token(at place: Int) -> UInt { places[place].token }
 
     // MARK: Changes
 
-    /// A waiter arrives.
+    /// Adds a waiter.
     ///
-    /// - Parameter token: what ``removeFirst()`` gives back.
+    /// - Parameter token: the value that ``removeFirst()`` returns.
     /// - Returns: the waiter's place, until it leaves.
     package mutating func add(_ token: UInt, at level: LevelCode) -> Int {
         if lists.isEmpty { lists = Array(repeating: List(), count: LevelCode.count) }
@@ -67,7 +68,7 @@ package struct WaitLine: Sendable {
         return Int(index)
     }
 
-    /// Takes the next waiter out; `nil` when nobody waits.
+    /// Removes the next waiter; `nil` without waiters.
     package mutating func removeFirst() -> UInt? {
         guard let first else { return nil }
         let token = places[Int(first)].token
@@ -75,7 +76,7 @@ package struct WaitLine: Sendable {
         return token
     }
 
-    /// A waiter leaves.
+    /// Removes the waiter at a place.
     package mutating func remove(at place: Int) {
         takeOut(Int32(place))
         count -= 1
@@ -89,7 +90,7 @@ package struct WaitLine: Sendable {
         }
     }
 
-    /// A waiter's level has changed.
+    /// Changes the level of a waiter.
     package mutating func changeLevel(at place: Int, to level: LevelCode) {
         guard places[place].level != level else { return }
         takeOut(Int32(place))

@@ -1,13 +1,13 @@
-/// One who waits for another, and why: a link of waits that could never end. Each one's awaited is the next one's waiter.
+/// A wait of one party for another, as a link of a circle. The awaited party of each link is the waiter of the next.
 package struct WaitLink<Party: Hashable & Sendable, Cause: Hashable & Sendable>: Sendable, Hashable {
-    /// Who waits.
+    /// The waiting party.
     package let waiter: Party
-    /// Who has to go on first.
+    /// The party that has to go on first.
     package let awaited: Party
-    /// Why, or for what that the other one has.
+    /// The reason, or the awaited resource.
     package let cause: Cause
 
-    /// A link.
+    /// Makes a link.
     package init(waiter: Party, awaited: Party, cause: Cause) {
         self.waiter = waiter
         self.awaited = awaited

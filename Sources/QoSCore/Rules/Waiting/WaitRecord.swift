@@ -1,23 +1,23 @@
-/// What is known of one party: what it waits for, and what it holds that others wait for; as a value.
+/// The known facts of one party, as a value: its wait, and the waits of others for its resources.
 ///
-/// A party *inherits* the highest level that is demanded for what it holds; its *effective* level is the higher of that and its
-/// own.
+/// A party *inherits* the highest level that is demanded for its resources. Its *effective* level is the higher of that
+/// and its own.
 package struct WaitRecord: Sendable {
     /// A party's wait.
     package struct Wait: Sendable {
-        /// What is waited for.
+        /// The awaited resource.
         package let resource: LockResource
-        /// Its place in the line of a lock.
+        /// The place in the line of a lock.
         package let place: Int
-        /// Tells it from the party's other waits.
+        /// A number that differs from those of the party's other waits.
         package let id: UInt64
-        /// The level at which the party waits, without what it inherits.
+        /// The level of the wait, without the inherited one.
         package fileprivate(set) var own: LevelCode
 
-        /// Whether it has been looked at, and was not refused.
+        /// Whether the wait was looked at, and not refused.
         package fileprivate(set) var isSettled = false
 
-        /// A wait.
+        /// Makes a wait.
         package init(for resource: LockResource, place: Int, id: UInt64, own: LevelCode) {
             (self.resource, self.place, self.id, self.own) = (resource, place, id, own)
         }
@@ -34,45 +34,45 @@ package struct WaitRecord: Sendable {
     /// The highest of the demands.
     package private(set) var inherited = LevelCode.none
 
-    /// What is demanded for what the party holds. Most have one at a time.
+    /// The demand of others for the party's resource. Most parties have one at a time.
     private var demand: Demand?
     private var others: [Demand] = []
 
-    /// Nothing is known.
+    /// Makes a record without facts.
     package init() {}
 
-    /// The higher of what the party waits at and what it inherits.
+    /// The higher of the wait's own level and the inherited one.
     package var effective: LevelCode { max(wait?.own ?? .none, inherited) }
 
-    /// Whether others wait for something that the party holds.
+    /// Whether others wait for a resource of the party.
     package var isAwaited: Bool { demand != nil }
 
-    /// Whether nothing is known.
+    /// Whether the record is empty.
     package var isIdle: Bool { wait == nil && demand == nil }
 
-    /// The party begins to wait; it must not wait yet.
+    /// Notes that the party begins to wait; it must not wait yet.
     package mutating func begins(_ wait: Wait) {
         precondition(self.wait == nil, "a party waits for one thing at a time")
         self.wait = wait
     }
 
-    /// The wait is over.
+    /// Notes that the wait is over.
     package mutating func stopsWaiting() {
         wait = nil
     }
 
-    /// The wait has been looked at, and is not refused.
+    /// Notes that the wait was looked at, and is not refused.
     package mutating func settles() {
         wait?.isSettled = true
     }
 
-    /// The waiting party is raised: its wait is of this level from now on, if that is higher.
+    /// Raises the waiting party: its wait is of this level from now on, if that is higher.
     package mutating func raiseOwn(to level: LevelCode) {
         guard let wait, wait.own < level else { return }
         self.wait?.own = level
     }
 
-    /// Others wait for a resource that the party holds, the highest of them at this level.
+    /// Notes that others wait for a resource of the party, the highest of them at this level.
     package mutating func demands(_ level: LevelCode, for resource: LockResource) {
         if demand == nil || demand?.resource == resource {
             demand = Demand(resource: resource, level: level)
@@ -84,7 +84,7 @@ package struct WaitRecord: Sendable {
         settle()
     }
 
-    /// Nobody waits for a resource any more, or the party does not hold it any more.
+    /// Notes that no party waits for a resource any more, or that this party does not hold it any more.
     package mutating func demandsNothing(for resource: LockResource) {
         if demand?.resource == resource {
             demand = others.popLast()
@@ -99,14 +99,14 @@ package struct WaitRecord: Sendable {
     }
 }
 
-/// Who holds a lock that others wait for, and who they are; as a value.
+/// A lock's holders and waiters, as a value.
 package struct WaitSite: Sendable {
-    /// The parties that hold it, once for each share.
+    /// The holders, once for each share.
     package var holders: [LockParty]
-    /// Those who wait.
+    /// The waiters.
     package var line = WaitLine()
 
-    /// A lock with its holders.
+    /// Makes a lock with its holders.
     package init(holders: [LockParty] = []) {
         self.holders = holders
     }

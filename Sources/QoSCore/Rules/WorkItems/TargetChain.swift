@@ -1,13 +1,12 @@
 /// The queues that a queue leads to by its target, its target's target, and so on (rule B3).
 package enum TargetChain {
-    /// The cycle that a new target would close, from the queue back to itself; `nil` when it closes none.
+    /// Returns the cycle that a new target would close, from the queue back to itself; `nil` if it closes none.
     ///
-    /// O(length of the chain).
-    ///
+    /// - Complexity: O(length of the chain).
     /// - Parameters:
-    ///   - queue: gets the target.
+    ///   - queue: the queue that gets the target.
     ///   - target: the new target.
-    ///   - next: the present target of a queue; `nil` at the end of its chain. Must be free of cycles.
+    ///   - next: returns the present target of a queue; `nil` at the end of its chain. Must be free of cycles.
     package static func cycle<Queue: Equatable>(
         from queue: Queue, to target: Queue, next: (Queue) -> Queue?
     ) -> [Queue]? {

@@ -1,6 +1,6 @@
 extension WorkOrder {
-    /// A search for the highest level behind a held item that needs the item's end: from the next barrier on, or from the item if
-    /// it is one. It goes in parts, so that the queue's lock is held for a short time only.
+    /// A search for the highest level behind a held item that needs the item's end. It begins at the next barrier, or
+    /// at the item if this is one. It goes in parts, so that the queue's lock is held only briefly.
     package struct Behind: Sendable {
         let sequence: Int
         var next: Int
@@ -9,16 +9,16 @@ extension WorkOrder {
         /// The highest level so far.
         package internal(set) var level = LevelCode.none
 
-        /// A search that begins at an item.
+        /// Makes a search that begins at an item.
         ///
-        /// - Parameter sequence: the item's number, as ``WorkOrder/added(token:level:isBarrier:)`` returned it.
+        /// - Parameter sequence: the item's number from ``WorkOrder/added(token:level:isBarrier:)``.
         package init(_ sequence: Int) {
             self.sequence = sequence
             next = sequence
         }
     }
 
-    /// Goes on with a search, for so many items at most. The item must still be held.
+    /// Goes on with a search, over at most a number of items. The item must still be held.
     ///
     /// - Returns: whether the search is over.
     package func look(_ search: inout Behind, limit: Int) -> Bool {

@@ -1,9 +1,9 @@
-/// In which order the items of a queue may run, and what those that wait demand of those that run, as a value.
+/// The order of the items of a queue, and the levels that waiting items demand of running ones, as a value.
 ///
-/// A serial queue is a concurrent one in which every item is a barrier (rules B1, B11). *Held* items wait for their turn; an
-/// item that has got it is *active*, until it has ended. Held items in front of the first barrier, if any, wait for nothing
-/// else than to be taken; the barrier and all behind it wait for those in front. So what is active is raised to the highest
-/// level that stands behind it (rules I1, I3, B13, B15), and no further than that item is active itself.
+/// A serial queue is a concurrent one in which every item is a barrier (rules B1, B11). *Held* items wait for their
+/// turn. An *active* item has its turn and has not ended. Held items before the first barrier only wait to be taken.
+/// The barrier and all items behind it wait for those in front. So an active item is raised to the highest level behind
+/// it (rules I1, I3, B13, B15), and only while it is active.
 ///
 /// All operations are O(1), amortised.
 package struct WorkOrder: Sendable {
@@ -13,7 +13,7 @@ package struct WorkOrder: Sendable {
         let isBarrier: Bool
     }
 
-    /// Whether one item runs at a time.
+    /// Whether the queue runs one item at a time.
     package let isSerial: Bool
 
     /// The held items are `held[head...]`, the oldest first.
@@ -21,42 +21,42 @@ package struct WorkOrder: Sendable {
     private var head = 0
     private var headSequence = 0
 
-    /// How many held items stand in front of the first held barrier.
+    /// The number of held items before the first held barrier.
     private var leadingCount = 0
     private var leading = LevelTally()
     private var behind = LevelTally()
 
-    /// How many items are active.
+    /// The number of active items.
     package private(set) var activeCount = 0
     private var isBarrierActive = false
     private var suspensions = 0
 
-    /// An empty queue.
+    /// Makes an empty queue.
     package init(isSerial: Bool) {
         self.isSerial = isSerial
     }
 
-    /// How many items wait for their turn.
+    /// The number of held items.
     package var heldCount: Int { held.count - head }
 
-    /// Whether nothing is held or active.
+    /// Whether no item is held or active.
     package var isEmpty: Bool { heldCount == 0 && activeCount == 0 }
 
-    /// Whether no item gets its turn until the queue is resumed.
+    /// Whether the queue is suspended: no item gets its turn.
     package var isSuspended: Bool { suspensions > 0 }
 
-    /// The level that those that wait demand of each active item (rule I3).
+    /// The level that waiting items demand of each active one (rule I3).
     package var raise: LevelCode {
         isBarrierActive ? max(leading.highest, behind.highest) : behind.highest
     }
 
-    /// The highest level of those that wait.
+    /// The highest level of the held items.
     package var highestHeld: LevelCode { max(leading.highest, behind.highest) }
 
     /// The number of the oldest held item.
     var firstHeld: Int { headSequence }
 
-    /// A held item, by its number.
+    /// Returns a held item, by its number.
     func heldItem(_ sequence: Int) -> (level: LevelCode, isBarrier: Bool) {
         let item = held[head + sequence - headSequence]
         return (item.level, item.isBarrier)
@@ -64,10 +64,10 @@ package struct WorkOrder: Sendable {
 
     // MARK: Items
 
-    /// An item comes in, behind all others.
+    /// Adds an item behind all others.
     ///
-    /// - Parameter token: what ``next()`` gives back.
-    /// - Returns: the item's number, by which ``levelChanged(of:to:)`` finds it.
+    /// - Parameter token: the value that ``next()`` returns.
+    /// - Returns: the item's number for ``levelChanged(of:to:)``.
     package mutating func added(token: UInt, level: LevelCode, isBarrier: Bool) -> Int {
         let isBarrier = isBarrier || isSerial
         if isBarrier || leadingCount < heldCount {
@@ -80,13 +80,13 @@ package struct WorkOrder: Sendable {
         return headSequence + heldCount - 1
     }
 
-    /// Whether an item could be taken by ``next()``.
+    /// Whether ``next()`` would return an item.
     package var hasNext: Bool {
         guard !isSuspended, heldCount > 0 else { return false }
         return leadingCount > 0 ? !isBarrierActive : activeCount == 0
     }
 
-    /// Gives the next item its turn: it is active from now on.
+    /// Gives the next item its turn. The item is active from now on.
     package mutating func next() -> UInt? {
         guard hasNext else { return nil }
         let item = held[head]
@@ -111,7 +111,7 @@ package struct WorkOrder: Sendable {
         return item.token
     }
 
-    /// The first held barrier has become active: those behind it wait for it alone, up to the next one.
+    /// Counts the items behind the first held barrier, which has become active, up to the next barrier.
     private mutating func moveUpToNextBarrier() {
         var index = head
         while index < held.count, !held[index].isBarrier {
@@ -122,10 +122,9 @@ package struct WorkOrder: Sendable {
         }
     }
 
-    /// An item becomes active without having been held, where nothing stands in its way: synchronous submission to a queue
-    /// that is idle.
+    /// Makes an item active that was not held, if nothing is in its way: a synchronous submission to an idle queue.
     ///
-    /// - Returns: whether it does.
+    /// - Returns: whether the item is active.
     package mutating func entered(isBarrier: Bool) -> Bool {
         guard !isSuspended, heldCount == 0, !isBarrierActive else { return false }
         let isBarrier = isBarrier || isSerial
@@ -135,19 +134,21 @@ package struct WorkOrder: Sendable {
         return true
     }
 
-    /// An item becomes active beside the active one that submits it synchronously, and that waits for it (a concurrent queue).
+    /// Makes an item active beside the active one that submits it synchronously and waits for it (a concurrent queue).
     package mutating func enteredWithin() {
         activeCount += 1
     }
 
-    /// An active item has ended.
+    /// Ends an active item.
     package mutating func ended() {
         precondition(activeCount > 0, "an item ended that was not active")
         activeCount -= 1
         if activeCount == 0 { isBarrierActive = false }
     }
 
-    /// The level of a held item has changed: somebody waits for it, or does so no longer (rule B13). O(1).
+    /// Changes the level of a held item, when a wait for it begins or ends (rule B13).
+    ///
+    /// - Complexity: O(1).
     package mutating func levelChanged(of sequence: Int, to level: LevelCode) {
         let offset = sequence - headSequence
         precondition(offset >= 0 && offset < heldCount, "an item's level changed that is not held")
@@ -164,12 +165,14 @@ package struct WorkOrder: Sendable {
 
     // MARK: Suspension
 
-    /// No item gets its turn from now on; as often to be resumed as it was suspended.
+    /// Suspends the queue: no item gets its turn. It has to be resumed as often.
     package mutating func suspended() {
         suspensions += 1
     }
 
-    /// - Returns: `false` when the queue was not suspended; nothing happens then.
+    /// Takes back one suspension.
+    ///
+    /// - Returns: `false`, without an effect, if the queue was not suspended.
     package mutating func resumed() -> Bool {
         guard suspensions > 0 else { return false }
         suspensions -= 1

@@ -1,8 +1,8 @@
-/// Everything that decides at which level a work item runs, as a value (rules B5 to B10).
+/// All facts that decide the level of a work item, as a value (rules B5 to B10).
 package struct WorkSubmission: Sendable, Hashable {
-    /// What a queue is made to run on, as far as it matters for levels.
+    /// The target of a queue, as far as it matters for levels.
     package enum Target: Sendable, Hashable {
-        /// Another queue of the user's, or none.
+        /// Another queue of the user, or none.
         case other
         /// The global queue of a class.
         case global(QoSClass)
@@ -14,16 +14,17 @@ package struct WorkSubmission: Sendable, Hashable {
     /// The queue's immediate target (rule B3).
     package var target: Target
 
-    /// The item's assigned level; what was captured at its creation counts as assigned (rule B9).
+    /// The item's assigned level. A level captured at its creation counts as assigned (rule B9).
     package var itemLevel: QoSLevel?
 
     /// The flags of item and submission together.
     package var flags: WorkItemFlags
 
-    /// What the submitting task or thread runs at (rule B6), or the calling thread of a synchronous submission (rule B7).
+    /// The level of the submitting task or thread (rule B6). For a synchronous submission, that of the calling thread
+    /// (rule B7).
     package var submitter: QoSLevel?
 
-    /// Describes a submission.
+    /// Makes a description of a submission.
     package init(
         queueLevel: QoSLevel? = nil, target: Target = .other, itemLevel: QoSLevel? = nil, flags: WorkItemFlags = [],
         submitter: QoSLevel? = nil
@@ -35,15 +36,16 @@ package struct WorkSubmission: Sendable, Hashable {
         self.submitter = submitter
     }
 
-    /// The level that submitted work infers from what its submitter runs at: userInteractive is translated to
-    /// userInitiated, as a class, so that the relative priority stays (rule B6).
+    /// Returns the level that submitted work infers from its submitter. It turns the class userInteractive into
+    /// userInitiated, and keeps the relative priority (rule B6).
     package static func inferred(from submitter: QoSLevel?) -> QoSLevel? {
         guard let submitter, submitter.qosClass == .userInteractive else { return submitter }
         return QoSLevel(.userInitiated, relativePriority: submitter.relativePriority)
     }
 
-    /// The level that an item captures at its creation (rule B9); `nil` without ``WorkItemFlags/assignCurrent``, and for a
-    /// detached item. **Choice**: an assigned level wins over what is captured.
+    /// Returns the level that an item captures at its creation (rule B9). `nil` without
+    /// ``WorkItemFlags/assignCurrent``, and for a detached item. **Choice**: an assigned level wins over a captured
+    /// one.
     package static func captured(
         assigned: QoSLevel?, flags: WorkItemFlags, creator: @autoclosure () -> QoSLevel?
     ) -> QoSLevel? {
@@ -64,12 +66,13 @@ package struct WorkSubmission: Sendable, Hashable {
         return flags.contains(.enforceQoS) ? context.raised(to: own) : context
     }
 
-    /// Whether the level of an asynchronous submission depends on the submitter, so that it has to be found out.
+    /// Whether the level of an asynchronous submission depends on the submitter.
     package var needsSubmitter: Bool {
         contextLevel == nil && itemLevel == nil && flags.isDisjoint(with: [.noQoS, .detached, .assignCurrent])
     }
 
-    /// The level of a synchronous submission (rules B7, B8): never below the calling thread's; `nil` when neither has one.
+    /// The level of a synchronous submission (rules B7, B8): never below the calling thread's; `nil` if neither has
+    /// one.
     package var synchronousLevel: QoSLevel? {
         let own = flags.contains(.noQoS) ? nil : itemLevel
         let prefersThread = flags.contains(.inheritQoS) && !flags.contains(.enforceQoS)
@@ -77,8 +80,7 @@ package struct WorkSubmission: Sendable, Hashable {
         return prefersThread ? submitter : submitter.raised(to: own)
     }
 
-    /// The level of what the runtime submits on its own account: handlers of timers and sources, and items submitted after a
-    /// delay (rule B10).
+    /// The level of the runtime's own submissions: handlers of timers and sources, and delayed items (rule B10).
     package var detachedLevel: QoSLevel {
         var detached = self
         detached.flags.insert(.detached)
@@ -92,7 +94,7 @@ package struct WorkSubmission: Sendable, Hashable {
         return QoSLevel(qosClass)
     }
 
-    /// The level that a queue reads (rule B1): its own, else that of the global queue that it targets.
+    /// Returns the level that callers read of a queue (rule B1): its own, else that of its global target.
     package static func readableLevel(of own: QoSLevel?, target: Target) -> QoSLevel? {
         if let own { return own }
         guard case .global(let qosClass) = target else { return nil }

@@ -4,13 +4,13 @@ public import QoSCore
 // scheduler. A sequence holds one event; what happens before its loop takes that is merged into the next.
 
 extension WorkQueue {
-    /// The arrivals of a signal, as ``makeSignalSource(_:level:handler:)`` counts them.
+    /// The arrivals of a signal, as `makeSignalSource(_:level:handler:)` counts them.
     public func signalEvents(_ signal: Int32, level: QoSLevel? = nil) async throws(WorkQueueError) -> AsyncStream<Int> {
         let buffer = EventBuffer<Int>()
         return buffer.stream(of: try await signalSource(signal, level, .stream(buffer)).begin())
     }
 
-    /// What happens to a file, as ``makeFileSource(_:level:handler:)`` tells it.
+    /// What happens to a file, as `makeFileSource(_:level:handler:)` tells it.
     ///
     /// Beside a slow loop an element keeps ``FileChanges/maximumNames`` names, and ``FileChanges/hasMoreNames`` says that
     /// there were more.
