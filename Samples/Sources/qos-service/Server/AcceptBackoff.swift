@@ -18,6 +18,7 @@ final class AcceptBackoff: ChannelDuplexHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         switch (error as? IOError)?.errnoCode {
         case EMFILE, ENFILE, ENOBUFS, ENOMEM:
+            ServiceMetrics.acceptFailures.increment()
             pause(context)
         case ECONNABORTED:
             // The client was faster to leave; this must not end the sequence of connections for all others.
@@ -35,7 +36,6 @@ final class AcceptBackoff: ChannelDuplexHandler {
     private func pause(_ context: ChannelHandlerContext) {
         guard !isPausing else { return }
         isPausing = true
-        ServiceMetrics.acceptFailures.increment()
         setReading(false, context)
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         context.eventLoop.scheduleTask(in: Self.pause) {
