@@ -11,6 +11,7 @@ struct ConnectionPlacesTests {
         for id in 0..<idle {
             places.take()
             #expect(places.add(id).isEmpty)
+            #expect(places.settle(id).isEmpty)
         }
         return places
     }
@@ -66,16 +67,21 @@ struct ConnectionPlacesTests {
         #expect(places.add(4) == [1])
     }
 
-    @Test("when all are busy, a newcomer stays; it or another one leaves when the first request has ended")
-    func waitsForBusy() {
+    @Test("one that had no time for its first request stays; it leaves when it has not used its time")
+    func keepsFresh() {
         var places = places(3, idle: 2)
         for id in 0..<2 { #expect(places.begin(id).isEmpty) }
         places.take()
         #expect(places.add(2).isEmpty)
         #expect(!places.isAccepting)
-        #expect(places.finish(0) == [2])
+        #expect(places.settle(2) == [2], "all others are busy")
         close(2, &places)
         #expect(places.isAccepting)
+        places.take()
+        #expect(places.add(3).isEmpty)
+        #expect(places.begin(3).isEmpty)
+        #expect(places.settle(3).isEmpty, "it has a request")
+        #expect(places.finish(0) == [0])
     }
 
     @Test("when the last place went to a request, the first that ends makes room")
@@ -103,7 +109,8 @@ struct ConnectionPlacesTests {
     func ignoresGone() {
         var places = places(3, idle: 2)
         close(0, &places)
-        #expect(places.begin(0).isEmpty && places.finish(0).isEmpty && !places.isLeaving(0))
+        #expect(places.begin(0).isEmpty && places.finish(0).isEmpty && places.settle(0).isEmpty)
+        #expect(!places.isLeaving(0))
         places.remove(0)
         #expect((places.count, places.taken) == (1, 1))
     }
@@ -122,6 +129,7 @@ struct ConnectionPlacesTests {
 private struct ConnectionWorld {
     private enum Event {
         case add(Int)
+        case settle(Int)
         case begin(Int)
         case finish(Int)
         case close(Int)
@@ -177,9 +185,12 @@ private struct ConnectionWorld {
         case .add(let id):
             open.insert(id)
             closeLater(places.add(id))
+            underWay.append(.settle(id))
             // The others stay silent for ever.
             if Bool.random(using: &random) { underWay.append(.begin(id)) }
             if Int.random(in: 0..<8, using: &random) == 0 { underWay.append(.hangUp(id)) }
+        case .settle(let id):
+            closeLater(places.settle(id))
         case .begin(let id):
             guard open.contains(id) else { return }
             busy.insert(id)

@@ -16,7 +16,7 @@ struct CrowdTests {
         let service = try ServiceProcess(
             [
                 world.folder.path, "--index-dir", world.directory, "--port", "0", "--idle-time", "1000",
-                "--request-time", "1000", "--connections", "\(Int.random(in: 4...40, using: &random))",
+                "--request-time", "1000", "--connections", "\(Int.random(in: 8...40, using: &random))",
             ],
             errors: world.state["errors"]
         )

@@ -5,6 +5,7 @@
 /// | Stage    | The connection                                      | Ends by                               | On           |
 /// |----------|-----------------------------------------------------|---------------------------------------|--------------|
 /// | accepted | was taken from the backlog; has no handlers yet      | `add`, or `release` if it fails       | its own loop |
+/// | fresh    | has had no time to send its first request           | `settle`, `begin`, or `remove`        | its own loop |
 /// | idle     | has no request                                      | `begin`, `remove`, or by being chosen | its own loop |
 /// | busy     | has a request whose answer is not written to its end | `finish`, or `remove`                 | its own loop |
 /// | leaving  | was chosen; is closed on its own loop               | `remove`, or `begin`                  | its own loop |
@@ -13,23 +14,25 @@
 /// The listening loop counts all stages together. Below the limit it accepts; at the limit it stops, and a `release`
 /// starts it again. So a place has to become free while clients wait and one of the connections is idle. The rule:
 ///
-/// - **After each `add`, `begin` and `finish`, connections leave, the longest idle first, until fewer than the limit are
-///   idle or busy.** The connection that was just added stays: else a client could send no request while all others
-///   are busy.
+/// - **After each event, idle connections leave, the longest idle first, until fewer than the limit are fresh, idle or
+///   busy.**
 ///
-/// Why accepting cannot stop for good: it stops with as many places taken as the limit says. An accepted, leaving or
-/// gone connection has an event under way. Without one of those, as many are idle or busy as the limit says. By the
-/// rule all of them are busy then, but for one newcomer at most. The end of a request is an event again, and its
-/// time is limited.
+/// Why accepting cannot stop for good: it stops with as many places taken as the limit says. An accepted, fresh, leaving
+/// or gone connection has an event under way. Without one of those, as many are idle or busy as the limit says, and by
+/// the rule all of them are busy. The end of a request is an event again, and its time is limited.
 ///
-/// Three orders of events need care:
+/// Four orders of events need care:
 ///
 /// - Two are added at the same time, on two loops. The choice and its record are one step here, so two connections leave.
 ///   If both additions chose the same one, the limit would stay reached, with nobody to make room.
 /// - All are busy when one is added. `finish` applies the rule again when the first of them is idle.
+/// - Clients come faster than their first requests are read. A fresh connection does not leave, so the next client waits
+///   in the backlog until the first of them settles. Else a burst would cut off clients that have sent a request.
 /// - A request arrives on a connection that was chosen and is not closed yet. `begin` keeps it, and another one leaves.
 struct ConnectionPlaces<ID: Hashable & Sendable>: Sendable {
     private enum Stage {
+        /// Added a moment ago.
+        case fresh
         /// Without a request, since the event of this number.
         case idle(since: Int)
         case busy
@@ -69,12 +72,22 @@ struct ConnectionPlaces<ID: Hashable & Sendable>: Sendable {
         taken -= 1
     }
 
-    /// Adds a connection, which is idle.
+    /// Adds a connection, which is fresh.
     ///
     /// - Returns: The connections to close. O(connections) for each.
     mutating func add(_ id: ID) -> [ID] {
+        stages[id] = .fresh
+        return makeRoom()
+    }
+
+    /// Notes that a connection has had the time to send its first request; it is idle if it has not. Does nothing if it
+    /// was removed.
+    ///
+    /// - Returns: The connections to close.
+    mutating func settle(_ id: ID) -> [ID] {
+        guard case .fresh = stages[id] else { return [] }
         stages[id] = .idle(since: next())
-        return makeRoom(except: id)
+        return makeRoom()
     }
 
     /// Notes that a request has begun. Does nothing if the connection was removed.
@@ -106,9 +119,9 @@ struct ConnectionPlaces<ID: Hashable & Sendable>: Sendable {
         return events
     }
 
-    private mutating func makeRoom(except newcomer: ID? = nil) -> [ID] {
+    private mutating func makeRoom() -> [ID] {
         var chosen: [ID] = []
-        while stages.count - leaving >= limit, let id = longestIdle(except: newcomer) {
+        while stages.count - leaving >= limit, let id = longestIdle() {
             stages[id] = .leaving
             leaving += 1
             chosen.append(id)
@@ -116,9 +129,9 @@ struct ConnectionPlaces<ID: Hashable & Sendable>: Sendable {
         return chosen
     }
 
-    private func longestIdle(except newcomer: ID?) -> ID? {
+    private func longestIdle() -> ID? {
         var longest: (id: ID, since: Int)?
-        for case (let id, .idle(let since)) in stages where id != newcomer && since < longest?.since ?? .max {
+        for case (let id, .idle(let since)) in stages where since < longest?.since ?? .max {
             longest = (id, since)
         }
         return longest?.id

@@ -4,6 +4,9 @@ internal import Synchronization
 
 /// The connections that are open, and what is to end with them. `ConnectionPlaces` has the rules.
 final class Connections: Sendable {
+    /// The time that a client has for its first request until its connection may be closed to make room.
+    private static let freshTime = TimeAmount.milliseconds(50)
+
     private struct State {
         var places: ConnectionPlaces<ObjectIdentifier>
         var open: [ObjectIdentifier: Connection] = [:]
@@ -37,6 +40,7 @@ final class Connections: Sendable {
             state.open[connection.id] = connection
             return state.places.add(connection.id)
         }
+        connection.channel.eventLoop.scheduleTask(in: Self.freshTime) { self.settle(connection) }
     }
 
     /// Notes that a request has begun.
@@ -80,6 +84,14 @@ final class Connections: Sendable {
     /// Ends what goes on for any connection; the answers then say that it was cancelled.
     func cancelAll() {
         for connection in state.withLock({ Array($0.open.values) }) { connection.cancel() }
+    }
+
+    private func settle(_ connection: Connection) {
+        change { state in
+            // Another channel may have the address of one that is gone.
+            guard state.open[connection.id] === connection else { return [] }
+            return state.places.settle(connection.id)
+        }
     }
 
     /// Changes the state and closes the connections that the change returns.
