@@ -24,6 +24,13 @@ struct AccessPolicyTests {
         #expect(refusal == (isAllowed ? nil : .foreignHost(authority)))
     }
 
+    @Test("a request with several Host headers is not answered, though the first is this service")
+    func checksFurtherHosts() {
+        var question = AccessPolicy.Question(authority: "localhost")
+        question.hasFurtherHosts = true
+        #expect(policy.refusal(question) == .severalHosts)
+    }
+
     @Test(
         "pages of other origins are not answered, links to the page are",
         arguments: [

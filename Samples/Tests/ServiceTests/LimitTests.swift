@@ -115,6 +115,45 @@ struct LimitTests {
         #expect(idle.count == 400)
     }
 
+    @Test("when every connection has a request, the next client is answered as soon as one of them has ended")
+    func makesRoomAtEnd() throws {
+        try writeLongTexts()
+        let service = try start("--connections", "4", "--idle-time", "1000", "--search-time", "1")
+        try service.status { $0.complete }
+        let busy = try (0..<4).map { _ in try LoopbackSocket(port: service.port) }
+        for client in busy {
+            client.send(request(Self.longSearch, service).replacing("Connection: close\r\n", with: ""))
+        }
+        let socket = try LoopbackSocket(port: service.port, patience: 60)
+        #expect(try HTTPAnswer(socket, request: request("/healthz", service)).status == 200)
+        // Nobody was cut off in the middle of a request.
+        for client in busy { #expect(client.readAnswer().contains("503 Service Unavailable")) }
+    }
+
+    @Test("without a free descriptor the loop waits between two attempts to accept")
+    func waitsForDescriptors() throws {
+        let service = try start("--idle-time", "1000")
+        let open = try LoopbackSocket(port: service.port, patience: 60)
+        func failures() throws -> Int {
+            open.send(request("/metrics", service).replacing("Connection: close\r\n", with: ""))
+            let text = open.readAnswer()
+            return text.firstMatch(of: /accept_failures_total (\d+)/).flatMap { Int($0.1) } ?? 0
+        }
+        #expect(try failures() == 0)
+        // The index has opened what it needs; from here on there is no descriptor for another connection.
+        try service.limitDescriptors(to: 3)
+        let begin = ContinuousClock.now
+        let clients = try (0..<10).map { _ in try LoopbackSocket(port: service.port) }
+        var count = 0
+        while count < 5 { count = try failures() }
+        // One attempt in 100 ms; without the wait there are thousands.
+        #expect(Double(count) <= (ContinuousClock.now - begin) / .milliseconds(100) + 1)
+        try service.limitDescriptors(to: 4096)
+        let next = try LoopbackSocket(port: service.port, patience: 60)
+        #expect(try HTTPAnswer(next, request: request("/healthz", service)).status == 200)
+        #expect(clients.count == 10)
+    }
+
     @Test("an index folder that is removed is made anew while the service runs")
     func survivesRemovedIndex() throws {
         try world.folder.write("a.txt", "fox")

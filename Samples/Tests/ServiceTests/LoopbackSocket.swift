@@ -14,6 +14,26 @@ final class LoopbackSocket {
         }
     }
 
+    /// Connects, and waits no longer than `patience` seconds for this and for each answer.
+    init(port: Int, patience: Int) throws {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var time = timeval(tv_sec: patience, tv_usec: 0)
+        for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
+            unsafe setsockopt(descriptor, SOL_SOCKET, option, &time, socklen_t(MemoryLayout<timeval>.size))
+        }
+        let descriptor = descriptor
+        guard unsafe Self.reach(port, { unsafe connect(descriptor, $0, $1) }) == 0 else {
+            throw ServiceProcess.Failure(message: "connect: errno \(errno)")
+        }
+    }
+
+    /// Begins to connect and does not wait: sends and answers fail while the other side has not accepted.
+    init(connectingTo port: Int) {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
+        let descriptor = descriptor
+        _ = unsafe Self.reach(port) { unsafe connect(descriptor, $0, $1) }
+    }
+
     /// Connects to a Unix socket; nil while nobody listens there.
     init?(path: String) {
         descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
@@ -43,17 +63,21 @@ final class LoopbackSocket {
         port: () -> Int
     ) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let descriptor = descriptor
+        let result = unsafe Self.reach(port()) { unsafe attach(descriptor, $0, $1) }
+        guard result == 0 else { throw ServiceProcess.Failure(message: "socket: errno \(errno)") }
+    }
+
+    private static func reach(_ port: Int, _ call: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = in_port_t(port()).bigEndian
+        address.sin_port = in_port_t(port).bigEndian
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        let descriptor = descriptor
-        let result = unsafe withUnsafePointer(to: &address) { pointer in
+        return unsafe withUnsafePointer(to: &address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                unsafe attach(descriptor, pointer, socklen_t(MemoryLayout<sockaddr_in>.size))
+                unsafe call(pointer, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
-        guard result == 0 else { throw ServiceProcess.Failure(message: "socket: errno \(errno)") }
     }
 
     deinit {
@@ -73,9 +97,37 @@ final class LoopbackSocket {
         return Int(in_port_t(bigEndian: address.sin_port))
     }
 
+    /// Ends the sending half: the other side reads its end.
+    func halfClose() {
+        shutdown(descriptor, Int32(SHUT_WR))
+    }
+
+    /// Lets the end of its life cut the connection off (RST) instead of closing it in order.
+    func resetAtEnd() {
+        var linger = linger(l_onoff: 1, l_linger: 0)
+        unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
+    }
+
     /// Sends a short text.
     func send(_ text: String) {
         _ = unsafe Glibc.send(descriptor, text, text.utf8.count, Int32(MSG_NOSIGNAL))
+    }
+
+    /// What one request is answered with, by the answer's length; the connection stays open.
+    func readAnswer() -> String {
+        var text = ""
+        var buffer = [UInt8](repeating: 0, count: 64 * 1024)
+        while true {
+            if let head = text.range(of: "\r\n\r\n"),
+                let length = text.firstMatch(of: /(?i)content-length: (\d+)/).flatMap({ Int($0.1) }),
+                text[head.upperBound...].utf8.count >= length
+            {
+                return text
+            }
+            let count = unsafe read(descriptor, &buffer, buffer.count)
+            guard count > 0 else { return text }
+            text += String(decoding: buffer.prefix(count), as: UTF8.self)
+        }
     }
 
     /// Everything until the other side closes.

@@ -77,6 +77,16 @@ final class ServiceProcess {
         kill(process.processIdentifier, signal)
     }
 
+    /// Sets how many descriptors the process may have, at most 4,096; those that it has stay open.
+    func limitDescriptors(to count: Int) throws {
+        let change = try Process.run(
+            URL(filePath: "/usr/bin/prlimit"),
+            arguments: ["--pid", "\(process.processIdentifier)", "--nofile=\(count):4096"]
+        )
+        change.waitUntilExit()
+        guard change.terminationStatus == 0 else { throw Failure(message: "prlimit: \(change.terminationStatus)") }
+    }
+
     /// Waits for the end.
     func wait() -> Ending {
         process.waitUntilExit()

@@ -19,6 +19,8 @@ enum ServiceMetrics {
     static let refused = Counter(label: "qos.service.searches.refused")
     /// Connections that could not be accepted for want of descriptors or memory.
     static let acceptFailures = Counter(label: "qos.service.accept.failures")
+    /// Idle connections that were closed to make room for others.
+    static let evicted = Counter(label: "qos.service.connections.evicted")
     /// Connections that are open.
     static let connections = Gauge(label: "qos.service.connections")
 }

@@ -2,7 +2,7 @@
 // Whatever comes from files is set as text, never as markup.
 const find = id => document.getElementById(id)
 const pageSize = 20, fileLines = 200
-let request = null, timer = 0, fresh = true
+let request = null, timer = 0, patience = 0, fresh = true
 
 /// What the address says is shown: a search, its page, and a file of it.
 function state() {
@@ -132,10 +132,16 @@ function say(text, isError = false) {
   find("summary").textContent = text
 }
 
-function fail(message) {
+/// Shows a sentence in place of hits.
+function showOnly(text, isError = false) {
   find("hits").replaceChildren()
   find("pages").hidden = true
-  say(message, true)
+  say(text, isError)
+}
+
+const hints = {
+  words: "All words must occur in a file. The last one may be the beginning of a word.",
+  fts: 'A query in the language of FTS5: one AND two, one OR two, one NOT two, "a phrase", begin*, path:name.',
 }
 
 /// Asks the service; an answer that was overtaken by another question is undefined.
@@ -158,15 +164,29 @@ async function search() {
   const now = state()
   if (now.q.trim() === "") {
     request?.abort()
-    find("hits").replaceChildren()
-    find("pages").hidden = true
-    say("")
+    waits(false)
+    showOnly(hints[now.syntax])
     return
   }
+  // Most answers come sooner than a change of the words could be read.
+  clearTimeout(patience)
+  patience = setTimeout(() => waits(true), 300)
   try {
     const answer = await ask("search", { q: now.q, syntax: now.syntax, limit: pageSize, offset: now.offset })
-    if (answer) showAnswer(answer)
-  } catch (error) { fail(error.message) }
+    if (!answer) return
+    waits(false)
+    showAnswer(answer)
+  } catch (error) {
+    waits(false)
+    showOnly(error.message, true)
+  }
+}
+
+/// Marks the hits as those of an earlier question, or ends that.
+function waits(isWaiting) {
+  clearTimeout(patience)
+  find("hits").classList.toggle("old", isWaiting)
+  if (isWaiting) say("Searching…")
 }
 
 async function openFile(moves) {
@@ -266,6 +286,7 @@ function showStatus(now) {
   if (now.skipped) parts.push(`${now.skipped.toLocaleString("en")} skipped`)
   parts.push(`${(now.database_bytes / 1e6).toFixed(1)} MB`)
   find("status").textContent = parts.join(" · ")
+  find("status").className = ""
   find("folder").replaceChildren("in ", isolated(now.folder))
   const bar = find("progress")
   bar.hidden = now.pending === 0
@@ -277,15 +298,18 @@ function showStatus(now) {
   showProblems(now)
 }
 
+function showStatusError(text) {
+  find("status").textContent = text
+  find("status").className = "error"
+  find("progress").hidden = true
+}
+
 async function poll() {
   try {
     const response = await fetch("status"), now = await response.json()
     if (response.ok) showStatus(now)
-    else find("status").textContent = now.error.message
-  } catch {
-    find("status").textContent = "The service does not answer. Is it still running?"
-    find("progress").hidden = true
-  }
+    else showStatusError(now.error.message)
+  } catch { showStatusError("The service does not answer. Is it still running?") }
   setTimeout(poll, document.hidden ? 5000 : 1000)
 }
 

@@ -4,7 +4,9 @@ internal import NIOCore
 
 /// Waits after a connection could not be accepted for want of descriptors or memory.
 ///
-/// The connection stays in the kernel's backlog, so the event loop would else try again at once, and for ever.
+/// The connection stays in the kernel's backlog, so the socket stays readable. The loop would try again at once, and
+/// for ever. To withhold `read` is not enough: the read that failed is still pending in the channel, so only without
+/// `autoRead` does the loop stop to watch the socket.
 final class AcceptBackoff: ChannelDuplexHandler {
     typealias InboundIn = any Channel
     typealias OutboundIn = Never
@@ -12,31 +14,40 @@ final class AcceptBackoff: ChannelDuplexHandler {
     private static let pause = TimeAmount.milliseconds(100)
 
     private var isPausing = false
-    private var wantsToRead = false
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        guard let failure = error as? IOError, [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(failure.errnoCode) else {
+        switch (error as? IOError)?.errnoCode {
+        case EMFILE, ENFILE, ENOBUFS, ENOMEM:
+            ServiceMetrics.acceptFailures.increment()
+            pause(context)
+        case ECONNABORTED:
+            // The client was faster to leave; this must not end the sequence of connections for all others.
+            break
+        default:
             context.fireErrorCaught(error)
-            return
-        }
-        guard !isPausing else { return }
-        isPausing = true
-        ServiceMetrics.acceptFailures.increment()
-        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-        context.eventLoop.scheduleTask(in: Self.pause) {
-            let (handler, context) = bound.value
-            handler.isPausing = false
-            if handler.wantsToRead, context.channel.isActive { context.read() }
-            handler.wantsToRead = false
         }
     }
 
     func read(context: ChannelHandlerContext) {
-        if isPausing {
-            wantsToRead = true
-        } else {
-            context.read()
+        // The end of the pause reads.
+        if !isPausing { context.read() }
+    }
+
+    private func pause(_ context: ChannelHandlerContext) {
+        guard !isPausing else { return }
+        isPausing = true
+        setReading(false, context)
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        context.eventLoop.scheduleTask(in: Self.pause) {
+            let (handler, context) = bound.value
+            handler.isPausing = false
+            if context.channel.isActive { handler.setReading(true, context) }
         }
+    }
+
+    private func setReading(_ isReading: Bool, _ context: ChannelHandlerContext) {
+        // On the channel's own loop this takes effect at once. It fails only on a closed channel, which reads nothing.
+        context.channel.setOption(.autoRead, value: isReading).whenComplete { _ in }
     }
 }
 

@@ -22,8 +22,7 @@ struct AccessMiddleware: RouterMiddleware {
         }
         let question = AccessPolicy.Question(request)
         if let refusal = policy.refusal(question) {
-            let isHost = if case .foreignHost = refusal { true } else { false }
-            throw Refusal(status: isHost ? .misdirectedRequest : .forbidden, message: refusal.description)
+            throw Refusal(status: refusal.status, message: refusal.description)
         }
         if request.uri.path == Self.openPath || policy.hasToken(question) {
             return try await next(request, context)
@@ -31,9 +30,10 @@ struct AccessMiddleware: RouterMiddleware {
         if request.uri.path == "/", let token = token(in: request, context), policy.isToken(token) {
             return welcome(token)
         }
+        let refusal = AccessPolicy.Refusal.noToken
         throw Refusal(
-            status: .unauthorized,
-            message: AccessPolicy.Refusal.noToken.description,
+            status: refusal.status,
+            message: refusal.description,
             fields: [.wwwAuthenticate: "Bearer"]
         )
     }
@@ -57,12 +57,25 @@ struct Refusal: Error {
     var fields: HTTPFields = [:]
 }
 
+extension AccessPolicy.Refusal {
+    fileprivate var status: HTTPResponse.Status {
+        switch self {
+        case .foreignHost: .misdirectedRequest
+        case .severalHosts: .badRequest
+        case .foreignSite: .forbidden
+        case .noToken: .unauthorized
+        }
+    }
+}
+
 extension AccessPolicy.Question {
     /// What a request says of itself.
     fileprivate init(_ request: Request) {
         func field(_ name: String) -> String? { HTTPField.Name(name).flatMap { request.headers[$0] } }
         self.init(
             authority: request.head.authority,
+            // The first Host header is the authority; further ones are left among the fields.
+            hasFurtherHosts: field("Host") != nil,
             origin: request.headers[.origin],
             fetchSite: field("Sec-Fetch-Site"),
             fetchMode: field("Sec-Fetch-Mode"),

@@ -10,6 +10,8 @@ struct AccessPolicy: Sendable {
     struct Question: Sendable {
         /// The Host header.
         var authority: String?
+        /// Whether there are further Host headers.
+        var hasFurtherHosts = false
         var origin: String?
         var fetchSite: String?
         var fetchMode: String?
@@ -22,6 +24,7 @@ struct AccessPolicy: Sendable {
     /// Why a request is not answered.
     enum Refusal: Error, Equatable, CustomStringConvertible {
         case foreignHost(String)
+        case severalHosts
         case foreignSite
         case noToken
 
@@ -30,6 +33,8 @@ struct AccessPolicy: Sendable {
             case .foreignHost(let name):
                 "This service is not called \"\(name)\". Use an address it listens on, or start it with "
                     + "--allowed-host NAME."
+            case .severalHosts:
+                "The request has several Host headers. Send one."
             case .foreignSite:
                 "Pages of other sites are not answered. Open this service's own page."
             case .noToken:
@@ -52,6 +57,8 @@ struct AccessPolicy: Sendable {
     func refusal(_ question: Question) -> Refusal? {
         guard isReachableByNetwork else { return nil }
         let authority = question.authority ?? ""
+        // A proxy in between may go by another one.
+        guard !question.hasFurtherHosts else { return .severalHosts }
         guard Self.isAddress(Self.host(of: authority)) || allows(Self.host(of: authority)) else {
             return .foreignHost(authority)
         }

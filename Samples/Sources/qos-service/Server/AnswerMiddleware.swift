@@ -18,14 +18,16 @@ struct AnswerMiddleware: RouterMiddleware {
     ) async throws -> Response {
         let start = ContinuousClock.now
         let response: Response
+        var level = Logger.Level.info
         do {
             response = try await next(request, context)
         } catch {
             response = try answer(to: error)
+            if response.status.kind == .serverError, !Self.isLimit(error) { level = .error }
         }
         let milliseconds = (ContinuousClock.now - start) / .milliseconds(1)
         context.logger.log(
-            level: response.status.kind == .serverError ? .error : .info,
+            level: level,
             "request",
             metadata: [
                 "method": "\(request.method.rawValue.prefix(20))",
@@ -36,6 +38,14 @@ struct AnswerMiddleware: RouterMiddleware {
             ]
         )
         return response
+    }
+
+    /// Whether an error says that a limit did its work: no trouble of the service, and clients could fill the log with it.
+    private static func isLimit(_ error: any Error) -> Bool {
+        switch error {
+        case is BusyError, is CancellationError, SearchError.timedOut, SearchError.cancelled: true
+        default: false
+        }
     }
 
     private func answer(to error: any Error) throws -> Response {

@@ -49,7 +49,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         case .head:
             requests += 1
             isReading = true
-            connection?.note(hasRequest: true)
+            if let connection { connections.begin(connection) }
             if timer == nil { startTimer(context) }
         case .body:
             break
@@ -75,23 +75,29 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         case .body:
             context.write(data, promise: promise)
         case .end:
-            context.write(data, promise: promise)
-            finishRequest(context)
+            let written = promise ?? context.eventLoop.makePromise()
+            context.write(data, promise: written)
+            // Until the kernel has all of it, the connection must not be closed to make room.
+            let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+            written.futureResult.whenComplete { _ in
+                let (handler, context) = bound.value
+                handler.finishRequest(context)
+            }
         }
     }
 
     private func finishRequest(_ context: ChannelHandlerContext) {
+        guard let connection else { return }
         timer?.cancel()
         timer = nil
         // The answer to a request that could not be parsed has no head before it.
         requests = max(0, requests - 1)
         if isReading {
-            context.flush()
             context.close(promise: nil)
         } else if requests > 0 {
             startTimer(context)
         } else {
-            connection?.note(hasRequest: false)
+            connections.finish(connection)
         }
     }
 

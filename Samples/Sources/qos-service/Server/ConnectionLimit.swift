@@ -3,17 +3,12 @@ internal import HummingbirdCore
 
 /// Stops accepting when there are as many connections as allowed; those that come then wait in the kernel's backlog.
 ///
-/// `Connections` then closes the one that has been idle for longest, to make room.
+/// The framework asks it on the loop that listens. `ConnectionPlaces` says who makes room.
 struct ConnectionLimit: AvailableConnectionsDelegate {
     /// Descriptors that are left for the index, its scan and the process itself.
     private static let reserve = 320
 
-    let limit: Int
-    private var count = 0
-
-    init(limit: Int) {
-        self.limit = limit
-    }
+    let connections: Connections
 
     /// How many connections the process can have descriptors for, at most `wanted`; raises its soft limit if it can.
     static func affordable(_ wanted: Int) -> Int {
@@ -29,15 +24,15 @@ struct ConnectionLimit: AvailableConnectionsDelegate {
         return max(4, min(wanted, Int(clamping: limits.rlim_cur) - reserve))
     }
 
-    mutating func connectionOpened() {
-        count += 1
+    func connectionOpened() {
+        connections.take()
     }
 
-    mutating func connectionClosed() {
-        count -= 1
+    func connectionClosed() {
+        connections.release()
     }
 
     func isAcceptingNewConnections() -> Bool {
-        count < limit
+        connections.isAccepting
     }
 }

@@ -2,39 +2,65 @@ internal import CoreMetrics
 internal import NIOCore
 internal import Synchronization
 
-/// The connections that are open, and what is to end with them.
+/// The connections that are open, and what is to end with them. `ConnectionPlaces` has the rules.
 final class Connections: Sendable {
-    private let open = Mutex<[ObjectIdentifier: Connection]>([:])
-    /// How many may be open at a time.
-    let limit: Int
+    /// The time that a client has for its first request until its connection may be closed to make room.
+    private static let freshTime = TimeAmount.milliseconds(50)
 
-    init(limit: Int) {
-        self.limit = limit
+    private struct State {
+        var places: ConnectionPlaces<ObjectIdentifier>
+        var open: [ObjectIdentifier: Connection] = [:]
     }
 
-    /// The number of open connections.
-    var count: Int { open.withLock { $0.count } }
+    private let state: Mutex<State>
 
-    /// Adds a connection. When no place is left then, the one that has been without a request for the longest time is
-    /// closed. O(connections) in that case.
+    /// No connections.
+    ///
+    /// - Parameter limit: How many may be open at a time.
+    init(limit: Int) {
+        state = Mutex(State(places: ConnectionPlaces(limit: limit)))
+    }
+
+    /// Whether another connection may be accepted.
+    var isAccepting: Bool { state.withLock { $0.places.isAccepting } }
+
+    /// Notes that a connection was accepted.
+    func take() {
+        state.withLock { $0.places.take() }
+    }
+
+    /// Notes that the place of a connection that was accepted is free again.
+    func release() {
+        state.withLock { $0.places.release() }
+    }
+
+    /// Adds a connection.
     func add(_ connection: Connection) {
-        let surplus = open.withLock { open -> Connection? in
-            open[ObjectIdentifier(connection.channel)] = connection
-            guard open.count >= limit else { return nil }
-            let idle = open.values.compactMap { connection in connection.idleSince.map { ($0, connection) } }
-            return idle.min { $0.0 < $1.0 }?.1
+        change { state in
+            state.open[connection.id] = connection
+            return state.places.add(connection.id)
         }
-        // One that is about to be closed is not chosen again.
-        surplus?.note(hasRequest: true)
-        surplus?.channel.close(promise: nil)
-        ServiceMetrics.connections.record(count)
+        connection.channel.eventLoop.scheduleTask(in: Self.freshTime) { self.settle(connection) }
+    }
+
+    /// Notes that a request has begun.
+    func begin(_ connection: Connection) {
+        change { $0.places.begin(connection.id) }
+    }
+
+    /// Notes that the answer to the last request was written to its end.
+    func finish(_ connection: Connection) {
+        change { $0.places.finish(connection.id) }
     }
 
     /// Forgets a connection and ends what goes on for it.
     func remove(_ connection: Connection) {
-        open.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(connection.channel)) }
+        change { state in
+            state.open[connection.id] = nil
+            state.places.remove(connection.id)
+            return []
+        }
         connection.cancel()
-        ServiceMetrics.connections.record(count)
     }
 
     /// Runs `body` in a task that is cancelled when the connection closes.
@@ -44,7 +70,7 @@ final class Connections: Sendable {
         _ channel: any Channel,
         _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
-        guard let connection = open.withLock({ $0[ObjectIdentifier(channel)] }) else { throw CancellationError() }
+        guard let connection = state.withLock({ $0.open[ObjectIdentifier(channel)] }) else { throw CancellationError() }
         let task = Task { try await body() }
         connection.atEnd { task.cancel() }
         defer { connection.atEnd(nil) }
@@ -57,48 +83,31 @@ final class Connections: Sendable {
 
     /// Ends what goes on for any connection; the answers then say that it was cancelled.
     func cancelAll() {
-        for connection in open.withLock({ Array($0.values) }) { connection.cancel() }
-    }
-}
-
-/// One open connection.
-final class Connection: Sendable {
-    private struct State {
-        var idleSince: NIODeadline? = .now()
-        var isEnded = false
-        var atEnd: (@Sendable () -> Void)?
+        for connection in state.withLock({ Array($0.open.values) }) { connection.cancel() }
     }
 
-    let channel: any Channel
-    private let state = Mutex(State())
-
-    init(_ channel: any Channel) {
-        self.channel = channel
-    }
-
-    /// Since when the connection is without a request; nil while it has one.
-    var idleSince: NIODeadline? { state.withLock { $0.idleSince } }
-
-    /// Notes that a request has begun, or that the last one was answered.
-    func note(hasRequest: Bool) {
-        state.withLock { $0.idleSince = hasRequest ? nil : .now() }
-    }
-
-    /// Sets what is called when the connection ends, once; at once, if it has ended.
-    func atEnd(_ body: (@Sendable () -> Void)?) {
-        let isEnded = state.withLock { state in
-            state.atEnd = body
-            return state.isEnded
+    private func settle(_ connection: Connection) {
+        change { state in
+            // Another channel may have the address of one that is gone.
+            guard state.open[connection.id] === connection else { return [] }
+            return state.places.settle(connection.id)
         }
-        if isEnded { body?() }
     }
 
-    /// Ends what goes on for the connection.
-    func cancel() {
-        let body = state.withLock { state in
-            state.isEnded = true
-            return state.atEnd
+    /// Changes the state and closes the connections that the change returns.
+    private func change(_ body: (inout State) -> [ObjectIdentifier]) {
+        let (chosen, count) = state.withLock { state in
+            let chosen = body(&state)
+            return (chosen.compactMap { state.open[$0] }, state.places.count)
         }
-        body?()
+        ServiceMetrics.connections.record(count)
+        for connection in chosen {
+            // On its own loop, where its requests begin: none can begin between the question and the close.
+            connection.channel.eventLoop.execute {
+                guard self.state.withLock({ $0.places.isLeaving(connection.id) }) else { return }
+                ServiceMetrics.evicted.increment()
+                connection.channel.close(promise: nil)
+            }
+        }
     }
 }

@@ -51,10 +51,12 @@ struct ServiceServer: Sendable {
             configuration: ApplicationConfiguration(
                 address: address,
                 serverName: "qos-service",
-                availableConnectionsDelegate: ConnectionLimit(limit: connections.limit)
+                availableConnectionsDelegate: ConnectionLimit(connections: connections)
             ),
             onServerRunning: { channel in
                 try? await channel.eventLoop.submit {
+                    // One at a time: the limit is asked between two of them.
+                    try channel.syncOptions?.setOption(.maxMessagesPerRead, value: 1)
                     try channel.pipeline.syncOperations.addHandler(AcceptBackoff(), position: .first)
                 }.get()
                 onListening(channel.localAddress?.port)

@@ -92,7 +92,7 @@ struct PageTests {
         try browser.evaluate("history.go(-2)")
         try browser.wait(until: "document.querySelector('#summary').innerText.startsWith('1–20')")
         try browser.evaluate("history.back()")
-        try browser.wait(until: "document.querySelector('#summary').innerText === ''")
+        try browser.wait(until: "document.querySelector('#summary').innerText.startsWith('All words')")
         #expect(try browser.evaluate("document.querySelector('#query').value") as? String == "")
     }
 
@@ -162,7 +162,29 @@ struct PageTests {
         service.send(SIGTERM)
         _ = service.wait()
         try browser.wait(until: "document.querySelector('#status').innerText.includes('does not answer')")
+        #expect(try browser.evaluate("document.querySelector('#status').className") as? String == "error")
         try browser.click("form button")
         try browser.wait(until: "document.querySelector('#summary').innerText.includes('does not answer')")
+    }
+
+    @Test("without words the page says how to search; while an answer is not there, that it searches")
+    func tellsWhatItWaitsFor() throws {
+        try writeTexts()
+        let service = try service()
+        let browser = try Browser()
+        try browser.open(service.address)
+        try browser.wait(until: "document.querySelector('#summary').innerText.startsWith('All words')")
+        try browser.open("http://127.0.0.1:\(service.port)/?syntax=fts")
+        try browser.wait(until: "document.querySelector('#summary').innerText.includes('one AND two')")
+        // A search without an end, in a page whose other questions are answered.
+        _ = try browser.evaluate(
+            "{ const real = fetch; window.fetch = (to, more) => to.startsWith('search') ? new Promise(() => {}) : real(to, more) }"
+        )
+        try browser.type("fox")
+        try browser.wait(until: "document.querySelector('#summary').innerText === 'Searching…'")
+        #expect(try browser.evaluate("document.querySelector('#hits').className") as? String == "old")
+        _ = try browser.evaluate("document.querySelector('#query').value = ''")
+        try browser.click("form button")
+        try browser.wait(until: "document.querySelector('#hits').className === ''")
     }
 }

@@ -1,0 +1,38 @@
+internal import NIOCore
+internal import Synchronization
+
+/// One open connection.
+final class Connection: Sendable {
+    private struct State {
+        var isEnded = false
+        var atEnd: (@Sendable () -> Void)?
+    }
+
+    let channel: any Channel
+    private let state = Mutex(State())
+
+    init(_ channel: any Channel) {
+        self.channel = channel
+    }
+
+    /// The same for each object of the same channel.
+    var id: ObjectIdentifier { ObjectIdentifier(channel) }
+
+    /// Sets what is called when the connection ends, once; at once, if it has ended.
+    func atEnd(_ body: (@Sendable () -> Void)?) {
+        let isEnded = state.withLock { state in
+            state.atEnd = body
+            return state.isEnded
+        }
+        if isEnded { body?() }
+    }
+
+    /// Ends what goes on for the connection.
+    func cancel() {
+        let body = state.withLock { state in
+            state.isEnded = true
+            return state.atEnd
+        }
+        body?()
+    }
+}
