@@ -1,5 +1,5 @@
 extension Duration {
-    /// The nanoseconds, rounded up, not below 0 and not above `UInt64.max`.
+    /// The duration in nanoseconds, rounded up and clamped to 0…`UInt64.max`.
     var clampedNanoseconds: UInt64 {
         let (seconds, attoseconds) = components
         guard seconds >= 0, attoseconds >= 0 else { return 0 }
@@ -10,7 +10,7 @@ extension Duration {
 }
 
 extension UInt64 {
-    /// The sum, or the largest value.
+    /// Returns the sum, or the largest value if the sum overflows.
     func addingSaturating(_ other: UInt64) -> UInt64 {
         let (sum, overflows) = addingReportingOverflow(other)
         return overflows ? .max : sum

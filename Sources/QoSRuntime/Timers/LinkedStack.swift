@@ -6,13 +6,13 @@ protocol Linked: AnyObject {
     var next: UInt { get set }
 }
 
-/// Objects that any thread pushes and one thread takes all at once, the latest first.
+/// A stack of objects. Any thread pushes, and one thread takes all of them at once, the latest first.
 ///
-/// Threading: any thread; wait-free for a single pusher. A push retains the object, ``takeAll(_:)`` releases it.
+/// Threading: any thread; wait-free for a single pusher. A push retains the object, and ``takeAll(_:)`` releases it.
 final class LinkedStack<Element: Linked>: Sendable {
     private let head = Atomic<UInt>(0)
 
-    /// Whether nothing was pushed since all was taken. Sequentially consistent with ``push(_:)``.
+    /// Whether nothing was pushed since the last ``takeAll(_:)``. Sequentially consistent with ``push(_:)``.
     var isEmpty: Bool { head.load(ordering: .sequentiallyConsistent) == 0 }
 
     deinit {
@@ -33,10 +33,10 @@ final class LinkedStack<Element: Linked>: Sendable {
         }
     }
 
-    /// Takes everything out. Any thread.
+    /// Takes out all objects. Any thread.
     func takeAll(_ body: (Element) -> Void) {
         var address = head.exchange(0, ordering: .sequentiallyConsistent)
-        // SAFETY: each object was retained when it was pushed, and is taken over here once.
+        // SAFETY: each object was retained when it was pushed; here it is taken over once.
         while let pointer = unsafe UnsafeRawPointer(bitPattern: address) {
             let element = unsafe Unmanaged<Element>.fromOpaque(pointer).takeRetainedValue()
             address = element.next

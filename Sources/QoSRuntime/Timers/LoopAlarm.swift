@@ -2,9 +2,9 @@ import QoSCore
 import QoSEventLoop
 import QoSKernel
 
-/// The loop's one kernel timer, for the loop's own reasons and for the timers of the pools.
+/// The loop's only kernel timer. It serves the loop itself and the timers of the pools.
 ///
-/// Threading: any thread; the kernel timer is set under the lock, so that the latest setting stands.
+/// Threading: any thread. The kernel timer is set under the lock, so the latest setting stands.
 final class LoopAlarm: Sendable {
     private struct Times {
         var own: UInt64 = .max
@@ -21,9 +21,9 @@ final class LoopAlarm: Sendable {
         self.loop = loop
     }
 
-    /// Sets it for what the loop itself has to do. The loop's thread.
+    /// Sets the alarm for the loop's own work. The loop's thread.
     ///
-    /// - Parameter time: monotonic nanoseconds; `nil` for nothing.
+    /// - Parameter time: monotonic nanoseconds; `nil` for none.
     func set(for time: UInt64?) {
         times.withLock { times in
             times.own = time ?? .max
@@ -31,11 +31,11 @@ final class LoopAlarm: Sendable {
         }
     }
 
-    /// Sets it for the timers of a pool. Any thread; a system call only where that makes a difference.
+    /// Sets the alarm for the timers of a pool. Any thread; makes a system call only if the earliest time changes.
     ///
     /// - Parameters:
-    ///   - time: monotonic nanoseconds; `UInt64.max` for nothing.
-    ///   - rank: that of the pool's class.
+    ///   - time: monotonic nanoseconds; `UInt64.max` for none.
+    ///   - rank: the rank of the pool's class.
     func set(for time: UInt64, rank: Int) {
         times.withLock { times in
             let before = times.earliest

@@ -1,39 +1,43 @@
 import QoSCore
 
-/// The timers that the tasks of one pool have set, and who wakes up for them: an idle worker of the pool, or the loop.
+/// The timers that the tasks of one pool have set. Either an idle worker of the pool or the loop wakes up for them.
 ///
 /// A pure value: the pool drives it under a lock (`Docs/Protocols/pool-timers.md`).
 struct PoolTimers<Payload> {
     private var queue = TimerQueue<Payload>()
 
-    /// The worker that sleeps until ``kept``, and wakes up for the timers by itself; the one that parked last.
+    /// The worker that sleeps until ``kept`` and wakes up for the timers by itself. It is the worker that parked last.
     private(set) var keeper: Int?
 
-    /// Until when the keeper sleeps; `UInt64.max` without a keeper, and for one that sleeps until it is woken.
+    /// The time until which the keeper sleeps. `UInt64.max` without a keeper, or if the keeper sleeps until it is
+    /// woken.
     private(set) var kept = UInt64.max
 
-    /// For when the loop's alarm is set; `UInt64.max` for not at all.
+    /// The time for which the loop's alarm is set; `UInt64.max` if it is not set.
     private(set) var armed = UInt64.max
 
-    /// The next moment for which a worker or the loop has to wake up; `UInt64.max` without timers. All are prompt.
+    /// The time at which a worker or the loop must wake up next; `UInt64.max` without timers. All timers are prompt.
     var next: UInt64 { queue.nextPromptWake ?? .max }
 
-    /// Adds a timer for a task of the pool that is about to be suspended: its worker looks at the timers before it does anything else.
+    /// Adds a timer for a task of the pool that is about to be suspended. The task's worker looks at the timers before
+    /// it does anything else.
     mutating func add(_ window: TimerWindow, _ payload: Payload) {
         queue.insert(deadline: window.deadline, tolerance: window.tolerance, payload)
     }
 
-    /// A worker of the pool is about to run a job, or does not wait any more: the loop wakes up for what no worker would.
+    /// Notes that a worker of the pool is about to run a job, or no longer waits. The loop then wakes up for the timers
+    /// that no worker would wake up for.
     mutating func workerGoesOn(_ worker: Int) {
         if keeper == worker { (keeper, kept) = (nil, .max) }
         settle()
     }
 
-    /// A worker parks, as the last one so far: it wakes up for the timers from now on.
+    /// Notes that a worker parks, as the last one so far. From now on it wakes up for the timers.
     ///
-    /// It takes over from another keeper, since whoever is woken for a timer's task is the one that parked last.
+    /// The worker takes over from another keeper, because the pool wakes the worker that parked last for a timer's
+    /// task.
     ///
-    /// - Returns: until when it is to sleep; `UInt64.max` for until it is woken.
+    /// - Returns: the time until which the worker sleeps; `UInt64.max` if it sleeps until it is woken.
     mutating func workerParks(_ worker: Int) -> UInt64 {
         keeper = worker
         kept = next
@@ -41,15 +45,15 @@ struct PoolTimers<Payload> {
         return kept
     }
 
-    /// What a worker that has slept until its time does.
+    /// The next step of a worker that has slept until its time.
     enum Awakening {
-        /// It has nothing to do with the timers any more: it sleeps until it is woken.
+        /// The worker no longer serves the timers. It sleeps until it is woken.
         case sleepsOn
-        /// It gives these to their executors, and sleeps on.
+        /// The worker gives these payloads to their executors, and sleeps on.
         case fires([Payload], then: UInt64)
     }
 
-    /// A parked worker has slept until its time.
+    /// Notes that a parked worker has slept until its time, and returns its next step.
     mutating func workerWoke(_ worker: Int, now: UInt64) -> Awakening {
         guard keeper == worker else { return .sleepsOn }
         let due = kept <= now ? takeDue(now) : []
@@ -58,7 +62,7 @@ struct PoolTimers<Payload> {
         return .fires(due, then: kept)
     }
 
-    /// The loop looks: takes what is due, if it is the one to wake up for that.
+    /// Takes the due timers for the loop, if the loop is the one that wakes up for them.
     mutating func loopLooks(now: UInt64) -> [Payload] {
         guard armed <= now else { return [] }
         let due = takeDue(now)
@@ -66,7 +70,7 @@ struct PoolTimers<Payload> {
         return due
     }
 
-    /// Takes out all timers, with their deadlines, at shutdown.
+    /// Takes out all timers with their deadlines, at shutdown.
     mutating func removeAll() -> [(deadline: UInt64, payload: Payload)] {
         var removed: [(deadline: UInt64, payload: Payload)] = []
         while let deadline = queue.nextDeadline, let payload = queue.popExpired(now: .max) {
@@ -76,7 +80,7 @@ struct PoolTimers<Payload> {
         return removed
     }
 
-    /// Everything that is due (rule S6).
+    /// Takes out all due timers (rule S6).
     private mutating func takeDue(_ now: UInt64) -> [Payload] {
         var due: [Payload] = []
         while let payload = queue.popExpired(now: now) { due.append(payload) }

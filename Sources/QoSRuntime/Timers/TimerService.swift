@@ -1,33 +1,34 @@
 import QoSCore
 import Synchronization
 
-/// The timers of a scheduler: requests from any thread, one set and one kernel timer on the loop's thread.
+/// The timers of a scheduler. Any thread sends requests; the loop's thread has one set of timers and one kernel timer.
 ///
-/// A request is pushed to a lock-free list. The loop is woken for it only when it has to fire before the moment for which
-/// the kernel timer is armed; else the loop finds it when it wakes next, which is early enough. So no thread ever waits
-/// for another one's lock to set a timer, and timers whose windows overlap cost one wake-up (rule S6).
+/// A request is pushed to a lock-free list. If the timer must fire before the time for which the kernel timer is armed,
+/// the requesting thread wakes the loop. Otherwise the loop finds the request when it wakes next, which is early
+/// enough. So a thread that sets a timer never waits for another thread's lock. Timers whose windows overlap cost one
+/// wake-up (rule S6).
 ///
-/// The race between a request and the loop that goes to sleep: the request is published before `armed` is read, the loop
-/// publishes `armed` before it looks at the requests for the last time; both sequentially consistent. One of the two
-/// sees the other.
-// SAFETY: `timers` and `firesUntil` belong to the loop's thread; the rest is atomic.
+/// A request may race with the loop that goes to sleep. The requesting thread publishes its request before it reads
+/// `armed`. The loop publishes `armed` before it looks at the requests for the last time. Both are sequentially
+/// consistent, so one of the two sees the other.
+// SAFETY: only the loop's thread uses `timers` and `firesUntil`; the rest is atomic.
 final class TimerService: @unchecked Sendable {
-    /// What a timer does when it fires, on the loop's thread.
+    /// The action of a timer when it fires, on the loop's thread.
     enum Payload {
-        /// Gives a job to the executor it was submitted to.
+        /// Gives a job to the executor to which it was submitted.
         case job(UnownedJob, executor: JobReceiver)
         /// Adds an entry to its work queue.
         case entry(PoolEntry)
-        /// Calls a body; short, since it holds up the loop.
+        /// Calls a body. The body must be short, because the loop waits for it.
         case body(@Sendable () -> Void)
         /// Does what the ticket still holds.
         case ticket(TimerTicket)
     }
 
-    /// How many timers fire before the loop looks at its other events.
+    /// The number of timers that fire before the loop looks at its other events.
     static let firingsPerTurn = 1_024
 
-    /// How many cancelled tickets the loop leaves in its set until it wakes anyway.
+    /// The number of cancelled tickets that the loop leaves in its set until it wakes anyway.
     static let keptCancellations = 64
 
     private final class Request: Linked {
@@ -45,12 +46,13 @@ final class TimerService: @unchecked Sendable {
     private let cancelled = LinkedStack<TimerTicket>()
     private let cancellations = Atomic<Int>(0)
 
-    /// For when the kernel timer is armed; `UInt64.max` when it is not. A timer that fires later than this needs no wake-up.
+    /// The time for which the kernel timer is armed; `UInt64.max` when it is not. A timer that fires later needs no
+    /// wake-up.
     private let armed = Atomic<UInt64>(.max)
 
     private var timers = TimerSet<Payload>()
 
-    /// What a turn that reached its limit left due; 0 for nothing.
+    /// The time up to which timers are still due after a turn that reached its limit; 0 for none.
     private var firesUntil: UInt64 = 0
 
     /// Whether the loop wakes up for a timer. Any thread.
@@ -59,18 +61,20 @@ final class TimerService: @unchecked Sendable {
     /// The number of timers in the loop's set. The loop's thread.
     var count: Int { timers.count }
 
-    /// Asks for a timer. Any thread; one allocation.
+    /// Adds a request for a timer. Any thread; one allocation.
     ///
-    /// - Parameter window: monotonic nanoseconds; the timer never fires before, and not after as far as the kernel runs the loop's thread.
-    /// - Returns: whether the loop has to be woken.
+    /// - Parameter window: monotonic nanoseconds. The timer never fires before the window. It fires after the window
+    ///   only if the kernel runs the loop's thread too late.
+    /// - Returns: whether the caller has to wake the loop.
     func add(_ window: TimerWindow, _ payload: Payload) -> Bool {
         requests.push(Request(window: window, payload: payload))
         return window.end < armed.load(ordering: .sequentiallyConsistent)
     }
 
-    /// Takes a timer back before it fires. Any thread; no allocation.
+    /// Cancels a timer that has not fired. Any thread; no allocation.
     ///
-    /// - Returns: what the ticket held, `nil` if the timer has fired or was cancelled; and whether the loop has to be woken.
+    /// - Returns: the payload of the ticket, `nil` if the timer has fired or was cancelled; and whether the caller has
+    ///   to wake the loop.
     func cancel(_ ticket: TimerTicket) -> (payload: Payload?, wakesLoop: Bool) {
         guard let payload = ticket.take() else { return (nil, false) }
         cancelled.push(ticket)
@@ -78,14 +82,15 @@ final class TimerService: @unchecked Sendable {
         return (payload, count >= Self.keptCancellations)
     }
 
-    /// Fires what is due, if it is time for that, and says for when to arm the kernel timer. The loop's thread.
+    /// Fires the due timers, if the loop woke for a timer, and returns the time for the kernel timer. The loop's
+    /// thread.
     ///
-    /// Where the loop has woken for something else, nothing fires: each of those looks would wake a worker for few timers (rule S6).
-    /// A timer that a firing adds waits for the next turn, and a turn has a limit. So timers that are due again and again leave
-    /// the loop its other events.
+    /// If the loop has woken for something else, nothing fires: each such turn would wake a worker for few timers (rule
+    /// S6). A timer that is added while others fire waits for the next turn, and a turn has a limit. So timers that
+    /// keep falling due do not keep the loop from its other events.
     ///
-    /// - Parameter fire: called once for each timer that is due, in the order of the deadlines.
-    /// - Returns: monotonic nanoseconds, in the past where more is to be done; `nil` when there is no timer.
+    /// - Parameter fire: called once for each due timer, in the order of the deadlines.
+    /// - Returns: monotonic nanoseconds, in the past if timers are left to fire; `nil` when there is no timer.
     func advance(now: () -> UInt64, fire: (Payload) -> Void) -> UInt64? {
         takeRequests()
         let time = now()
@@ -103,11 +108,11 @@ final class TimerService: @unchecked Sendable {
             if requests.isEmpty { return next }
             takeRequests()
         }
-        // Requests come in faster than they are taken: the loop looks at its other events first.
+        // Requests come in faster than the loop takes them, so the loop looks at its other events first.
         return time
     }
 
-    /// Takes out every timer that has not fired, with its deadline, at shutdown. The loop's thread.
+    /// Takes out every timer that has not fired with its deadline, at shutdown. The loop's thread.
     func removeAll(_ body: (_ deadline: UInt64, Payload) -> Void) {
         removeRequests(body)
         while let deadline = timers.nextDeadline, let payload = timers.popExpired(now: .max) { body(deadline, payload) }
@@ -118,9 +123,9 @@ final class TimerService: @unchecked Sendable {
         requests.takeAll { body($0.window.deadline, $0.payload) }
     }
 
-    /// Moves the requests into the set, and takes out of it what was cancelled.
+    /// Moves the requests into the set, and takes the cancelled timers out of it.
     private func takeRequests() {
-        // In this order: what was requested before a cancellation that is taken here is in the set or among the requests.
+        // Cancellations first: a request made before a cancellation taken here is in the set or among the requests.
         var removed: [TimerTicket] = []
         cancelled.takeAll { removed.append($0) }
         cancellations.wrappingSubtract(removed.count, ordering: .relaxed)
@@ -138,7 +143,7 @@ final class TimerService: @unchecked Sendable {
 }
 
 extension TimerService.Payload {
-    /// Does what the timer is for. The loop's thread, or one that stands for it.
+    /// Performs the timer's action. The loop's thread, or one that stands in for it.
     func fire() {
         switch self {
         case .job(let job, let executor):

@@ -2,21 +2,21 @@ import QoSCore
 import QoSKernel
 import Synchronization
 
-/// A timer that can be cancelled: what it does, until it fires or is cancelled.
-// SAFETY: `name` belongs to the loop's thread, `next` to the list that the ticket stands in; the rest is locked or atomic.
+/// A timer that can be cancelled. It holds its action until it fires or is cancelled.
+// SAFETY: only the loop's thread uses `name`, only the list of the ticket uses `next`; the rest is locked or atomic.
 final class TimerTicket: Linked, @unchecked Sendable {
     private struct State {
         var payload: TimerService.Payload?
-        /// The sleep that has taken the timer over from a scheduler that has ended.
+        /// The sleep that has taken over the timer from a scheduler that has ended.
         var sleep: Task<Void, Never>?
     }
 
     private let state: Lock<State>
 
-    /// Whether the timer has fired or was cancelled. Any thread, without the lock.
+    /// Whether the timer has fired or was cancelled. Any thread reads it without the lock.
     private let taken = Atomic<Bool>(false)
 
-    /// Where the timer stands in the loop's set; `nil` while it does not.
+    /// The place of the timer in the loop's set; `nil` while it is not in the set.
     var name: TimerSet<TimerService.Payload>.Name?
 
     var next: UInt = 0
@@ -28,10 +28,11 @@ final class TimerTicket: Linked, @unchecked Sendable {
     /// Whether the timer has fired or was cancelled.
     var isTaken: Bool { taken.load(ordering: .acquiring) }
 
-    /// What the timer does, if it has not fired and was not cancelled. Any thread; whoever wants to do it takes it first.
+    /// The action, if the timer has not fired and was not cancelled. Any thread; a caller takes the action before it
+    /// performs it.
     var held: TimerService.Payload? { state.withLock { $0.payload } }
 
-    /// Takes what the timer does; one caller alone gets it. Any thread.
+    /// Takes the action. Only one caller gets it. Any thread.
     func take() -> TimerService.Payload? {
         let (taken, sleep) = state.withLock { ($0.payload.take(), $0.sleep.take()) }
         if taken != nil { self.taken.store(true, ordering: .releasing) }
@@ -39,7 +40,7 @@ final class TimerTicket: Linked, @unchecked Sendable {
         return taken
     }
 
-    /// A sleep fires the timer from now on, and is cancelled with it. Any thread.
+    /// Lets a sleep fire the timer from now on. Cancelling the timer cancels the sleep. Any thread.
     func goesOn(with sleep: Task<Void, Never>) {
         let isTaken = state.withLock { state in
             if state.payload != nil { state.sleep = sleep }
