@@ -1,36 +1,37 @@
 public import QoSCore
 
-/// Something that waits and that nothing can be done about by the runtime alone (rule I5).
+/// A wait that the runtime alone cannot shorten (rule I5).
 public struct InversionReport: Sendable, Hashable {
-    /// What was found.
+    /// The kind of such a wait.
     public enum Kind: String, Sendable, Hashable, CaseIterable, Codable {
         /// Higher work waits for lower work that could not be raised.
         case unresolvedInversion
-        /// A thread of a pool sleeps in a lock: its class has a worker less meanwhile. Asynchronous waiting would not do that.
+        /// A thread of a pool sleeps in a lock. Meanwhile its class has one worker less. An asynchronous wait would
+        /// avoid that.
         case blockedPoolThread
-        /// Some wait for one another, for ever.
+        /// Threads, tasks or items wait for one another in a circle, forever.
         case deadlock
     }
 
     /// One side of a wait.
     public struct Party: Sendable, Hashable {
-        /// What it is called: a thread with its name and number, a task with its name or address.
+        /// The name: a thread with its name and number, or a task with its name or address.
         public let name: String
-        /// What it runs at, as far as that is known.
+        /// The level at which the party runs, as far as it is known.
         public let level: QoSLevel?
     }
 
-    /// What was found.
+    /// The kind of the wait.
     public let kind: Kind
-    /// Who waits.
+    /// The waiting side.
     public let waiter: Party
-    /// What it waits for.
+    /// The resource for which the waiter waits.
     public let resource: String
-    /// Who has that.
+    /// The side that holds the resource.
     public let holder: Party
-    /// When the wait began.
+    /// The time at which the wait began.
     public let since: ContinuousClock.Instant
-    /// Why nothing can be done, and what would help.
+    /// The reason why the runtime cannot help, and a remedy.
     public let explanation: String
 }
 

@@ -1,80 +1,86 @@
 public import QoSCore
 
-/// What a scheduler tells its observer: something that is rare and that somebody may want to know.
+/// A rare event that a scheduler reports to its observer.
 public enum SchedulerEvent: Sendable, Hashable {
-    /// A waiting task was moved to the pool of a higher class because something there waits for it (rule I4).
+    /// A queued task was moved to the pool of a higher class because work of that class waits for it (rule I4).
     case promotedWaiting(from: QoSClass, to: QoSClass, PromotionReason)
-    /// What a worker runs was raised because something of a higher class waits for it (rules I4, O8).
+    /// A running job, with its worker, was promoted because work of a higher class waits for it (rules I4, O8).
     case promotedRunning(worker: WorkerIdentity, to: QoSClass, PromotionReason)
     /// Higher classes begin to stand aside for classes that were kept off the processors for too long (rule C7).
     case starvationWindows([QoSClass])
-    /// A worker's thread waits in the kernel with its job unfinished; another one may stand in for it.
+    /// A worker's thread waits in the kernel with its job unfinished. Another worker may stand in for it.
     case workerBlocked(WorkerIdentity, BlockingReason)
-    /// It runs again, or its job has ended.
+    /// The blocked worker runs again, or its job has ended.
     case workerUnblocked(WorkerIdentity)
-    /// A worker has been in one job for longer than its class should be: since so many nanoseconds, at least.
+    /// A worker has been in one job for longer than its class should be, for at least this number of nanoseconds.
     ///
-    /// A job that computes for long starves its class like one that blocks, and no other worker stands in for it: it suspends now and then,
-    /// or calls ``QoS/yieldIfNeeded()``. The label is that of ``QoS/withLabel(_:_:)`` or of the work queue whose item runs; `nil` where the job says nothing.
+    /// A job that computes for long starves its class like one that blocks, but no other worker stands in. Such a job
+    /// should suspend now and then, or call ``QoS/yieldIfNeeded()``. The label comes from ``QoS/withLabel(_:_:)`` or
+    /// from the work queue whose item runs; `nil` if the job has none.
     case jobStalled(worker: WorkerIdentity, nanoseconds: UInt64, label: String?, StallKind)
-    /// Affinity or quota of the process changed, and the scheduler counts on another number of processors from now on.
+    /// The affinity or the quota of the process changed. From now on the scheduler counts on the new number of
+    /// processors.
     case processorsChanged(from: Int, to: Int)
-    /// A limit that ``QoSScheduler/setWidthLimit(_:for:)`` set has taken effect, so many nanoseconds after it was set; `nil` is no limit.
+    /// A limit of ``QoSScheduler/setWidthLimit(_:for:)`` has taken effect, this number of nanoseconds after the call;
+    /// `nil` is no limit.
     case widthLimited(QoSClass, to: Int?, afterNanoseconds: UInt64)
-    /// Something waits for something lower that cannot be raised, a worker's thread sleeps in a lock or for a work queue, or some wait
-    /// for one another for ever; with the names of both sides (rule I5).
+    /// A wait that the runtime cannot shorten, with the names of both sides (rule I5).
     ///
-    /// A scheduler tells of its own workers, and of threads and tasks that are nobody's workers.
+    /// There are three kinds: an inversion that cannot be resolved, a worker's thread that sleeps in a lock or for a
+    /// work queue, and a deadlock. A scheduler reports its own workers, and the threads and tasks that are no
+    /// scheduler's workers.
     case waiting(InversionReport)
-    /// A thread could not be created; it is tried again while there is work.
+    /// A thread could not be created. The scheduler tries again while there is work.
     case threadStartFailed(QoSClass)
 }
 
-/// Why work was promoted, and by whom, as far as anybody knows.
+/// The reason for a promotion, with the waiter's name if it is known.
 public enum PromotionReason: Sendable, Hashable, Codable {
-    /// Its task was escalated: something of the higher class awaits it, or ``QoSScheduler/raise(_:to:)`` was called when it could not be
-    /// moved at once. Swift's runtime tells the priority, and not who awaits.
+    /// The task was escalated: work of the higher class awaits it, or ``QoSScheduler/raise(_:to:)`` was called and
+    /// could not move it at once. Swift's runtime tells the priority, but not which task awaits.
     case escalated
-    /// ``QoSScheduler/raise(_:to:)`` was called by the thread of this name.
+    /// The thread of this name called ``QoSScheduler/raise(_:to:)``.
     case raised(by: String)
-    /// A work queue's item that it runs is waited for, or stands before a higher one (rules I1, I3); the label of the innermost queue.
+    /// The promoted work runs an item of a work queue. A caller waits for that item, or a higher item is queued behind
+    /// it (rules I1, I3). The label is that of the innermost queue.
     case queue(String?)
-    /// The thread of this name waits for a lock that it holds, directly or along others (rule I2).
+    /// The thread of this name waits for a lock that the promoted work holds, directly or through other holders (rule
+    /// I2).
     case lock(waiter: String)
 }
 
-/// What a stalled job does.
+/// The state of a stalled job.
 public enum StallKind: String, Sendable, Hashable, Codable {
-    /// It uses a processor, or waits for one, and does not suspend.
+    /// The job uses a processor, or waits for one, and does not suspend.
     case computing
-    /// Its thread sleeps in the kernel.
+    /// The job's thread sleeps in the kernel.
     case blocked
 }
 
-/// How it is known that a worker is blocked.
+/// The way in which the scheduler knows that a worker is blocked.
 public enum BlockingReason: String, Sendable, Hashable, Codable {
-    /// The job said so, by `QoS.withBlocking(_:)`.
+    /// The job declared it, by `QoS.withBlocking(_:)`.
     case declared
-    /// Its thread was seen asleep with the job unfinished.
+    /// The scheduler saw the thread asleep with the job unfinished.
     case detected
 }
 
-/// A worker, by the name of its thread.
+/// The identity of a worker, which its thread's name shows.
 public struct WorkerIdentity: Sendable, Hashable, Codable, CustomStringConvertible {
-    /// The class of its pool.
+    /// The class of the worker's pool.
     public let qosClass: QoSClass
-    /// Its place in the pool, 0 and up.
+    /// The worker's place in the pool, 0 and up.
     public let index: Int
 
     /// The name that tools show for the thread: `qos-bg-0`.
     public var description: String { "qos-\(qosClass.abbreviation)-\(index)" }
 }
 
-/// Is told what a scheduler does.
+/// A receiver of a scheduler's events.
 ///
-/// ``observe(_:)`` is called on the thread on which it happened, a worker or the scheduler's loop, never under a lock that a fast
-/// path takes. It must be short and must not block: hand the value on.
+/// ``observe(_:)`` is called on the thread of the event, a worker or the scheduler's loop, but never under a lock that
+/// a fast path takes. It must be short and must not block: hand the value on.
 public protocol SchedulerObserver: Sendable {
-    /// Something happened.
+    /// Receives one event.
     func observe(_ event: SchedulerEvent)
 }
