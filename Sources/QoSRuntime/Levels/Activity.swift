@@ -2,32 +2,34 @@ public import QoSCore
 import QoSKernel
 import Synchronization
 
-/// A piece of the program's activity that is going on: what it asks of the system, and why (rule S8).
+/// An activity of the program that is going on: its demands on the system, and its reason (rule S8).
 ///
-/// Begun by `QoS.performActivity(_:reason:_:)`; it lasts as long as the body.
+/// `QoS.performActivity(_:reason:_:)` begins the activity, which lasts as long as the body.
 public struct Activity: Sendable, Identifiable {
     /// A number that no other activity of the process has; never 0.
     public let id: UInt64
 
-    /// What it asks.
+    /// The demands of the activity.
     public let options: ActivityOptions
 
-    /// Why it is done, for diagnostics.
+    /// The reason for the activity, for diagnostics.
     public let reason: String
 
-    /// The activity in which it was begun.
+    /// The activity in which this one was begun.
     public let parentID: UInt64?
 
-    /// When it was begun.
+    /// The time at which the activity was begun.
     public let start: ContinuousClock.Instant
 
-    /// The class of the task that began it, to tell when that is raised.
+    /// The class of the task that began the activity. It shows whether the task was raised since.
     let begunAt: QoSClass?
 
-    /// The level that it gives, its own or that of the nearest outer one that has one, with the class at whose begin that was.
+    /// The level that the activity gives, with the class of the task that began the level's scope. The level is its
+    /// own, or that of the nearest outer scope that has one.
     let inherited: LevelScope.Given?
 
-    /// The level that it gives to what is created in it (rule O1); `nil` if neither it nor an outer one says any.
+    /// The level that the activity gives to work created in it (rule O1); `nil` if neither the activity nor an outer
+    /// scope names one.
     public var level: QoSLevel? { inherited?.level }
 
     private static let lastID = Atomic<UInt64>(0)
@@ -44,7 +46,7 @@ public struct Activity: Sendable, Identifiable {
         inherited = options.level.map { [begunAt] in ($0, begunAt) } ?? outer?.given
     }
 
-    /// The activities that go on at this moment, in the order in which they were begun. Any thread.
+    /// The activities that are going on, in the order in which they were begun. Any thread.
     static var all: [Activity] {
         running.withLock { Array($0.values) }.sorted { $0.id < $1.id }
     }

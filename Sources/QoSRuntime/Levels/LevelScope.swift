@@ -1,11 +1,14 @@
 import QoSCore
 
-/// What surrounds the calling code and gives a level to what that creates and submits: the activity in which it was started, and the
-/// innermost scope that says a level, an activity (rule S8) or ``QoSScheduler/withQoS(_:operation:)``.
+/// The surroundings that give a level to work that the calling code creates and submits.
 ///
-/// It follows tasks and their children.
+/// They are the activity in which the code was started, and the innermost scope that names a level. Such a scope is an
+/// activity (rule S8) or ``QoSScheduler/withQoS(_:operation:)``.
+///
+/// Tasks and their children inherit the scope.
 struct LevelScope: Sendable {
-    /// The level, and the recorded class of the task for which it was given, to tell when that is raised.
+    /// A level, and the recorded class of the task for which it was given. The class shows whether the task was raised
+    /// since.
     typealias Given = (level: QoSLevel, begunAt: QoSClass?)
 
     @TaskLocal static var current: LevelScope?
@@ -13,16 +16,16 @@ struct LevelScope: Sendable {
     /// The activity.
     let activity: Activity?
 
-    /// The innermost level that was said; `nil` for none.
+    /// The innermost level that a scope names; `nil` for none.
     let given: Given?
 
-    /// Within an activity, which has taken what outer scopes say.
+    /// Makes the scope of an activity, which has taken over the level of outer scopes.
     init(activity: Activity?) {
         self.activity = activity
         given = activity?.inherited
     }
 
-    /// Within a scope of a class for the calling task; the activity stays.
+    /// Makes the scope of a class for the calling task. The activity stays.
     init(of qosClass: QoSClass) {
         activity = Self.current?.activity
         given = (QoSLevel(qosClass), Self.recordedClass)
@@ -33,8 +36,10 @@ struct LevelScope: Sendable {
         ConcurrencyRuntime.priorityOfCurrentTask.flatMap(QoSClass.init(rawPriority:))
     }
 
-    /// The class of the calling task: that of the executor of ours that it prefers or, where it was raised above that, what it was raised
-    /// to; else that of its priority. `nil` outside of tasks.
+    /// The class of the calling task; `nil` outside of tasks.
+    ///
+    /// If the task prefers an executor of ours, the result is the executor's class, or a higher class to which the task
+    /// was raised. Otherwise it is the class of the task's priority.
     static var callingClass: QoSClass? {
         guard let recorded = recordedClass else { return nil }
         guard let own = ConcurrencyRuntime.preferredClass, own != recorded else { return recorded }

@@ -8,10 +8,10 @@ import Synchronization
 enum MainThread {
     private static let isInteractive = Atomic(false)
 
-    /// Whether somebody sits in front of the process; not until that was chosen at start-up.
+    /// Whether the process is interactive: a user sits in front of it. `false` until start-up has chosen.
     static var belongsToInteractive: Bool { isInteractive.load(ordering: .relaxed) }
 
-    /// Chooses; once, at start-up.
+    /// Chooses whether the process is interactive. Once, at start-up.
     static func choose(isInteractive: Bool) {
         self.isInteractive.store(isInteractive, ordering: .relaxed)
     }
@@ -19,10 +19,10 @@ enum MainThread {
     /// The main thread's level.
     static var level: QoSLevel { level(isInteractive: belongsToInteractive) }
 
-    /// The same for a process that is interactive, or a service.
+    /// Returns the main thread's level in a process that is interactive, or in a service.
     static func level(isInteractive: Bool) -> QoSLevel { isInteractive ? .userInteractive : .default }
 
-    /// The main thread's level, if the calling thread is it; some 100 ns.
+    /// The main thread's level, if the calling thread is the main thread. Takes some 100 ns.
     static var levelIfCurrent: QoSLevel? {
         cqos_own_id() == UInt32(bitPattern: getpid()) ? level : nil
     }

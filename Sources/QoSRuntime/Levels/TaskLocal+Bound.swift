@@ -1,5 +1,5 @@
 extension TaskLocal {
-    /// Runs a body with the value bound; as `withValue`, with the body's type of error.
+    /// Runs a body with the value bound, like `withValue`, but with the body's type of error.
     func bound<Success, Failure: Error>(
         to value: Value, _ body: () throws(Failure) -> Success
     ) throws(Failure) -> Success {
@@ -13,7 +13,7 @@ extension TaskLocal {
         return try outcome.get()
     }
 
-    /// Runs an async body with the value bound; as `withValue`, with the body's type of error.
+    /// Runs an async body with the value bound, like `withValue`, but with the body's type of error.
     nonisolated(nonsending) func bound<Success, Failure: Error>(
         to value: Value, _ body: nonisolated(nonsending) () async throws(Failure) -> Success
     ) async throws(Failure) -> Success {

@@ -2,13 +2,13 @@ import CQoSShims
 import QoSCore
 import QoSKernel
 
-/// The level of a thread that has one of its own, and whether the thread was opted out (rules T1, T2, T4).
+/// The level of a thread that has its own, and whether the thread was opted out (rules T1, T2, T4).
 ///
-/// Threading: any thread reads; once the thread runs, it alone changes.
+/// Threading: any thread reads. Once the thread runs, only the thread itself writes.
 final class ThreadLevel: Sendable {
     private enum State {
         case level(QoSLevel?)
-        /// Its scheduling is the program's business now.
+        /// The program itself schedules the thread from now on.
         case optedOut
     }
 
@@ -19,7 +19,7 @@ final class ThreadLevel: Sendable {
         state = Lock(.level(level))
     }
 
-    /// The level; `nil` is unspecified.
+    /// The level; `nil` if unspecified.
     var level: QoSLevel? {
         state.withLock { state in
             guard case .level(let level) = state else { return nil }
@@ -27,12 +27,12 @@ final class ThreadLevel: Sendable {
         }
     }
 
-    /// What the kernel gave the thread for its level; `nil` before that, and after it was opted out.
+    /// The kernel's grants to the thread for its level; `nil` before they are known, and after an opt-out.
     var effects: AppliedEffects? { applied.withLock { $0 } }
 
-    /// Takes a level.
+    /// Sets the level.
     ///
-    /// - Returns: `false` when the thread was opted out.
+    /// - Returns: `false` if the thread was opted out.
     func set(_ level: QoSLevel?) -> Bool {
         state.withLock { state in
             guard case .level = state else { return false }
@@ -41,27 +41,27 @@ final class ThreadLevel: Sendable {
         }
     }
 
-    /// From now on the thread has no level.
+    /// Opts the thread out. From now on it has no level.
     func optOut() {
         state.withLock { $0 = .optedOut }
         applied.withLock { $0 = nil }
     }
 
-    /// Notes what the kernel gave the thread.
+    /// Notes the kernel's grants to the thread.
     func received(_ effects: AppliedEffects) {
         applied.withLock { $0 = effects }
     }
 
-    // MARK: The calling thread's
+    // MARK: The calling thread
 
-    /// The level of the thread that calls; `nil` on a thread that has none of its own.
+    /// The level of the calling thread; `nil` on a thread without one of its own.
     static var current: ThreadLevel? {
         // SAFETY: `beCurrent` keeps the object alive while the word points at it.
         guard let address = unsafe cqos_current_thread() else { return nil }
         return unsafe Unmanaged<ThreadLevel>.fromOpaque(address).takeUnretainedValue()
     }
 
-    /// Makes this the calling thread's level for as long as a body runs.
+    /// Makes this the calling thread's level while a body runs.
     func beCurrent(during body: () -> Void) {
         unsafe cqos_set_current_thread(Unmanaged.passUnretained(self).toOpaque())
         unsafe ThreadTable.register(level: self)

@@ -2,20 +2,22 @@ import CQoSShims
 import QoSCore
 import QoSKernel
 
-/// The threads whose level the runtime knows, by the kernel's ids: its workers, and threads with a level of their own.
+/// The threads whose level the runtime knows, by their kernel ids: workers, and threads with a level of their own.
 ///
-/// Asked only when somebody waits for such a thread. A thread registers itself and takes itself out before it ends.
+/// The runtime reads the table only when a caller waits for such a thread. A thread registers itself, and unregisters
+/// before it ends.
 enum ThreadTable {
-    // SAFETY: a worker outlives its thread, and what is done to it is done while the thread holds a lock (`ThreadRaise`).
+    // SAFETY: a worker outlives its thread, and other threads use it only while its thread holds a lock
+    // (`ThreadRaise`).
     @safe
     struct Entry: @unchecked Sendable {
-        /// The worker that the thread is.
+        /// The worker of the thread.
         let worker: UnsafeMutablePointer<Worker>?
 
-        /// The level that the thread has of its own.
+        /// The thread's own level.
         let level: ThreadLevel?
 
-        /// What runs on the thread has this class, without what it was raised to; `nil` for unspecified.
+        /// The class of the work on the thread, before any promotion; `nil` for unspecified.
         var ownClass: QoSClass? {
             guard let worker = unsafe worker else { return level?.level?.qosClass }
             return unsafe worker.pointee.pool.pointee.qosClass
@@ -24,20 +26,20 @@ enum ThreadTable {
 
     private static let entries = Lock<[UInt32: Entry]>([:])
 
-    /// Enters the calling thread.
+    /// Registers the calling thread.
     static func register(worker: UnsafeMutablePointer<Worker>? = nil, level: ThreadLevel? = nil) {
         let entry = unsafe Entry(worker: worker, level: level)
         let id = cqos_own_id()
         entries.withLock { $0[id] = entry }
     }
 
-    /// Takes the calling thread out.
+    /// Unregisters the calling thread.
     static func unregister() {
         let id = cqos_own_id()
         _ = entries.withLock { $0.removeValue(forKey: id) }
     }
 
-    /// What is known of a thread.
+    /// Returns the entry of a thread.
     static subscript(id: UInt32) -> Entry? {
         entries.withLock { $0[id] }
     }

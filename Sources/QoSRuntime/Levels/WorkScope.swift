@@ -1,30 +1,32 @@
 import CQoSShims
 import QoSCore
 
-/// The work in whose execution the calling code stands.
+/// The work that the calling code belongs to.
 package enum WorkScope {
-    /// For work that is a Swift task, or a part of one: its child tasks inherit it.
+    /// The work that is a Swift task, or a part of one. Child tasks inherit it.
     @TaskLocal package static var task: (any CurrentWork)?
 
-    /// What tells a piece of work's own task and the children of that from tasks that were started there and may outlive it: see
-    /// ``ConcurrencyRuntime/placeOfBinding(of:)``. 0 outside of work that is a task.
+    /// The place of the binding, which distinguishes two kinds of tasks: the work's own task with its children, and
+    /// tasks that were started there and may outlive it. See ``ConcurrencyRuntime/placeOfBinding(of:)``. 0 outside of
+    /// work that is a task.
     package static var placeOfTask: UInt { ConcurrencyRuntime.placeOfBinding(of: $task) }
 
-    /// The innermost work of the calling thread, if it runs a synchronous body; else that of the calling task.
+    /// The innermost work of the calling thread, if the thread runs a synchronous body; otherwise that of the calling
+    /// task.
     package static var current: (any CurrentWork)? {
         guard let frame = unsafe cqos_current_frame() else { return task }
         if UInt(bitPattern: frame) & entryBit != 0 {
-            // SAFETY: an entry that runs is kept by who runs it, on this thread.
+            // SAFETY: the code that runs an entry keeps it alive, on this thread.
             return unsafe Unmanaged<PoolEntry>.fromOpaque(frame - Int(entryBit)).takeUnretainedValue()
         }
         return unsafe frame.assumingMemoryBound(to: Frame.self).pointee.work
     }
 
-    /// Says in a frame's address that it is a work queue's entry itself, whose address is even.
+    /// The bit in a frame's address that marks a work queue's entry. The address of an entry is even.
     private static var entryBit: UInt { 1 }
 
-    /// Makes an entry of a work queue the calling thread's innermost work; the address that was there is put back by
-    /// ``leave(for:)``.
+    /// Makes an entry of a work queue the calling thread's innermost work. Returns the previous address, which
+    /// ``leave(for:)`` puts back.
     @inline(__always)
     static func enter(_ entry: Unmanaged<PoolEntry>) -> UnsafeMutableRawPointer? {
         let outer = unsafe cqos_current_frame()
@@ -32,7 +34,7 @@ package enum WorkScope {
         return unsafe outer
     }
 
-    /// Ends what ``enter(_:)`` began.
+    /// Ends the scope that ``enter(_:)`` began.
     @inline(__always)
     static func leave(for outer: UnsafeMutableRawPointer?) {
         unsafe cqos_set_current_frame(outer)
@@ -40,7 +42,7 @@ package enum WorkScope {
 
     /// Runs a synchronous body as a part of a piece of work, on the calling thread.
     ///
-    /// May be nested: the innermost counts. The body must not suspend, and cannot, since it is synchronous.
+    /// Calls may be nested: the innermost counts. The body cannot suspend, because it is synchronous.
     package static func with<Success, Failure: Error>(
         _ work: any CurrentWork, _ body: () throws(Failure) -> Success
     ) throws(Failure) -> Success {
