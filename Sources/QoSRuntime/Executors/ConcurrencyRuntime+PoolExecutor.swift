@@ -2,7 +2,7 @@ import QoSCore
 import QoSKernel
 @_spi(ExperimentalCustomExecutors) @_spi(ExperimentalScheduling) import _Concurrency
 
-// The concurrency library asks an executor of this kind for sleeps.
+// The concurrency library asks such an executor for sleeps.
 
 extension PoolExecutor: SchedulingExecutor {
     var asSchedulingExecutor: (any SchedulingExecutor)? { self }
@@ -18,7 +18,7 @@ extension PoolExecutor: SchedulingExecutor {
     ) {
         let job = UnownedJob(job)
         guard let delay = delay as? Duration else {
-            // A clock with units of its own: only it knows how to wait.
+            // The clock has units of its own, so only the clock knows how to wait.
             Task.detached(executorPreference: self) {
                 try? await clock.sleep(until: clock.now.advanced(by: delay), tolerance: tolerance)
                 self.enqueue(job)

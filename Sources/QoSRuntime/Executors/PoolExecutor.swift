@@ -2,28 +2,29 @@ import QoSCore
 import QoSKernel
 import Synchronization
 
-/// Gives jobs to the pools: to the pool of one class, or to that of each job's priority.
+/// An executor that gives jobs to the pools: to the pool of one class, or to the pool of each job's priority.
 ///
-/// A job of an executor of one class runs in the pool of that class whatever its task's priority, since the class was
-/// named explicitly; only if the task was *escalated*, because something of a higher class waits for it, it goes to the
-/// pool of that class (rule I4).
+/// A job of an executor of one class runs in the pool of that class, whatever its task's priority: the class was named
+/// explicitly. There is one exception. If the task was *escalated*, because work of a higher class waits for it, the
+/// job goes to the pool of that class (rule I4).
 ///
 /// Threading: any thread. A submission takes no lock and allocates nothing.
-// SAFETY: nothing in it changes; the pools are made for use by any thread.
+// SAFETY: none of its state changes; any thread may use the pools.
 @safe
 final class PoolExecutor: JobReceiver, TaskExecutor, @unchecked Sendable {
     let core: SchedulerCore
 
-    /// The scheduler's pools, which live as long as `core`; without a way round by it, which would be counted at each job.
+    /// The scheduler's pools, which live as long as `core`. A way through `core` would count references at each job.
     private let pools: UnsafeMutablePointer<ClassPool>
 
-    /// The place in the scheduler's table, by which a worker knows as whose a job is run.
+    /// The executor's place in the scheduler's table. It tells a worker on behalf of which executor to run a job.
     let index: Int
 
-    /// What its jobs declare for the scheduler's shutdown.
+    /// The declaration of its jobs for the scheduler's shutdown.
     let behavior: ShutdownBehavior?
 
-    /// By how far its jobs go behind the others of their class: the relative priority without its sign; 0 for nearly all executors.
+    /// The distance of its jobs behind the others of their class: the relative priority without its sign. 0 for nearly
+    /// all executors.
     private let lowering: Int
 
     init(core: SchedulerCore, qosClass: QoSClass?, behavior: ShutdownBehavior? = nil) {
@@ -45,7 +46,7 @@ final class PoolExecutor: JobReceiver, TaskExecutor, @unchecked Sendable {
         super.init(qosClass: level.qosClass)
     }
 
-    /// The executors of a scheduler, by their indices.
+    /// Returns the executors of a scheduler, by their indices.
     static func all(of core: SchedulerCore) -> [PoolExecutor] {
         let behaviors = [nil] + ShutdownBehavior.allCases.sorted { $0.rawValue < $1.rawValue }
         let plain = behaviors.flatMap { behavior in
@@ -60,7 +61,7 @@ final class PoolExecutor: JobReceiver, TaskExecutor, @unchecked Sendable {
         return (plain + lowered).sorted { $0.index < $1.index }
     }
 
-    /// Puts the executors of a scheduler into their places of its table; once, before anything is submitted.
+    /// Puts the executors of a scheduler into its table. Once, before the first submission.
     static func register(_ executors: [PoolExecutor], in group: PoolGroup) {
         for executor in executors {
             unsafe (group.executorTable + executor.index).initialize(to: executor.asUnownedTaskExecutor())
@@ -68,10 +69,11 @@ final class PoolExecutor: JobReceiver, TaskExecutor, @unchecked Sendable {
         unsafe ConcurrencyRuntime.noteImplementation(of: group.executorTable[0])
     }
 
-    /// Does something that may let the job run before it returns.
+    /// Runs a body that may let the job run before the body returns.
     ///
-    /// The job may then give up the last reference to the scheduler: the concurrency library holds none to the executor during the call.
-    /// A worker's thread has one to its scheduler while it runs; on other threads one is taken.
+    /// The job may then give up the last reference to the scheduler, because the concurrency library keeps no reference
+    /// to the executor during the call. A worker's thread keeps its scheduler alive while it runs. On other threads,
+    /// this function retains the executor.
     @inline(__always)
     private func kept(_ body: () -> Void) {
         if let worker = unsafe Worker.current,
@@ -79,7 +81,7 @@ final class PoolExecutor: JobReceiver, TaskExecutor, @unchecked Sendable {
         {
             return body()
         }
-        // SAFETY: taken and given back once each.
+        // SAFETY: retained once and released once.
         let reference = unsafe Unmanaged.passRetained(self)
         body()
         unsafe reference.release()
@@ -103,8 +105,11 @@ final class PoolExecutor: JobReceiver, TaskExecutor, @unchecked Sendable {
         }
     }
 
-    /// Where a job stands among the others of its class: as far behind them as the executor says, unless the task was escalated to a
-    /// higher class; else before them, by as much as its priority is above that of the class, unless it is another class's (rule C4).
+    /// Returns the tag with the place of a job among the others of its class (rule C4).
+    ///
+    /// An executor with a relative priority puts its jobs that far behind, unless the task was escalated to a higher
+    /// class. On other executors, a job goes ahead by as much as its priority is above that of the class, unless the
+    /// priority is another class's.
     @inline(never)
     private func orderedTag(of job: UnownedJob, in target: QoSClass) -> JobNode.Tag {
         let tag = JobNode.Tag.job(executor: index)
@@ -126,8 +131,8 @@ final class PoolExecutor: JobReceiver, TaskExecutor, @unchecked Sendable {
         return byPriority > qosClass ? classAbove(qosClass, of: job, at: byPriority) : qosClass
     }
 
-    /// The class of a job whose priority is above the executor's class: the task was raised, or was just created with it. A job that
-    /// serves an actor is there for the task whose call it serves.
+    /// Returns the class of a job whose priority is above the executor's class. Either the task was raised, or it was
+    /// just created with that priority. A job that serves an actor counts as the task whose call it serves.
     @inline(never)
     private func classAbove(_ qosClass: QoSClass, of job: UnownedJob, at byPriority: QoSClass) -> QoSClass {
         let job = ConcurrencyRuntime.call(servedBy: job) ?? job
@@ -135,11 +140,11 @@ final class PoolExecutor: JobReceiver, TaskExecutor, @unchecked Sendable {
         return ConcurrencyRuntime.task(of: job).flatMap(RaisedTasks.qosClass).map { max($0, qosClass) } ?? qosClass
     }
 
-    /// Submits a job at a point in time.
+    /// Submits a job at a given time.
     ///
     /// - Parameters:
     ///   - deadline: monotonic nanoseconds.
-    ///   - tolerance: nanoseconds; `nil` leaves it to the class of the task that is waiting (rule S6).
+    ///   - tolerance: nanoseconds; `nil` uses the tolerance of the waiting task's class (rule S6).
     func enqueue(_ job: UnownedJob, deadline: UInt64, tolerance: UInt64?, now: UInt64) {
         let window = TimerWindow(
             deadline: deadline, now: now, tolerance: tolerance,

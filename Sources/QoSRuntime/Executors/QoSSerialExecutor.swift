@@ -1,8 +1,8 @@
-/// A serial executor for actors: runs an actor's calls one at a time, in the pool of the class of the highest call that
-/// waits (rules I3, I4).
+/// A serial executor for actors. It runs an actor's calls one at a time, in the pool of the class of the highest
+/// waiting call (rules I3, I4).
 ///
-/// The default executor of an actor leaves a call of a high class behind unrelated background work when the actor happened
-/// to be queued there. This one is put into a higher pool as soon as a higher call comes in.
+/// The default executor of an actor may leave a call of a high class behind unrelated background work, if the actor
+/// happens to be queued there. This executor moves to a higher pool as soon as a higher call comes in.
 ///
 /// ```swift
 /// actor Index {
@@ -15,8 +15,8 @@
 /// }
 /// ```
 ///
-/// Among waiting calls the higher class goes first; calls of one class run in the order of their arrival. Several actors
-/// may share one executor: they then exclude each other.
+/// Among waiting calls, the higher class goes first. Calls of one class run in the order of their arrival. Several
+/// actors may share one executor; they then exclude each other.
 ///
 /// Threading: any thread; a submission takes no lock. The actor must keep the executor.
 public final class QoSSerialExecutor: SerialExecutor {
