@@ -1,19 +1,22 @@
-/// Whether others have taken the processor that a worker is bound to: a plain value.
+/// A check whether others have taken the processor to which a worker is bound: a plain value.
 ///
-/// The worker was ready to run and did not, nearly as long as it ran: somebody of the same weight or a higher one is on its processor, and
-/// others may be free. Work of our own lower classes does not come near to that.
+/// It compares how long the worker ran with how long it was ready but did not run. If the two are close, a thread of
+/// the same weight or a higher one is on its processor, and other processors may be free. Work of our own lower classes
+/// does not come near to that.
 struct PinWatch: Equatable {
-    /// Waiting below this is nothing. Nanoseconds, between two looks.
+    /// A shorter wait does not count. Nanoseconds, between two looks.
     private static let least: UInt64 = 25_000_000
 
     private var processor: Int?
     private var ran: UInt64 = 0
     private var waited: UInt64 = 0
 
+    /// Takes the times of a look.
+    ///
     /// - Parameters:
-    ///   - processor: the one that the thread is bound to; `nil` where what it waited for is not to be judged.
-    ///   - ran: for how long the thread has run so far, nanoseconds.
-    ///   - waited: for how long it was ready and did not run.
+    ///   - processor: the processor to which the thread is bound; `nil` if its wait is not to be judged.
+    ///   - ran: the time for which the thread has run so far, nanoseconds.
+    ///   - waited: the time for which the thread was ready and did not run.
     /// - Returns: whether others have taken the processor since the last look.
     mutating func looked(on processor: Int?, ran: UInt64, waited: UInt64) -> Bool {
         let before = self
@@ -26,7 +29,8 @@ struct PinWatch: Equatable {
     }
 }
 
-/// The processors that others have taken: each is left to them for some looks, then used again, to see. A plain value.
+/// The processors that others have taken: a plain value. Each is left to them for some looks, then used again as a
+/// test.
 struct TakenProcessors: Equatable {
     private static let looks = 8
 
@@ -34,14 +38,14 @@ struct TakenProcessors: Equatable {
 
     func contains(_ processor: Int) -> Bool { looksLeft[processor] != nil }
 
-    /// Others have taken a processor, as the present look says.
+    /// Notes that others have taken a processor, according to the present look.
     mutating func insert(_ processor: Int) {
         looksLeft[processor] = Self.looks
     }
 
-    /// A look begins.
+    /// Notes that a look begins.
     ///
-    /// - Returns: whether a processor is used again.
+    /// - Returns: whether a processor is used again from now on.
     mutating func looked() -> Bool {
         let before = looksLeft.count
         looksLeft = looksLeft.compactMapValues { $0 > 1 ? $0 - 1 : nil }
@@ -49,14 +53,14 @@ struct TakenProcessors: Equatable {
     }
 }
 
-/// Whether others take the processors of workers: what the loop has seen when it looked last. The loop's thread.
+/// The results of the loop's last look at the workers' processors. The loop's thread.
 final class PlaceWatch {
-    /// Whether these workers have their processors for themselves, by seat.
+    /// The checks whether the workers have their processors for themselves, by seat.
     var pins: [Int: PinWatch] = [:]
 
-    /// Which processors others have taken.
+    /// The processors that others have taken.
     var taken = TakenProcessors()
 
-    /// How often a worker had found none at the last look.
+    /// The number of times that a worker had found no processor, as of the last look.
     var shortagesSeen: UInt64 = 0
 }

@@ -2,30 +2,32 @@ import QoSCore
 import QoSKernel
 import Synchronization
 
-/// Which processors run a worker of the two high classes, and which of these workers run without a processor of their own.
+/// The processors on which the workers of the two high classes run, and the workers among them without a processor of
+/// their own.
 ///
-/// Each worker that is awake has a *seat* with a place: a processor, which no other one has, or none as long as all are taken. While
-/// a processor is free, no worker is without. The binding of a worker's thread follows its place; a worker that sleeps keeps the binding,
-/// and gets the same processor again if that is free.
+/// Each worker that is awake has a *seat* with a place. The place is a processor that no other worker has, or none
+/// while all are taken. While a processor is free, no worker is without one. The binding of a worker's thread follows
+/// its place. A worker that sleeps keeps the binding, and gets the same processor again if it is free.
 ///
-/// Lock-free: a thread of a low class that wakes a high worker may lose its processor at any point, and nobody waits for it.
+/// Lock-free: a thread of a low class that wakes a high worker may lose its processor at any point, and no thread waits
+/// for it.
 /// `Docs/Protocols/placement.md` has the protocol.
 ///
-/// Threading: any thread. Complexity: O(1) to come and go; O(seats) where a worker without a processor gets one.
+/// Threading: any thread. Complexity: O(1) to wake and sleep; O(seats) if a worker without a processor gets one.
 @safe
 struct Placement: ~Copyable, Sendable {
-    /// Binds the thread of a seat to a processor, or to none in particular.
+    /// A closure that binds the thread of a seat to a processor, or to none in particular.
     typealias Bind = (_ seat: Int, _ processor: Int?) -> Void
 
-    /// More processors than this are not told apart: those beyond are not used for placement.
+    /// The number of processors that placement distinguishes. It does not use those beyond.
     static let mostProcessors = 1024
 
     private struct Seat: ~Copyable {
         /// The processor; or ``Placement/asleep``, ``Placement/seeking``.
         let place = Atomic<Int>(Placement.asleep)
-        /// The processor that it had last; -1 before the first.
+        /// The last processor of the seat; -1 before the first.
         let last = Atomic<Int>(-1)
-        /// The processor that its thread was bound to last; ``Placement/unbound``, ``Placement/unknown``.
+        /// The processor to which its thread was bound last; ``Placement/unbound``, ``Placement/unknown``.
         let bound = Atomic<Int>(Placement.unbound)
     }
 
@@ -40,7 +42,7 @@ struct Placement: ~Copyable, Sendable {
     // SAFETY: allocated in `init`, freed in `deinit`, never replaced; only accessed atomically.
     private nonisolated(unsafe) let seats: UnsafeMutablePointer<Seat>
 
-    /// The processors without a worker, and those that are used at all; a bit each.
+    /// The processors without a worker, and all processors in use; a bit each.
     // SAFETY: as `seats`.
     private nonisolated(unsafe) let free: UnsafeMutablePointer<Atomic<UInt64>>
     // SAFETY: as `seats`.
@@ -49,16 +51,16 @@ struct Placement: ~Copyable, Sendable {
     /// One more than the highest word in use; 0 while nothing is placed.
     private let usedWords = Atomic<Int>(0)
 
-    /// At least as many as there are seats that seek.
+    /// The number of seats that seek a processor, or more.
     private let seekers = Atomic<Int>(0)
 
-    /// How often a worker found no processor so far.
+    /// The number of times so far that a worker found no processor.
     private let shortages = Atomic<UInt64>(0)
 
     /// A processor that is taken only when no other is free; -1 for none.
     private let avoided = Atomic<Int>(-1)
 
-    /// Makes seats for workers that all sleep, and no processors.
+    /// Makes seats for sleeping workers, and no processors.
     init(seats count: Int) {
         self.count = count
         unsafe seats = .allocate(capacity: count)
@@ -82,7 +84,8 @@ struct Placement: ~Copyable, Sendable {
 
     // MARK: Workers
 
-    /// A worker wakes up, or is about to be woken: it gets a processor, if one is free. Changes nothing if it is awake already.
+    /// Gives a processor, if one is free, to a worker that wakes up or is about to be woken. Changes nothing if the
+    /// worker is awake.
     @inline(__always)
     func wake(_ seat: Int, bind: Bind) {
         guard usedWords.load(ordering: .relaxed) > 0, unsafe seats[seat].place.load(ordering: .relaxed) == Self.asleep
@@ -96,7 +99,7 @@ struct Placement: ~Copyable, Sendable {
             bindToPlace(seat, bind: bind)
             return settle(bind: bind)
         }
-        // Counted first: whoever frees a processor looks at the count before it looks at the seats.
+        // Counted first: a thread that frees a processor looks at the count before it looks at the seats.
         seekers.wrappingAdd(1, ordering: .sequentiallyConsistent)
         guard change(seat, from: Self.asleep, to: Self.seeking) else {
             seekers.wrappingSubtract(1, ordering: .sequentiallyConsistent)
@@ -106,7 +109,8 @@ struct Placement: ~Copyable, Sendable {
         settle(bind: bind)
     }
 
-    /// A worker goes to sleep, or waits in the kernel: its processor goes to one that has none.
+    /// Takes the processor from a worker that goes to sleep, or that waits in the kernel. A worker without a processor
+    /// gets it.
     @inline(__always)
     func sleep(_ seat: Int, bind: Bind) {
         if unsafe seats[seat].place.load(ordering: .relaxed) == Self.asleep { return }
@@ -117,25 +121,26 @@ struct Placement: ~Copyable, Sendable {
         }
     }
 
-    /// The seat's thread is a new one, which is bound to nothing.
+    /// Notes that the seat has a new thread, which is bound to nothing.
     func threadBegan(_ seat: Int) {
         unsafe seats[seat].bound.store(Self.unbound, ordering: .sequentiallyConsistent)
     }
 
-    /// The processor of a worker; `nil` for one that sleeps or has none.
+    /// Returns the processor of a worker; `nil` for a worker that sleeps or has none.
     func processor(of seat: Int) -> Int? {
         let place = unsafe seats[seat].place.load(ordering: .sequentiallyConsistent)
         return place >= 0 ? place : nil
     }
 
-    /// How often a worker found no processor so far.
+    /// The number of times so far that a worker found no processor.
     var shortage: UInt64 { shortages.load(ordering: .relaxed) }
 
     // MARK: Processors
 
-    /// Says which processors are used. Workers on others lose theirs and may run anywhere, unless one is free. One thread at a time.
+    /// Sets the processors in use. Workers on others lose theirs and may run anywhere, unless another one is free. One
+    /// thread at a time.
     ///
-    /// - Parameter anew: whether the threads' bindings have been changed from outside, and are made anew.
+    /// - Parameter anew: whether the threads' bindings were changed from outside, and have to be made again.
     func use(_ processors: CPUSet, anew: Bool = false, bind: Bind) {
         var highest = 0
         for word in 0..<Self.words {
@@ -167,21 +172,22 @@ struct Placement: ~Copyable, Sendable {
         unsafe seats[seat].bound.store(Self.unbound, ordering: .sequentiallyConsistent)
         bind(seat, nil)
         guard processor(of: seat) != nil else { return }
-        // It has got another one meanwhile, and may have been bound to that before.
+        // The seat has another processor meanwhile, and may have been bound to this one before.
         unsafe seats[seat].bound.store(Self.unknown, ordering: .sequentiallyConsistent)
         rebind(seat, bind: bind)
     }
 
-    /// Takes this processor last from now on, since it is left to others; `nil` ends that.
+    /// Takes this processor last from now on, to leave it to others; `nil` ends that.
     func avoid(_ processor: Int?) {
         avoided.store(processor ?? -1, ordering: .relaxed)
     }
 
     // MARK: Steps
 
-    /// Gives free processors to workers that seek one, until there is none of the one or the other.
+    /// Gives free processors to workers that seek one, until no processor is free or no worker seeks one.
     ///
-    /// Each thread that frees a processor or begins to seek publishes that first and comes here then, so one of the two sees the other.
+    /// A thread that frees a processor or begins to seek one publishes its change, then comes here. So one of the two
+    /// sees the other.
     private func settle(bind: Bind) {
         while seekers.load(ordering: .sequentiallyConsistent) > 0, let seat = firstSeeker,
             let processor = takeFree(preferring: unsafe seats[seat].last.load(ordering: .relaxed))
@@ -210,13 +216,17 @@ struct Placement: ~Copyable, Sendable {
         return changed
     }
 
-    /// What is used may change meanwhile: who says so looks at the places afterwards, who takes one looks at what is used.
+    /// Binds the thread of a seat as its place says, and gives up a processor that is no longer in use.
+    ///
+    /// The set in use may change meanwhile. The changing thread looks at the places afterwards. A thread that takes a
+    /// processor looks at the set afterwards.
     private func bindToPlace(_ seat: Int, bind: Bind) {
         rebind(seat, bind: bind)
         if let processor = processor(of: seat), !isUsed(processor) { leaveUnused(seat, bind: bind) }
     }
 
-    /// Binds the thread of a seat as its place says, which may change meanwhile: whoever binds looks once more afterwards.
+    /// Binds the thread of a seat as its place says. The place may change meanwhile, so the thread that binds looks
+    /// once more afterwards.
     private func rebind(_ seat: Int, bind: Bind) {
         var target = unsafe seats[seat].place.load(ordering: .sequentiallyConsistent)
         while target >= 0, unsafe seats[seat].bound.load(ordering: .sequentiallyConsistent) != target {
@@ -224,7 +234,7 @@ struct Placement: ~Copyable, Sendable {
             bind(seat, target)
             let latest = unsafe seats[seat].place.load(ordering: .sequentiallyConsistent)
             if latest == target { return }
-            // Somebody else may have bound it before this thread did.
+            // Another thread may have bound it before this thread did.
             unsafe seats[seat].bound.store(Self.unknown, ordering: .sequentiallyConsistent)
             target = latest
         }
