@@ -1,12 +1,13 @@
 import QoSCore
 import QoSKernel
 
-// What happens to workers and classes. Each event returns the workers that are to be woken; admission counts them already.
+// The events of workers and classes. Each event returns the workers to wake; admission counts them already.
 
 extension Admission {
-    /// There is work of a class that no worker looks for.
+    /// Notes that a class has work that no worker looks for.
     ///
-    /// A high class does not wait to be admitted. A lower one does: its worker might run although the class is paused.
+    /// A high class does not wait for admission. A lower one does: its worker might otherwise run although the class is
+    /// paused.
     func workBecameRunnable(rank: Int) -> AdmittedWorkers {
         event { machine, now in
             machine.workBecameRunnable(QoSClass(atRank: rank), at: now)
@@ -20,7 +21,7 @@ extension Admission {
         }
     }
 
-    /// A worker found nothing to do, or no worker could be woken: it is not counted any more.
+    /// Notes that a worker found no work, or that no worker could be woken. The worker is no longer counted.
     func workerWentIdle(rank: Int) -> AdmittedWorkers {
         event { machine, now in
             machine.workerWentIdle(QoSClass(atRank: rank), at: now)
@@ -31,10 +32,11 @@ extension Admission {
         }
     }
 
-    /// A worker that has to ask is about to take its next job, or its job is at a checkpoint. One that does not wait goes on where the lock
-    /// is taken, and asks again the next time.
+    /// Answers a worker that has to ask before its next job, or whose job is at a checkpoint. A worker that does not
+    /// wait goes on if the lock is taken, and asks again the next time.
     ///
-    /// - Parameter waits: whether the worker may wait for the lock; one of the high classes does only when the holder is overdue.
+    /// - Parameter waits: whether the worker may wait for the lock. A worker of the high classes waits only when the
+    ///   holder is overdue.
     func workerAsked(rank: Int, waits: Bool = true) -> Asked {
         var result = AskedAnswer.goesOn
         let admit = event(waits: waits && (rank < Self.lowestHurried || isOverdue)) { machine, now in
@@ -50,7 +52,7 @@ extension Admission {
         return Asked(answer: result, admit: admit)
     }
 
-    /// A worker's thread waits in the kernel with its job unfinished: it is not counted any more.
+    /// Notes that a worker's thread waits in the kernel with its job unfinished. The worker is no longer counted.
     func workerBlocked(rank: Int) -> AdmittedWorkers {
         event { machine, now in
             machine.workerBlocked(QoSClass(atRank: rank), at: now)
@@ -60,7 +62,7 @@ extension Admission {
         }
     }
 
-    /// The job of a blocked or waiting worker goes on, or has ended: it is counted again.
+    /// Notes that the job of a blocked or waiting worker goes on, or has ended. The worker is counted again.
     func workerUnblocked(rank: Int) -> AdmittedWorkers {
         event { machine, now in
             machine.workerUnblocked(QoSClass(atRank: rank), at: now)
@@ -70,7 +72,7 @@ extension Admission {
         }
     }
 
-    /// A worker's job was raised to another class, or has ended: the worker counts there from now on.
+    /// Notes that a worker's job was raised to another class, or has ended. From now on the worker counts there.
     func workerMoved(from: QoSClass, to: QoSClass) -> AdmittedWorkers {
         event { machine, now in
             machine.workerMoved(from: from, to: to, at: now)
@@ -81,10 +83,11 @@ extension Admission {
         }
     }
 
-    /// Work that a class waits for runs lower and cannot be raised: the classes up to it take no jobs meanwhile.
+    /// Raises a fence, because awaited work runs in a lower class and cannot be raised. The classes up to the waiter's
+    /// take no jobs meanwhile.
     ///
-    /// - Returns: also, the fence to lift; `nil` when enough are up, or when a thread that does not wait found the lock taken: the
-    ///   loop's look at the worker tries again.
+    /// - Returns: the workers to wake, and the fence to lift. The fence is `nil` when enough are up, or when a thread
+    ///   that does not wait found the lock taken. In that case the loop's look at the worker tries again.
     func fenceRaised(upTo ceiling: QoSClass, holder: QoSClass) -> (fence: FenceID?, admit: AdmittedWorkers) {
         var fence: FenceID?
         let admit = event { machine, now in
@@ -97,7 +100,7 @@ extension Admission {
         return (fence, admit)
     }
 
-    /// The awaited work has ended.
+    /// Lifts a fence, because the awaited work has ended.
     func fenceLifted(_ fence: FenceID) -> AdmittedWorkers {
         event { machine, now in
             machine.fenceLifted(fence, at: now).actions
@@ -107,7 +110,7 @@ extension Admission {
         }
     }
 
-    /// The process may use another number of processors from now on.
+    /// Notes that from now on the process may use another number of processors.
     func coresChanged(to cores: Int) -> AdmittedWorkers {
         event { machine, now in
             machine.coresChanged(to: cores, at: now)
@@ -117,7 +120,7 @@ extension Admission {
         }
     }
 
-    /// The governor limits a class; `Int.max` is no limit, 0 pauses it.
+    /// Limits a class for the governor; `Int.max` is no limit, 0 pauses the class.
     func widthLimitChanged(rank: Int, to limit: Int) -> AdmittedWorkers {
         notes.set(limit: limit, rank: rank, at: MonotonicClock.nanoseconds())
         notes.leave(.limit, rank: rank)
@@ -139,11 +142,11 @@ extension Admission {
 
     /// The answer to a worker that asked.
     enum AskedAnswer {
-        /// It takes its next job.
+        /// The worker takes its next job.
         case goesOn
-        /// It parks, and is not counted any more.
+        /// The worker parks, and is no longer counted.
         case parks
-        /// The same, and no worker of a higher class runs: the processor it was on is free.
+        /// The worker parks, and no worker of a higher class runs: its processor is now free.
         case parksAsHighest
     }
 }

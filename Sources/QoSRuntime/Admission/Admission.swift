@@ -3,16 +3,18 @@ import QoSCore
 import QoSKernel
 import Synchronization
 
-/// The driver of admission: tells ``PickMachine`` what happens, and publishes which classes have to ask.
+/// The driver of admission. It reports events to ``PickMachine``, and publishes the classes whose workers have to ask.
 ///
-/// Workers take jobs without asking as long as their class is not in ``mustAsk(rank:)``: one relaxed load for a job. The machine, and
-/// its lock, is used only where a worker is about to be woken or to park, or has to ask.
+/// Workers take jobs without asking while their class is not in ``mustAsk(rank:)``: one relaxed load for each job. The
+/// machine and its lock are used only when a worker is about to be woken or to park, or has to ask.
 ///
-/// Only a worker of the three lower classes that asks between two jobs waits for the lock: such a worker may hold it while it has no
-/// processor. Every other thread tries for a moment, then leaves a note (``AdmissionNotes``) and goes on. Once the loop has tried in vain for
-/// 20 ms, workers of all classes wait where they ask: a holder without a processor gets one of theirs. The thread that holds the lock looks for notes when it
-/// takes it and after it gave it back, so that none stays behind: a note is left before the lock is tried, and the notes are looked
-/// at after the lock was given back.
+/// Only a worker of the three lower classes that asks between two jobs waits for the lock. Such a worker may hold the
+/// lock while it has no processor. Every other thread tries for a moment, then leaves a note (``AdmissionNotes``) and
+/// goes on. If the loop has tried in vain for 20 ms, workers of all classes wait where they ask. Then a holder without
+/// a processor gets one of theirs.
+///
+/// The thread that holds the lock looks for notes when it takes the lock and again after it gave the lock back. So no
+/// note stays behind: a thread leaves its note before it tries the lock.
 ///
 /// Threading: any thread. `Docs/Protocols/admission.md` has the rules.
 final class Admission: Sendable {
@@ -25,14 +27,14 @@ final class Admission: Sendable {
     /// The classes that stand aside for lower ones, as bits by rank.
     private let asideBits = Atomic<UInt8>(0)
 
-    /// The classes whose window has been opened and not been told to the observer.
+    /// The classes whose window has been opened but not reported to the observer.
     private let openedBits = Atomic<UInt8>(0)
 
-    /// The machine and what belongs to it, behind the lock.
+    /// The machine and its companions, behind the lock.
     struct State {
         var machine: PickMachine
 
-        /// The classes with a width limit that has not taken effect: more of their workers are at work.
+        /// The classes whose width limit has not taken effect yet, because more of their workers are at work.
         var unsettled = QoSClassSet()
     }
 
@@ -40,16 +42,17 @@ final class Admission: Sendable {
     let notes = AdmissionNotes()
     private let widths = AdmissionWidths()
 
-    /// When time alone changes something, monotonic nanoseconds; `Int64.max` for never.
+    /// The time at which time alone changes something, monotonic nanoseconds; `Int64.max` for never.
     private let lookAgain = Atomic<Int64>(.max)
 
-    /// For when the loop's timer is armed; `UInt64.max` when it is not.
+    /// The time for which the loop's timer is armed; `UInt64.max` when it is not.
     private let armed = Atomic<UInt64>(.max)
 
     /// All five classes in ``mustAskBits``.
     private static let everybody: UInt8 = 0b1_1111
 
-    /// When the loop tries again to get the lock, nanoseconds; and how often before the workers of all classes have to ask.
+    /// The time after which the loop tries the lock again, in nanoseconds, and the number of tries before the workers
+    /// of all classes have to ask.
     private static let nextTry: Int64 = 500_000
     private static let patience = 40
 
@@ -59,17 +62,17 @@ final class Admission: Sendable {
     /// The number of times in a row that the loop has found the lock taken.
     private let failedTries = Atomic<Int>(0)
 
-    /// Whether the holder of the lock is taken to have no processor.
+    /// Whether the holder of the lock is assumed to have no processor.
     var isOverdue: Bool { failedTries.load(ordering: .relaxed) > Self.patience }
 
-    /// The classes whose workers do not wait for the lock.
+    /// The lowest of the classes whose workers do not wait for the lock.
     static let lowestHurried = QoSClass.userInitiated.rank
 
     init(processors: Int, parameters: SchedulingParameters) {
         state = Lock(State(machine: PickMachine(cores: processors, parameters: parameters, at: Self.now)))
     }
 
-    /// When the loop has to call ``ticked()`` at the latest; `nil` when time alone changes nothing.
+    /// The time by which the loop has to call ``ticked()``; `nil` when time alone changes nothing.
     var nextLook: UInt64? {
         let time = lookAgain.load(ordering: .relaxed)
         return time == .max ? nil : UInt64(max(0, time))
@@ -89,13 +92,13 @@ final class Admission: Sendable {
         asideBits.load(ordering: .relaxed) & (1 << UInt8(truncatingIfNeeded: rank)) != 0
     }
 
-    /// The classes whose window was opened since this was asked last.
+    /// Returns the classes whose window was opened since the last call.
     func takeOpenedWindows() -> QoSClassSet {
         guard openedBits.load(ordering: .relaxed) != 0 else { return [] }
         return QoSClassSet(rawValue: openedBits.exchange(0, ordering: .relaxed))
     }
 
-    /// The width limits that have taken effect since this was asked last.
+    /// Returns the width limits that have taken effect since the last call.
     @inline(__always)
     func takeSettledWidths() -> [AdmissionWidths.Settled] { widths.hasSettled ? widths.take() : [] }
 
@@ -104,14 +107,14 @@ final class Admission: Sendable {
         time < armed.load(ordering: .sequentiallyConsistent)
     }
 
-    /// The loop's timer is armed for this time. The loop's thread.
+    /// Notes the time for which the loop's timer is armed. The loop's thread.
     func timerArmed(for time: UInt64?) {
         armed.store(time ?? .max, ordering: .sequentiallyConsistent)
     }
 
     // MARK: Reading, for diagnostics: waits for the lock
 
-    /// The counts of admission since the start.
+    /// The counters of admission since the start.
     var counters: AdmissionCounters { state.withLock { $0.machine.counters } }
 
     /// The number of workers of the class that are counted now.
@@ -122,19 +125,20 @@ final class Admission: Sendable {
         state.withLock { $0.machine.table[QoSClass(atRank: rank)] }
     }
 
-    /// The limit that was set last; `Int.max` for none.
+    /// Returns the limit that was set last; `Int.max` for none.
     func widthLimit(rank: Int) -> Int { notes.limit(rank: rank).limit }
 
-    /// A class has a width of its own from now on. Before the first thread starts.
+    /// Gives a class a width of its own. Before the first thread starts.
     func setOwnWidth(rank: Int, to width: Int) {
         _ = state.withLock { $0.machine.ownWidthChanged(of: QoSClass(atRank: rank), to: width, at: Self.now) }
     }
 
-    /// Time has passed, as ``nextLook`` wanted. The loop's thread.
+    /// Notes that time has passed, at ``nextLook``. The loop's thread.
     ///
-    /// The holder of the lock may be a preempted thread of a low class, and as long as the high classes saturate, the kernel may leave
-    /// it so. After ``patience`` the workers of all classes have to ask: they come for the lock at their next boundary, sleep for it, and
-    /// leave the processor to its holder. What that publishes takes it back.
+    /// The holder of the lock may be a preempted thread of a low class. While the high classes saturate the processors,
+    /// the kernel may leave it preempted. After ``patience`` tries, the workers of all classes have to ask. They come
+    /// for the lock at their next job boundary, sleep for it, and leave the processor to its holder. The next
+    /// publication withdraws that demand.
     func ticked() -> AdmittedWorkers {
         var isDone = false
         let admit = event { machine, now in
@@ -157,11 +161,12 @@ final class Admission: Sendable {
         SchedulerInstant(nanoseconds: Int64(clamping: MonotonicClock.nanoseconds()))
     }
 
-    /// Tells the machine of an event; or leaves a note, where the caller does not wait and the lock is not free within a moment.
+    /// Reports an event to the machine. If the caller does not wait and the lock is not free within a moment, leaves a
+    /// note instead.
     ///
     /// - Parameters:
-    ///   - waits: whether the caller waits for the lock. It holds no other lock then.
-    ///   - note: leaves it, and returns the workers that are woken without having been admitted.
+    ///   - waits: whether the caller waits for the lock. It then holds no other lock.
+    ///   - note: leaves the note, and returns the workers that are woken without having been admitted.
     func event(
         waits: Bool = false, _ body: Event, note: (borrowing AdmissionNotes) -> AdmittedWorkers
     ) -> AdmittedWorkers {
@@ -175,7 +180,7 @@ final class Admission: Sendable {
             cqos_spin_hint()
         }
         let assumed = note(notes)
-        // The loop comes for the notes if the holder of the lock does not get so far.
+        // The loop comes for the notes if the holder of the lock does not take them.
         lookAgain.min(Self.now.advanced(byNanoseconds: Self.nextTry).nanoseconds, ordering: .relaxed)
         return takeNotesLeft(besides: assumed)
     }
@@ -189,7 +194,7 @@ final class Admission: Sendable {
     }
 
     /// - Parameter admitted: the workers that the caller wakes anyway.
-    /// - Returns: all that it wakes.
+    /// - Returns: all workers that the caller wakes.
     private func takeNotesLeft(besides admitted: AdmittedWorkers) -> AdmittedWorkers {
         var admitted = admitted
         while !notes.isEmpty {
@@ -205,7 +210,7 @@ final class Admission: Sendable {
         return admitted
     }
 
-    /// Makes up for what could not be said. With the lock held.
+    /// Takes the notes and tells the machine of them. With the lock held.
     private func takeNotes(_ state: inout State, at now: SchedulerInstant, _ admitted: inout AdmittedWorkers) {
         guard !notes.isEmpty else { return }
         let taken = notes.take()
@@ -243,7 +248,7 @@ final class Admission: Sendable {
         return AdmittedWorkers(actions.admit)
     }
 
-    /// A limit has taken effect when no more workers of the class than that are at work.
+    /// Notes the limits that have taken effect: no more workers of the class than the limit are at work.
     private func settleWidths(_ state: inout State, at now: SchedulerInstant) {
         var unsettled = state.unsettled
         while let qosClass = unsettled.popHighest() {

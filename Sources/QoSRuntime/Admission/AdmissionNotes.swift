@@ -2,14 +2,14 @@ import QoSCore
 import QoSKernel
 import Synchronization
 
-/// What threads that do not wait for admission's lock have to say while another thread holds it.
+/// The notes of threads that do not wait for admission's lock while another thread holds it.
 ///
-/// Notes add up: of a class only the sum of what came and went is kept, so there is no number of them that does not fit, and the
-/// thread that takes them has five classes to look at, however many notes there were.
+/// Notes add up: for each class, only the sum of the workers that came and went is kept. So there is always room for
+/// one more note. The thread that takes them looks at five classes, however many notes there were.
 ///
-/// Threading: any thread leaves notes, the thread that holds the lock takes them; lock-free.
+/// Threading: any thread leaves notes; only the thread that holds the lock takes them. Lock-free.
 struct AdmissionNotes: ~Copyable {
-    /// What there is a note of; one bit for each class.
+    /// The kind of a note; one bit for each class.
     enum Kind: Int, CaseIterable {
         /// Workers came or went.
         case counted
@@ -21,7 +21,8 @@ struct AdmissionNotes: ~Copyable {
         case limit
     }
 
-    /// Which classes have notes of which kind, eight bits for each kind; above them, whether the number of processors has changed.
+    /// The classes with notes, eight bits for each kind. The bits above say whether the number of processors has
+    /// changed.
     private let pending = Atomic<UInt64>(0)
     private static let coresBit: UInt64 = 1 << 32
 
@@ -30,7 +31,7 @@ struct AdmissionNotes: ~Copyable {
     private let limitTimes = InlineArray<5, Atomic<UInt64>> { _ in Atomic(0) }
     private let cores = Atomic<Int>(1)
 
-    /// Fences to lift, by slot: no slot is used again before its fence is lifted.
+    /// The fences to lift, by slot. No slot is used again before its fence is lifted.
     private let lifted = Atomic<UInt32>(0)
     private let liftedFences = InlineArray<32, Atomic<UInt64>> { _ in Atomic(0) }
 
@@ -44,7 +45,7 @@ struct AdmissionNotes: ~Copyable {
         pending.bitwiseOr(Taken.bit(kind, rank), ordering: .sequentiallyConsistent)
     }
 
-    /// Workers of a class came, or went.
+    /// Notes that workers of a class came, or went.
     func leave(count change: Int, rank: Int) {
         counts[rank].wrappingAdd(change, ordering: .sequentiallyConsistent)
         leave(.counted, rank: rank)
@@ -55,13 +56,13 @@ struct AdmissionNotes: ~Copyable {
         lifted.bitwiseOr(1 << UInt32(fence.place), ordering: .sequentiallyConsistent)
     }
 
-    /// Sets the limit that a class is to have; whether as a note is said by ``leave(_:rank:)``.
+    /// Sets the limit of a class. ``leave(_:rank:)`` turns it into a note.
     func set(limit: Int, rank: Int, at time: UInt64) {
         limitTimes[rank].store(time, ordering: .sequentiallyConsistent)
         limits[rank].store(limit, ordering: .sequentiallyConsistent)
     }
 
-    /// The limit that a class has, or is about to have, and when it was set.
+    /// Returns the limit that a class has or is about to have, and the time at which it was set.
     func limit(rank: Int) -> (limit: Int, since: UInt64) {
         (limits[rank].load(ordering: .sequentiallyConsistent), limitTimes[rank].load(ordering: .sequentiallyConsistent))
     }
@@ -73,7 +74,7 @@ struct AdmissionNotes: ~Copyable {
 
     // MARK: Taking
 
-    /// Takes the notes. A change that comes meanwhile is taken now, or leaves a note that says nothing new.
+    /// Takes the notes. A change that comes meanwhile is taken now, or leaves a note without news.
     func take() -> Taken {
         let bits = pending.exchange(0, ordering: .sequentiallyConsistent)
         var taken = Taken(bits: bits)
@@ -84,7 +85,7 @@ struct AdmissionNotes: ~Copyable {
         return taken
     }
 
-    /// Takes the fences that are to be lifted.
+    /// Takes the fences to lift.
     func takeLifted(_ body: (FenceID) -> Void) {
         var slots = lifted.exchange(0, ordering: .sequentiallyConsistent)
         while slots != 0 {
@@ -93,14 +94,14 @@ struct AdmissionNotes: ~Copyable {
         }
     }
 
-    /// Notes that were taken.
+    /// The notes that were taken.
     struct Taken {
         fileprivate let bits: UInt64
 
-        /// By how many workers each class has more.
+        /// The change of each class's number of workers.
         fileprivate(set) var counts = InlineArray<5, Int>(repeating: 0)
 
-        /// How many processors there are; `nil` without a change.
+        /// The number of processors; `nil` without a change.
         fileprivate(set) var cores: Int?
 
         fileprivate init(bits: UInt64) { self.bits = bits }
@@ -109,7 +110,7 @@ struct AdmissionNotes: ~Copyable {
 
         func has(_ kind: Kind, rank: Int) -> Bool { bits & Self.bit(kind, rank) != 0 }
 
-        /// Whether the class came, went or asked.
+        /// Whether a worker of the class came or went, or the class asked for one.
         func hasEvents(rank: Int) -> Bool {
             has(.counted, rank: rank) || has(.idle, rank: rank) || has(.wanted, rank: rank)
         }

@@ -1,16 +1,16 @@
 import QoSCore
 import Synchronization
 
-/// The changes of width limits that have taken effect and have not been told to the observer.
+/// The changes of width limits that have taken effect but were not reported to the observer.
 ///
-/// Threading: written under admission's lock, taken by any thread, without it.
+/// Threading: written under admission's lock; any thread takes them without the lock.
 struct AdmissionWidths: ~Copyable {
     /// A change that has taken effect.
     struct Settled {
         let qosClass: QoSClass
-        /// `Int.max` for none.
+        /// The limit; `Int.max` for none.
         let limit: Int
-        /// From the call to its effect, nanoseconds.
+        /// The time from the call to its effect, nanoseconds.
         let took: UInt64
     }
 
@@ -27,7 +27,7 @@ struct AdmissionWidths: ~Copyable {
         ready.bitwiseOr(1 << UInt8(rank), ordering: .sequentiallyConsistent)
     }
 
-    /// Takes the changes that have taken effect; of several of one class the last.
+    /// Takes the changes that have taken effect. Of several changes of one class, it returns the last.
     func take() -> [Settled] {
         QoSClassSet(rawValue: ready.exchange(0, ordering: .sequentiallyConsistent)).members.map { qosClass in
             Settled(

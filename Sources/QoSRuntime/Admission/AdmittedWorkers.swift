@@ -1,24 +1,26 @@
 import QoSCore
 
-/// How many workers of each class are to be woken: admission has admitted them, and counts them already.
+/// The number of workers to wake, for each class. Admission has admitted them, and counts them already.
 ///
-/// A number and not a set: an admission that is forgotten is counted for ever, and keeps the class from its width.
+/// The type holds numbers and not a set: a forgotten admission would stay counted forever, and keep the class below its
+/// width.
 struct AdmittedWorkers: Equatable, Sendable {
-    /// A byte for each class, by rank. One call admits at most one worker of a class for each event, and has few events.
+    /// A byte for each class, by rank. One call admits at most one worker of a class for each event, and has few
+    /// events.
     private var counts: UInt64 = 0
 
     private static func one(rank: Int) -> UInt64 { 1 << UInt64(8 * rank) }
 
-    /// Nobody.
+    /// Makes an empty value.
     init() {}
 
-    /// One worker of each class.
+    /// Makes a value with one worker of each class of a set.
     init(_ classes: QoSClassSet) {
         var classes = classes
         while let qosClass = classes.popHighest() { counts += Self.one(rank: qosClass.rank) }
     }
 
-    /// One worker.
+    /// Makes a value with one worker.
     init(_ qosClass: QoSClass) {
         counts = Self.one(rank: qosClass.rank)
     }
@@ -34,7 +36,7 @@ struct AdmittedWorkers: Equatable, Sendable {
         counts += more.counts
     }
 
-    /// Takes one worker of the highest class; `nil` when nobody is left.
+    /// Takes one worker of the highest class; `nil` when no worker is left.
     mutating func popHighest() -> QoSClass? {
         guard counts != 0 else { return nil }
         let rank = (UInt64.bitWidth - 1 - counts.leadingZeroBitCount) / 8
