@@ -1,26 +1,27 @@
 import QoSCore
 
-/// What only the loop's thread of a scheduler touches: the threads that it has started, and when it looks at what.
+/// The state that only the loop's thread of a scheduler uses: the threads that it has started, and the times of its
+/// next looks.
 final class LoopState {
     var phase = SchedulerPhase.running
 
     /// The workers' threads.
     var threads: [WorkerThread] = []
 
-    /// When the queues are looked through next, and were last, monotonic nanoseconds.
+    /// The times of the next and of the last look through the queues, monotonic nanoseconds.
     var nextRescan: UInt64?
     var lastRescan: UInt64 = 0
 
-    /// When the workers are looked at next, monotonic nanoseconds.
+    /// The time of the next look at the workers, monotonic nanoseconds.
     var nextWatch: UInt64 = 0
 
-    /// When affinity and quota are read next, monotonic nanoseconds.
+    /// The time at which affinity and quota are read next, monotonic nanoseconds.
     var nextTopology: UInt64 = 0
 
-    /// How many processors the affinity allowed when it was last read.
+    /// The number of processors that the affinity allowed when it was last read.
     var widthWithoutQuota: Int
 
-    /// Since when jobs wait, by rank.
+    /// The ages of the oldest waiting jobs, by rank.
     var ages = Array(repeating: QueueAge(), count: QoSClass.allCases.count)
 
     init(widthWithoutQuota: Int) {

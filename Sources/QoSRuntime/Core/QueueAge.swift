@@ -1,15 +1,15 @@
-/// Since when the oldest job of a queue waits, found out by looking at two counts now and then: no job carries a time.
+/// The age of the oldest job in a queue, derived from regular looks at two counts: no job carries a time.
 ///
-/// Each look remembers how many jobs had come by then. The first of these marks that has not been reached by what was taken
-/// since is the time by which the oldest waiting job had come. As exact as the looks are frequent; where jobs overtake one another, it
-/// is the age that they would have in the order of their arrival.
+/// Each look makes a mark of the number of jobs that had come by then. The first mark that the number of taken jobs has
+/// not reached gives the time by which the oldest waiting job had come. The result is as exact as the looks are
+/// frequent. If jobs overtake one another, it is the age of the oldest job in the order of arrival.
 ///
 /// A plain value. Complexity: amortised O(1) for a look.
 struct QueueAge {
     private struct Mark {
-        /// How many jobs had come.
+        /// The number of jobs that had come.
         var arrived: UInt64
-        /// When that was seen.
+        /// The time of that look.
         let seenAt: UInt64
     }
 
@@ -17,14 +17,16 @@ struct QueueAge {
 
     private var marks: [Mark] = []
 
-    /// How far marks lie apart at least, nanoseconds: grows with the age, so that it is exact to a sixty-fourth.
+    /// The least distance between marks, nanoseconds. It grows with the age, so the age is exact to a sixty-fourth.
     private var spacing: UInt64 = 0
 
+    /// Takes the counts of a look.
+    ///
     /// - Parameters:
-    ///   - taken: how many jobs have left the queue so far, to be run or moved.
-    ///   - waiting: how many are in it.
+    ///   - taken: the number of jobs that have left the queue so far, to be run or moved.
+    ///   - waiting: the number of jobs in the queue.
     ///   - now: monotonic nanoseconds.
-    /// - Returns: since when the oldest waits; `nil` when none does.
+    /// - Returns: the time since which the oldest job waits; `nil` when none waits.
     mutating func looked(taken: UInt64, waiting: Int, at now: UInt64) -> UInt64? {
         guard waiting > 0 else {
             (marks, spacing) = ([], 0)
@@ -47,7 +49,8 @@ struct QueueAge {
         return marks.first?.seenAt
     }
 
-    /// Merges each two: what came with the later one counts from the earlier one on, so that no wait looks shorter than it is.
+    /// Merges pairs of marks. The jobs of the later mark count from the earlier mark on, so no wait looks shorter than
+    /// it is.
     private mutating func thinOut() {
         spacing = 2 * max(spacing, (marks[marks.count - 1].seenAt &- marks[0].seenAt) / UInt64(Self.mostMarks))
         marks = stride(from: 0, to: marks.count - 1, by: 2).map { index in

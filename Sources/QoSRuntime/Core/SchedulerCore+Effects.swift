@@ -2,7 +2,7 @@ import QoSCore
 package import QoSKernel
 
 extension SchedulerCore {
-    /// Gives the calling thread the kernel effects of a class (rule C6) and notes what came of it.
+    /// Gives the calling thread the kernel effects of a class (rule C6), and notes the kernel's answer.
     func applyEffects(of qosClass: QoSClass, threadName: String) {
         guard let profile = group.profile else { return }
         let applied = profile.applier.apply(qosClass)
@@ -14,11 +14,11 @@ extension SchedulerCore {
     }
 }
 
-/// What the kernel gave a thread of the runtime.
+/// The kernel's grants to a thread of the runtime.
 package struct WorkerEffects: Sendable {
     /// The thread's name, as tools show it: `qos-bg-0`.
     package let threadName: String
 
-    /// Asked, refused, read back.
+    /// The effects that were requested, refused and read back.
     package let applied: AppliedEffects
 }

@@ -3,16 +3,16 @@ import QoSEventLoop
 import QoSKernel
 import Synchronization
 
-// What work has declared for a shutdown is done when that begins, and while it goes on (`Docs/Protocols/shutdown.md`).
+// A shutdown treats work as it declared, at the beginning and while it goes on (`Docs/Protocols/shutdown.md`).
 
 extension SchedulerCore {
-    /// What work that blocks is raised to at least, since somebody waits for it.
+    /// The class to which work that declares `block` is raised at least, because a caller waits for it.
     private static let waited = QoSClass.userInitiated
 
-    /// The scheduler begins to drain. Once; the loop's thread.
+    /// Begins to drain the scheduler. Once; the loop's thread.
     func beginEnding() {
         guard !group.drainingFlag.exchange(true, ordering: .sequentiallyConsistent) else { return }
-        // What is paused would be run elsewhere a moment later, without its class.
+        // Paused work would otherwise run elsewhere a moment later, without its class.
         for qosClass in QoSClass.allCases where group.admission.widthLimit(rank: qosClass.rank) != .max {
             setWidthLimit(.max, of: qosClass)
         }
@@ -22,16 +22,16 @@ extension SchedulerCore {
         group.calls.noteBacklog()
     }
 
-    /// Work that declared to be waited for begins to wait, or to run.
+    /// Begins to hold work that a shutdown must wait for, when the work begins to wait or to run.
     ///
-    /// - Returns: what to give to ``endHold(_:)``.
+    /// - Returns: the hold for ``endHold(_:)``.
     func beginHold(_ held: ShutdownHolds.Held) -> Int {
         let (hold, promotesAtOnce) = shutdownHolds.begin(held)
         if promotesAtOnce, let retained = held.retained { promote(retained) }
         return hold
     }
 
-    /// It has ended.
+    /// Ends a hold, because its work has ended.
     func endHold(_ hold: Int) {
         if shutdownHolds.end(hold), group.isEnding { loop.wake() }
     }
@@ -46,7 +46,7 @@ extension SchedulerCore {
         group.calls.noteBacklog()
     }
 
-    /// A job that declares something comes in while the scheduler ends. Any thread.
+    /// Submits a job that declares a shutdown behavior while the scheduler ends. Any thread.
     func submitWhileEnding(_ node: JobNode, rank: Int) {
         switch node.tag.shutdownBehavior {
         case .continue:
@@ -58,7 +58,7 @@ extension SchedulerCore {
         }
     }
 
-    /// Takes out what is queued and is not waited for, or has to be raised.
+    /// Takes out the queued work for which a shutdown does not wait, or which it has to raise.
     private func sortQueued() {
         for rank in 0..<QoSClass.allCases.count {
             let pool = unsafe group.pools + rank
@@ -66,7 +66,7 @@ extension SchedulerCore {
             for index in unsafe 0..<pool.pointee.started {
                 sort(unsafe pool.pointee.workers[index].queue.takeOut { self.isSorted($0, rank: rank) }, of: rank)
             }
-            // While they were taken out, they were in no queue, and those who park see none.
+            // Meanwhile the nodes were in no queue, so a worker that parked saw no work.
             atomicMemoryFence(ordering: .sequentiallyConsistent)
             if unsafe pool.pointee.hasWork() { unsafe pool.pointee.wakeOne() }
         }
@@ -96,7 +96,7 @@ extension SchedulerCore {
         }
     }
 
-    /// Tasks of the executors for work that blocks, which run now. The next look raises their workers.
+    /// Raises the running tasks of the executors for `block`. The next look raises their workers.
     private func promoteRunningBlocked() {
         for rank in 0..<Self.waited.rank {
             for index in unsafe 0..<group.pools[rank].started {

@@ -3,10 +3,10 @@ import QoSEventLoop
 import QoSKernel
 import Synchronization
 
-// What happens on the loop's thread: threads are started, timers fire; the end is in `SchedulerCore+Shutdown`.
+// The work of the loop's thread: it starts threads and fires timers. `SchedulerCore+Shutdown` has the end.
 
 extension SchedulerCore {
-    /// How long the loop waits before it tries again to create a thread that the system refused. Nanoseconds.
+    /// The time before the loop tries again to create a thread that the system refused. Nanoseconds.
     private static let startRetry: UInt64 = 50_000_000
 
     /// Runs the loop on the calling thread until the scheduler has ended.
@@ -20,7 +20,7 @@ extension SchedulerCore {
         shutdownRequests.withLock { $0.end() }.resume()
     }
 
-    /// The loop was woken, or its timer fired. The loop's thread.
+    /// Runs one turn of the loop after it was woken or its timer fired. The loop's thread.
     func loopWoke() {
         startRequestedWorkers()
         let nextTimer = advanceTimers()
@@ -29,7 +29,7 @@ extension SchedulerCore {
         let nextWatch = watchIfDue()
         var nextAdmission = group.tickAdmission()
         group.admission.timerArmed(for: nextAdmission)
-        // An event may have set an earlier time before it could see for when the timer is armed.
+        // An event may have set an earlier time before it could see the time for which the timer is armed.
         if let time = group.admission.nextLook, time < nextAdmission ?? .max {
             nextAdmission = time
             group.admission.timerArmed(for: time)
@@ -38,8 +38,10 @@ extension SchedulerCore {
             for: [nextTimer, nextPhase, nextRescan, nextWatch, nextAdmission].compactMap { $0 }.min())
     }
 
-    /// - Returns: when to look next; `nil` without timers, and once the scheduler is closed: who adds one then and does not
-    ///   get it back must not have it forgotten.
+    /// Fires the due timers.
+    ///
+    /// - Returns: the time of the next look; `nil` without timers, and once the scheduler is closed. After that, a
+    ///   thread may add a timer and not take it back in time. The loop must not forget that timer.
     private func advanceTimers() -> UInt64? {
         guard !group.isClosed else {
             removeTimers()
@@ -52,15 +54,16 @@ extension SchedulerCore {
         return timers.advance(now: MonotonicClock.nanoseconds, fire: { $0.fire() })
     }
 
-    /// Gives every timer that has not fired to whom it goes at shutdown. The loop's thread.
+    /// Hands over every timer that has not fired to its receiver at shutdown. The loop's thread.
     func removeTimers() {
         timers.removeAll(handOver)
         for rank in 0..<QoSClass.allCases.count { unsafe group.pools[rank].timers?.removeAll(handOver) }
     }
 
-    /// Adds a timer for the calling task, which is suspended next, to those of its pool, if its idle workers wake up for such ones.
+    /// Adds a timer to the pool of the calling task, which is suspended next, if the pool's idle workers wake up for
+    /// such timers.
     ///
-    /// - Returns: `false` where it is one for the loop.
+    /// - Returns: `false` if the timer is one for the loop.
     func addToPool(_ window: TimerWindow, _ payload: TimerService.Payload) -> Bool {
         guard window.tolerance <= PoolTimerKeeping.widestWindow, let worker = unsafe Worker.current,
             let timers = unsafe worker.pointee.pool.pointee.timers, unsafe worker.pointee.pool.pointee.group === group,
@@ -74,13 +77,14 @@ extension SchedulerCore {
     /// Adds a timer from any thread.
     func addTimer(_ window: TimerWindow, _ payload: TimerService.Payload) {
         if timers.add(window, payload) { loop.wake() }
-        // As with jobs: whoever adds looks at the flag afterwards, whoever closes takes everything after setting it.
+        // As with jobs: a thread that adds a timer looks at the flag afterwards, and the loop sets the flag before it
+        // takes all timers.
         if group.closedFlag.load(ordering: .sequentiallyConsistent) { timers.removeRequests(handOver) }
     }
 
     /// Cancels a timer. Any thread.
     ///
-    /// - Returns: what it would have done; `nil` if it has fired or was cancelled.
+    /// - Returns: the payload of the timer; `nil` if it has fired or was cancelled.
     @discardableResult
     func cancelTimer(_ ticket: TimerTicket) -> TimerService.Payload? {
         let (payload, wakesLoop) = timers.cancel(ticket)
@@ -96,7 +100,7 @@ extension SchedulerCore {
             guard request > 0 else { continue }
             group.workersLeft.wrappingAdd(1, ordering: .sequentiallyConsistent)
             joinRetired()
-            // The thread that was in this place before is about to end.
+            // The previous thread in this place is about to end.
             if onLoop.threads.contains(where: { $0.rank == rank && $0.index == request - 1 }) {
                 startFailed(rank: rank, index: request - 1)
                 continue
@@ -114,13 +118,15 @@ extension SchedulerCore {
         }
     }
 
-    /// A thread could not be created: the pool goes on with those that it has, and another attempt follows.
+    /// Notes that a thread could not be created. The pool goes on with the threads that it has, and another attempt
+    /// follows.
     private func startFailed(rank: Int, index: Int) {
         group.workersLeft.wrappingSubtract(1, ordering: .sequentiallyConsistent)
         startFailures.wrappingAdd(1, ordering: .relaxed)
         group.observe(.threadStartFailed(QoSClass(atRank: rank)))
         unsafe group.pools[rank].update { word -> (PoolWord, Void)? in (word.startFailed(), ()) }
-        // A look through the queues may have put something into that of the worker that was on its way; no thread looks there.
+        // A look through the queues may have put nodes into the queue of the worker that was to start; no thread looks
+        // there.
         var stranded = unsafe group.pools[rank].workers[index].close()
         while let node = stranded.popFirst() { unsafe group.pools[rank].injection.push(node) }
         unsafe group.pools[rank].forwardIfClosed()

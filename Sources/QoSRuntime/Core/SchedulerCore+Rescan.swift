@@ -3,32 +3,34 @@ import QoSEventLoop
 import QoSKernel
 import Synchronization
 
-// Raised tasks that wait in a pool that is too low are found by looking, as long as something waits.
+// The loop finds raised tasks in a pool that is too low by looking, as long as work waits.
 
 extension SchedulerCore {
-    /// How often the loop looks through the queues while something waits in them. Nanoseconds.
+    /// The interval of the loop's looks through the queues while work waits in them. Nanoseconds.
     private static let rescanInterval: UInt64 = 2_000_000
 
-    /// How often at most, when it is told each time that something was raised. Nanoseconds.
+    /// The least interval of looks when each raise is reported to the loop. Nanoseconds.
     private static let toldInterval: UInt64 = 1_000_000
 
-    /// How often, while workers are blocked and work waits: those that stand in for them may block in turn. Nanoseconds.
+    /// The interval while workers are blocked and work waits: those that stand in for them may block in turn.
+    /// Nanoseconds.
     private static let detectionInterval: UInt64 = 250_000
 
-    /// How often, while no worker is awake: what waits is paused, and somebody outside of the pools may begin to wait for it.
+    /// The interval while no worker is awake: the queued work is paused, and a thread outside of the pools may begin to
+    /// wait for it. Nanoseconds.
     private static let slowInterval: UInt64 = 100_000_000
 
-    /// How often the workers are looked at while any is awake. Nanoseconds.
+    /// The interval of looks at the workers while any is awake. Nanoseconds.
     private static let watchInterval: UInt64 = 250_000_000
 
-    /// How many nodes of a worker's queue are looked at each time: bounds the time for which its lock is held.
+    /// The number of nodes of a worker's queue for each look. It bounds the time for which the queue's lock is held.
     private static let rescanLimit = 1024
 
     /// Looks through the queues if it is time. The loop's thread.
     ///
-    /// - Returns: when to look next; `nil` while nothing waits.
+    /// - Returns: the time of the next look; `nil` while no work waits.
     func rescanIfDue() -> UInt64? {
-        // Once it is closed, what is put into a worker's queue would stay there.
+        // Once the scheduler is closed, a node that is put into a worker's queue would stay there.
         guard !group.isClosed, group.calls.backlogFlag.load(ordering: .relaxed) else { return nil }
         let now = MonotonicClock.nanoseconds()
         let isAsleep = group.calls.awake.load(ordering: .sequentiallyConsistent) == 0
@@ -40,7 +42,8 @@ extension SchedulerCore {
         onLoop.lastRescan = now
         let isDetecting = group.blocking.now.load(ordering: .relaxed) > 0
         group.calls.isLookingSlowly.store(isAsleep, ordering: .sequentiallyConsistent)
-        // A worker that wakes counts itself and then looks whether it has to wake the loop: one of the two sees the other.
+        // A worker that wakes counts itself, and then looks whether it has to wake the loop. One of the two sees the
+        // other.
         let isSlow = isAsleep && group.calls.awake.load(ordering: .sequentiallyConsistent) == 0
         onLoop.nextRescan = now.addingSaturating(
             isSlow ? Self.slowInterval : isDetecting ? Self.detectionInterval : Self.rescanInterval)
@@ -52,8 +55,8 @@ extension SchedulerCore {
         }
         noteAges(at: now)
         if hasBacklog { return onLoop.nextRescan }
-        // Whoever queues sets the flag after it has published its work; so either it sees the flag taken back and sets it
-        // again, or its work is seen here.
+        // A thread that queues work sets the flag after it has published the work. So either the thread sees the flag
+        // cleared and sets it again, or the loop sees the work here.
         group.calls.backlogFlag.store(false, ordering: .sequentiallyConsistent)
         guard hasBacklog else {
             onLoop.nextRescan = nil
@@ -64,7 +67,7 @@ extension SchedulerCore {
         return onLoop.nextRescan
     }
 
-    /// When the loop looks next: earlier than it would, if it was told that something was raised. `nil` for at once.
+    /// The time of the loop's next look, earlier if a raise was reported to the loop; `nil` for at once.
     private var nextRescanAsTold: UInt64? {
         guard let nextRescan = onLoop.nextRescan, group.calls.itemsChanged.load(ordering: .sequentiallyConsistent)
         else {
@@ -73,12 +76,13 @@ extension SchedulerCore {
         return min(nextRescan, onLoop.lastRescan.addingSaturating(Self.toldInterval))
     }
 
-    /// Whether the next look may be far away: nothing runs in the pools that could begin to wait, and nobody asks for one.
+    /// Whether the next look may be far away: the pools run nothing that could begin to wait, and no thread asks for a
+    /// look.
     private func isSlowEnough(_ isAsleep: Bool) -> Bool {
         isAsleep && !group.calls.itemsChanged.load(ordering: .sequentiallyConsistent)
     }
 
-    /// Since when jobs wait. The loop's thread.
+    /// Notes the times since which jobs wait. The loop's thread.
     private func noteAges(at now: UInt64) {
         for rank in 0..<QoSClass.allCases.count {
             let (taken, waiting) = unsafe group.pools[rank].takenAndWaiting
@@ -87,23 +91,23 @@ extension SchedulerCore {
         }
     }
 
-    /// Whether something waits, or more workers run than there are processors, or a raise has not been looked at.
+    /// Whether work waits, more workers run than there are processors, or the loop has not looked at a raise.
     private var hasBacklog: Bool {
         group.calls.itemsChanged.load(ordering: .sequentiallyConsistent)
             || group.calls.awake.load(ordering: .sequentiallyConsistent) > group.width
             || (0..<QoSClass.allCases.count).contains { unsafe group.pools[$0].hasWork() }
     }
 
-    /// Looks at the workers if it is time, and ends the threads that are not needed any more. The loop's thread.
+    /// Looks at the workers if it is time, and ends the threads that are no longer needed. The loop's thread.
     ///
-    /// - Returns: when to look next; `nil` while all workers sleep and there are no more than there should be.
+    /// - Returns: the time of the next look; `nil` while all workers sleep and there are no more than there should be.
     func watchIfDue() -> UInt64? {
         guard !group.isClosed, group.calls.isWatching.load(ordering: .relaxed) else { return nil }
         let now = MonotonicClock.nanoseconds()
         if now < onLoop.nextWatch { return onLoop.nextWatch }
         if onLoop.nextWatch != 0 {
             followTopology(at: now)
-            // For what threads of others await: nobody else looks while nothing waits.
+            // For tasks that threads of others await: no other thread looks while no work waits.
             for rank in 0..<QoSClass.userInteractive.rank { group.promoteRunning(rank: rank) }
             group.lookAtWorkers(at: now)
             group.places.look(width: group.width)

@@ -2,10 +2,10 @@ import QoSCore
 import QoSKernel
 import Synchronization
 
-// Back to the width: threads that stood in for blocked ones end.
+// Returns to the width: threads that stood in for blocked ones end.
 
 extension SchedulerCore {
-    /// Ends threads that stood in for blocked ones and have nothing to do any more. The loop's thread.
+    /// Ends threads that stood in for blocked ones and have no more work. The loop's thread.
     func retireExtraWorkers() {
         for rank in 0..<QoSClass.allCases.count where unsafe group.pools[rank].started > group.pools[rank].limit {
             unsafe retireExtraWorkers(of: group.pools + rank)
@@ -13,7 +13,7 @@ extension SchedulerCore {
         joinRetired()
     }
 
-    /// Takes back the threads that were told to end and have. The loop's thread.
+    /// Joins the threads that were told to end and have ended. The loop's thread.
     func joinRetired() {
         onLoop.threads.removeAll { thread in
             guard unsafe group.pools[thread.rank].workers[thread.index].retires, thread.hasLeft else { return false }
@@ -50,7 +50,7 @@ extension SchedulerCore {
                 unsafe worker.pointee.parker.unpark()
             }
         }
-        // The lowest on top: they are used first, and the others may go next time.
+        // The lowest go on top: they are used first, and the others may go next time.
         for index in kept {
             unsafe pool.pointee.update { word -> (PoolWord, Void)? in
                 unsafe pool.pointee.workers[index].nextParked.store(
@@ -58,7 +58,7 @@ extension SchedulerCore {
                 return (word.workerParks(index, wasSearching: false), ())
             }
         }
-        // Who brought work meanwhile found nobody to wake.
+        // A thread that added work meanwhile found no worker to wake.
         if unsafe pool.pointee.hasWork() { unsafe pool.pointee.wakeOne() }
     }
 }

@@ -6,9 +6,9 @@ import Synchronization
 // The end of a scheduler, on the loop's thread (`Docs/Protocols/shutdown.md`).
 
 extension SchedulerCore {
-    /// Moves the phase on and does what it says.
+    /// Moves on to the next phase if its time has come, and performs its action.
     ///
-    /// - Returns: when to look again at the latest.
+    /// - Returns: the latest time of the next look.
     func advancePhase() -> UInt64? {
         if let deadline = shutdownRequests.withLock({ $0.takeRequest() }) {
             onLoop.phase.shutdownRequested(deadline: deadline)
@@ -31,17 +31,19 @@ extension SchedulerCore {
         }
     }
 
-    /// Nothing has to be waited for: no worker is awake but those whose job said so, nothing is queued, nothing is held.
+    /// Whether a shutdown waits for nothing more: no work is queued or held, and no worker is awake except those whose
+    /// job said so.
     private var isQuiet: Bool {
         guard shutdownHolds.isEmpty else { return false }
         let before = continuing()
         guard group.calls.awake.load(ordering: .sequentiallyConsistent) <= before.count else { return false }
         guard (0..<QoSClass.allCases.count).allSatisfy({ unsafe !group.pools[$0].hasWork() }) else { return false }
-        // One that has come to its job's end since may have taken something out of a queue before that was looked at.
+        // A worker that has ended its job since then may have taken a node out of a queue before the look at that
+        // queue.
         return continuing() == before
     }
 
-    /// The workers that a shutdown does not wait for, each with its step: those in a job that said so.
+    /// Returns the workers for which a shutdown does not wait, each with its step: those in a job that said so.
     private func continuing() -> [ContinuingWorker] {
         var found: [ContinuingWorker] = []
         for rank in 0..<QoSClass.allCases.count {
@@ -71,9 +73,9 @@ extension SchedulerCore {
             let started = unsafe PoolWord(rawValue: group.pools[rank].word.load(ordering: .sequentiallyConsistent))
                 .started
             for index in 0..<started {
-                // A worker whose job does not end would keep what it has queued.
+                // A worker whose job does not end would keep its queued work.
                 unsafe group.forward(group.pools[rank].workers[index].queue.takeAll())
-                // Somebody waits for it now, and at the bottom it may not get a processor in time.
+                // The shutdown waits for this worker now, and in its class it may not get a processor in time.
                 if unsafe !group.pools[rank].workers[index].isContinuing {
                     unsafe group.hurry(group.pools[rank].workers + index)
                 }
@@ -85,19 +87,20 @@ extension SchedulerCore {
         loop.wake()
     }
 
-    /// A sleep that has not ended, and an item that has not been added, goes on with the process's default executor.
+    /// Lets the process's default executor continue a sleep that has not ended, or an item that has not been added.
     func handOver(deadline: UInt64, _ payload: TimerService.Payload) {
         switch payload {
         case .ticket(let ticket): handOver(deadline: deadline, ticket)
         case .entry(let entry) where entry.onShutdown == .skip:
-            // It is passed over there, and whoever waits for it goes on.
+            // The queue passes over the entry, and its waiters go on.
             entry.delayEnded()
         case .entry, .job: _ = Self.sleep(until: deadline) { Self.goOn(payload) }
         case .body: break
         }
     }
 
-    /// As above. The ticket still holds it, so that a cancellation releases it at once, however far the deadline.
+    /// Hands over a ticket's payload in the same way. The ticket keeps it, so a cancellation releases it at once,
+    /// however far the deadline.
     private func handOver(deadline: UInt64, _ ticket: TimerTicket) {
         switch ticket.held {
         case .entry(let entry)? where entry.onShutdown != .skip:
@@ -107,6 +110,8 @@ extension SchedulerCore {
         }
     }
 
+    /// Starts a task that runs a body at a deadline.
+    ///
     /// - Parameter deadline: monotonic nanoseconds.
     private static func sleep(until deadline: UInt64, then body: @escaping @Sendable () -> Void) -> Task<Void, Never> {
         let now = MonotonicClock.nanoseconds()
@@ -117,7 +122,7 @@ extension SchedulerCore {
         }
     }
 
-    /// The deadline of what was handed over has passed.
+    /// Continues a payload that was handed over, when its deadline has passed.
     private static func goOn(_ payload: TimerService.Payload) {
         switch payload {
         case .job(let job, _): globalConcurrentExecutor.enqueue(job)

@@ -2,19 +2,20 @@ import QoSCore
 import QoSKernel
 import Synchronization
 
-// The width follows what the process may use; a governor may lower it by class.
+// The width follows the processors that the process may use. A governor may lower it by class.
 
 extension SchedulerCore {
-    /// How often affinity and quota are read while workers are awake. Nanoseconds. Some file reads, 50 µs.
+    /// The interval at which affinity and quota are read while workers are awake. Nanoseconds. A read opens some files,
+    /// 50 µs.
     private static let topologyInterval: UInt64 = 500_000_000
 
-    /// Reads affinity and quota, if it is time, and follows them. The loop's thread, whose own affinity is that of the process: it
-    /// binds itself to nothing.
+    /// Reads affinity and quota, if it is time, and follows them. The loop's thread: its own affinity is that of the
+    /// process, because it binds itself to nothing.
     func followTopology(at now: UInt64) {
         guard !group.settings.isFixedWidth, now >= onLoop.nextTopology else { return }
         onLoop.nextTopology = now.addingSaturating(Self.topologyInterval)
         let topology = Topology.current(root: group.settings.fileRoot, calls: group.settings.calls)
-        // What cannot be read has not changed; the quota is followed without the affinity, too.
+        // An unreadable value counts as unchanged; the quota is followed without the affinity, too.
         var isOtherSet = false
         if !topology.problems.contains(where: { $0.call == .getAffinity }) {
             onLoop.widthWithoutQuota = topology.processors.count
@@ -31,8 +32,8 @@ extension SchedulerCore {
         if isOtherSet || width != before { group.places.useAnew(width: width) }
     }
 
-    /// Takes a binding from the calling thread that it inherited from a worker of another scheduler. The loop's thread, before it
-    /// makes others. A refusal leaves it bound, as the kernel wants it.
+    /// Frees the calling thread from a binding that it inherited from a worker of another scheduler. The loop's thread,
+    /// before it starts others. If the kernel refuses, the thread stays bound.
     func unbind() {
         guard let unbound = group.settings.unbound else { return }
         try? group.settings.calls.setAffinity(unbound, of: .current)
@@ -53,11 +54,11 @@ extension SchedulerCore {
 
     // MARK: The governor
 
-    /// Limits how many workers of a class are at work. Any thread.
+    /// Limits the number of workers of a class that are at work. Any thread.
     func setWidthLimit(_ limit: Int, of qosClass: QoSClass) {
         let limit = max(0, limit)
         group.wake(group.admission.widthLimitChanged(rank: qosClass.rank, to: limit))
-        // One that has been let go may have work that nobody asks for any more.
+        // A class that was paused until now may have work for which no thread asks any more.
         if limit > 0, unsafe group.pools[qosClass.rank].hasWork() { unsafe group.pools[qosClass.rank].wakeOne() }
     }
 }

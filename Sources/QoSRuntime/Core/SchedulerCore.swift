@@ -3,38 +3,39 @@ import QoSEventLoop
 import QoSKernel
 import Synchronization
 
-/// One scheduler: its pools, its loop, its timers and its end, as its executors and queues share them.
+/// One scheduler, which its executors and queues share: its pools, its loop, its timers and its end.
 ///
 /// Threading: any thread, except where a method says "the loop's thread".
-// SAFETY: `loopState` is touched on the loop's thread only, which `onLoop` checks; the rest is atomic, locked or never changes.
+// SAFETY: `loopState` is used on the loop's thread only, which `onLoop` checks; the rest is atomic, locked or never
+// changes.
 final class SchedulerCore: @unchecked Sendable {
-    /// The pools, and what their workers share.
+    /// The pools, and the state that their workers share.
     let group: PoolGroup
 
     let loop: EventLoop
     let timers = TimerService()
 
-    /// What is watched for work queues; ends with the loop.
+    /// The event sources for work queues. They end with the loop.
     let sources = SourceRegistry()
 
-    /// The work that a shutdown waits for because it said so.
+    /// The work that asks a shutdown to wait for it.
     let shutdownHolds = ShutdownHolds()
 
-    /// Who waits for the end.
+    /// The callers that wait for the end.
     let shutdownRequests = Lock(ShutdownRequests())
 
-    /// The threads, other than workers, that sleep until something of a work queue has ended.
+    /// The threads, other than workers, that sleep until work of a work queue has ended.
     let sleepers = SleepingThreads()
 
-    /// What each worker's thread was given by the kernel.
+    /// The kernel's grants to each worker's thread.
     let effects = Lock<[WorkerEffects]>([])
 
-    /// How often a worker's thread could not be created.
+    /// The number of times that a worker's thread could not be created.
     let startFailures = Atomic<UInt64>(0)
 
     private let loopState: LoopState
 
-    /// What only the loop's thread touches.
+    /// The state that only the loop's thread uses.
     var onLoop: LoopState {
         assert(loop.isOnLoopThread, "only the loop's thread may touch this")
         return loopState
@@ -57,9 +58,9 @@ final class SchedulerCore: @unchecked Sendable {
         unsafe link.core = self
     }
 
-    /// Asks the loop's thread to bring the scheduler to its end.
+    /// Asks the loop's thread to end the scheduler.
     ///
-    /// - Returns: the report when it has ended already; the continuation is then not kept.
+    /// - Returns: the report if the scheduler has already ended; the continuation is then not kept.
     @discardableResult
     func requestShutdown(
         within grace: Duration, _ continuation: CheckedContinuation<ShutdownReport, Never>?

@@ -1,17 +1,17 @@
-/// The life of a scheduler, as a value: running, draining until nothing is left to run, closed, ended.
+/// The life of a scheduler, as a value: running, draining until no work is left, closed, ended.
 ///
-/// Driven by the loop thread alone; the pools read a copy of the result (`Docs/Protocols/shutdown.md`).
+/// Only the loop thread drives it; the pools read a copy of the result (`Docs/Protocols/shutdown.md`).
 enum SchedulerPhase: Equatable {
     /// Takes and runs work.
     case running
     /// Still takes and runs work, until none is left or the time is up.
     case draining(deadline: UInt64)
-    /// Workers leave at their next job boundary; what is queued or comes in goes to the process's default executor.
+    /// Workers leave at their next job boundary. Queued and new work goes to the process's default executor.
     case closed(deadline: UInt64)
     /// Every worker has left, or was given up.
     case ended
 
-    /// What the loop thread has to do after an event.
+    /// The action of the loop thread after an event.
     enum Action: Equatable {
         /// Nothing yet.
         case wait
@@ -19,14 +19,14 @@ enum SchedulerPhase: Equatable {
         case waitUntil(UInt64)
         /// Close the pools and wake every worker, then look again at this time at the latest.
         case close(lookAgainAt: UInt64)
-        /// Take the threads that have left back, give up the others, end the loop.
+        /// Join the threads that have left, give up the others, end the loop.
         case end
     }
 
-    /// How long workers that are told to leave may take over the job they run. Nanoseconds.
+    /// The time within which workers that are told to leave must end their job. Nanoseconds.
     static let leaveGrace: UInt64 = 2_000_000_000
 
-    /// Somebody wants the scheduler to end.
+    /// Notes a request to end the scheduler.
     mutating func shutdownRequested(deadline: UInt64) {
         switch self {
         case .running: self = .draining(deadline: deadline)
@@ -35,11 +35,11 @@ enum SchedulerPhase: Equatable {
         }
     }
 
-    /// The loop thread looked at the pools.
+    /// Notes the loop thread's look at the pools, and returns the next action.
     ///
     /// - Parameters:
-    ///   - isQuiet: no worker is awake, nothing is queued.
-    ///   - workersLeft: threads that have not come to their end.
+    ///   - isQuiet: whether no worker is awake and no work is queued.
+    ///   - workersLeft: the number of threads that have not ended.
     mutating func looked(at now: UInt64, isQuiet: Bool, workersLeft: Int) -> Action {
         switch self {
         case .running, .ended:

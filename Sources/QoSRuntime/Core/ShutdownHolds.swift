@@ -1,18 +1,18 @@
 import QoSKernel
 import Synchronization
 
-/// The work that a shutdown waits for because it said so: from when it is queued or begins to when it has ended.
+/// The work that asks a shutdown to wait for it. It is held from when it is queued or begins until it has ended.
 ///
-/// Threading: any thread; a lock for each piece of work that declares itself.
+/// Threading: any thread; one lock for each piece of work that declares itself.
 final class ShutdownHolds: Sendable {
-    /// What is held, so that it can be raised.
+    /// The held work, so that it can be raised.
     enum Held: Sendable {
         /// The work of a task, within it; `nil` for one that cannot be raised.
         case task(TaskAddress?)
         /// An item of a work queue.
         case entry(PoolEntry)
 
-        /// The same, kept alive for who raises it; `nil` for what cannot be.
+        /// The same work, kept alive for the thread that raises it; `nil` if it cannot be raised.
         var retained: Held? {
             switch self {
             case .task(let address):
@@ -36,9 +36,9 @@ final class ShutdownHolds: Sendable {
     /// Whether nothing is held. Any thread, without the lock.
     var isEmpty: Bool { count.load(ordering: .sequentiallyConsistent) == 0 }
 
-    /// Work begins to be held.
+    /// Begins to hold work.
     ///
-    /// - Returns: its number, and whether it is to be raised at once, because a shutdown is going on.
+    /// - Returns: the number of the hold, and whether to raise the work at once because a shutdown is going on.
     func begin(_ held: Held) -> (hold: Int, promotesAtOnce: Bool) {
         state.withLock { state in
             state.next += 1
@@ -48,7 +48,7 @@ final class ShutdownHolds: Sendable {
         }
     }
 
-    /// Work has ended. Until this has returned, a task that is held is alive.
+    /// Ends a hold, because its work has ended. A held task is alive until this call has returned.
     ///
     /// - Returns: whether nothing is held any more.
     func end(_ hold: Int) -> Bool {
@@ -61,7 +61,7 @@ final class ShutdownHolds: Sendable {
         return withExtendedLifetime(removed) { isEmpty }
     }
 
-    /// Calls a body once, when nothing is held any more: at once if that is so now, else by the one that ends last.
+    /// Calls a body once when nothing is held: at once, or on the thread that ends the last hold.
     func whenEmpty(_ body: @escaping @Sendable () -> Void) {
         let isEmpty = state.withLock { state in
             if !state.held.isEmpty { state.whenEmpty = body }
@@ -70,7 +70,8 @@ final class ShutdownHolds: Sendable {
         if isEmpty { body() }
     }
 
-    /// The scheduler has ended, and waits for nothing any more: an item that never ran keeps its queue, and that the scheduler.
+    /// Drops all holds, because the scheduler has ended and waits no more. An item that never ran keeps its queue
+    /// alive, and the queue keeps the scheduler.
     func removeAll() {
         let removed = state.withLock { state in
             count.store(0, ordering: .sequentiallyConsistent)
@@ -80,9 +81,9 @@ final class ShutdownHolds: Sendable {
         withExtendedLifetime(removed) {}
     }
 
-    /// A shutdown has begun.
+    /// Notes that a shutdown has begun.
     ///
-    /// - Returns: what is to be raised, kept alive for that.
+    /// - Returns: the work to raise, kept alive for that.
     func beginPromoting() -> [Held] {
         state.withLock { state in
             state.isPromoting = true

@@ -1,14 +1,14 @@
-/// How a scheduler ended.
+/// The outcome of a scheduler's shutdown.
 public struct ShutdownReport: Sendable, Hashable {
-    /// The names of worker threads whose job did not come to an end in time. They are left behind and end with it.
+    /// The names of worker threads whose job did not end in time. They are left behind, and end with their job.
     public let abandonedWorkers: [String]
 
-    /// The names of worker threads that are still in a job which declared `ShutdownBehavior.continue`. They end with it.
+    /// The names of worker threads that are still in a job with `ShutdownBehavior.continue`. They end with that job.
     public let continuingWorkers: [String]
 
-    /// What went wrong when the event loop closed; `nil` in all but broken environments.
+    /// The error from closing the event loop; `nil` in all but broken environments.
     public let loopFailure: String?
 
-    /// Whether every thread is gone, but those that are to go on, and every handle closed.
+    /// Whether every handle is closed and every thread has ended, except those that are meant to go on.
     public var isClean: Bool { abandonedWorkers.isEmpty && loopFailure == nil }
 }

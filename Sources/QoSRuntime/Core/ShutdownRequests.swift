@@ -1,6 +1,6 @@
 import QoSEventLoop
 
-/// Who waits for a scheduler's end, and how it ended.
+/// The callers that wait for a scheduler's end, and its outcome.
 struct ShutdownRequests {
     private var requestedDeadline: UInt64?
     private var waiting: [CheckedContinuation<ShutdownReport, Never>] = []
@@ -16,9 +16,9 @@ struct ShutdownRequests {
             loopFailure: loopError.map { "\($0)" })
     }
 
-    /// Somebody asks for the end and waits for it.
+    /// Adds a request for the end by a caller that waits for it.
     ///
-    /// - Returns: the report when the end has come already; the continuation is then not kept.
+    /// - Returns: the report if the end has already come; the continuation is then not kept.
     mutating func request(
         deadline: UInt64, _ continuation: CheckedContinuation<ShutdownReport, Never>?
     ) -> ShutdownReport? {
@@ -28,19 +28,19 @@ struct ShutdownRequests {
         return nil
     }
 
-    /// The loop's thread takes note of a request.
+    /// Takes the deadline of a request. The loop's thread.
     mutating func takeRequest() -> UInt64? {
         requestedDeadline.take()
     }
 
-    /// The end has come.
+    /// Marks the scheduler as ended.
     mutating func end() -> Ended {
         hasEnded = true
         defer { waiting = [] }
         return Ended(report: report, waiting: waiting)
     }
 
-    /// Those who waited, to be resumed outside of the lock.
+    /// The waiting callers, to be resumed outside of the lock.
     struct Ended {
         let report: ShutdownReport
         let waiting: [CheckedContinuation<ShutdownReport, Never>]

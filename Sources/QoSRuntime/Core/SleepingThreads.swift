@@ -1,8 +1,8 @@
 import QoSKernel
 
-/// The threads, other than workers, that sleep until something of a work queue has ended.
+/// The threads, other than workers, that sleep until work of a work queue has ended.
 ///
-/// The end of the scheduler wakes them: they run what they wait for themselves from then on.
+/// The end of the scheduler wakes them. From then on, they run the awaited work themselves.
 ///
 /// Threading: any thread.
 final class SleepingThreads: Sendable {
@@ -21,13 +21,13 @@ final class SleepingThreads: Sendable {
         waits.withLock { $0[ObjectIdentifier(wait)] = nil }
     }
 
-    /// Wakes all of them, after the scheduler has been marked as ended.
+    /// Wakes all threads, after the scheduler has been marked as ended.
     func wakeAll() {
         for wait in waits.withLock({ Array($0.values) }) { wait.parker.unpark() }
     }
 }
 
-/// A thread that waits for something of a work queue.
+/// A thread that waits for work of a work queue.
 final class ThreadWait: Sendable {
     let parker = Parker()
 }

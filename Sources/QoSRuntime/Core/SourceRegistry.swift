@@ -1,28 +1,28 @@
 import QoSKernel
 import Synchronization
 
-/// A source as its scheduler knows it.
+/// The view that a scheduler has of a source.
 protocol CancellableSource: AnyObject, Sendable {
     var scheduler: SchedulerCore { get }
     var isCancelled: Bool { get }
 
-    /// Gives what has happened to the handler. The queue's turn.
+    /// Reports events to the handler. During the queue's turn.
     func handle()
 
     /// Lets no call of the handler begin until ``resume()``. Any thread.
     func suspend()
 
-    /// Takes one ``suspend()`` back; `false` where there is none. Any thread.
+    /// Takes back one ``suspend()``; returns `false` if there is none. Any thread.
     func resume() -> Bool
 
-    /// No call of the handler begins from now on. Any thread, any number of times.
+    /// Lets no call of the handler begin from now on. Any thread, any number of times.
     func cancel()
 
-    /// Adds something to be done at the end; at once if that has come.
+    /// Adds a body that runs at the end; at once if the source has ended.
     func onCancel(_ body: @escaping @Sendable () -> Void)
 }
 
-/// The sources of a scheduler, which end with its loop: a task that awaits an event must not wait for ever.
+/// The sources of a scheduler. They end with its loop, because a task that awaits an event must not wait forever.
 ///
 /// Threading: any thread.
 final class SourceRegistry: Sendable {
@@ -37,12 +37,12 @@ final class SourceRegistry: Sendable {
     /// Whether no timer fires again. Any thread.
     var timersHaveEnded: Bool { timersEnd.load(ordering: .relaxed) }
 
-    /// A shutdown begins, which would wait for the handlers of repeating timers for ever.
+    /// Ends all timers, because a shutdown begins. It would wait forever for the handlers of repeating timers.
     func endTimers() {
         timersEnd.store(true, ordering: .relaxed)
     }
 
-    /// Keeps a source until its end; ends it at once when the loop has ended.
+    /// Keeps a source until its end. Ends it at once if the loop has ended.
     func add(_ source: any CancellableSource) {
         let isClosed = content.withLock { content in
             if !content.isClosed { content.sources[ObjectIdentifier(source)] = source }

@@ -2,7 +2,7 @@ import QoSCore
 import QoSKernel
 import Synchronization
 
-/// A worker's thread, as the loop's thread keeps it.
+/// The record that the loop's thread keeps of a worker's thread.
 @safe
 final class WorkerThread {
     let name: String
@@ -13,8 +13,8 @@ final class WorkerThread {
 
     /// Starts the thread of a worker.
     ///
-    /// Threads inherit policy, nice value and slice from their creator, and cannot always get back up: this must be
-    /// called on a thread that has not been lowered.
+    /// A thread inherits policy, nice value and slice from its creator, and cannot always raise them again. So call
+    /// this on a thread that has not been lowered.
     init(core: SchedulerCore, rank: Int, index: Int) throws(KernelError) {
         let group = core.group
         let name = "qos-\(unsafe group.pools[rank].qosClass.abbreviation)-\(index)"
@@ -31,7 +31,7 @@ final class WorkerThread {
         }
     }
 
-    /// Whether the thread has come to its end, or is about to.
+    /// Whether the thread has ended, or is about to.
     var hasLeft: Bool { unsafe worker.pointee.hasLeft.load(ordering: .acquiring) }
 
     /// Waits for the thread's end, which must be near.
@@ -39,7 +39,7 @@ final class WorkerThread {
         try thread.take()?.join()
     }
 
-    /// Leaves the thread to itself: it does not come to its end.
+    /// Detaches the thread, because it does not end.
     func abandon() {
         thread.take()?.detach()
     }
