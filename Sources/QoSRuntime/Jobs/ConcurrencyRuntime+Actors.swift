@@ -1,12 +1,13 @@
 import Synchronization
 @_spi(ExperimentalCustomExecutors) @_spi(ExperimentalScheduling) import _Concurrency
 
-// The library serves an actor without an executor of its own by a job that takes the actor's turn. It is queued with the priority of the
-// first call that waits; when a higher call comes, the library notes that in the actor and tells nobody.
+// The library serves an actor without an executor of its own by a job that takes the actor's turn. The job is queued
+// with the priority of the first waiting call. When a higher call comes, the library notes that in the actor but tells
+// no executor.
 
 extension ConcurrencyRuntime {
-    /// Where the job has the actor, and the actor what is known of its calls (`ProcessOutOfLineJob` and `ActiveActorStatus` in the
-    /// library's `Actor.cpp`): found by trying, see ``learnActorLayout()``.
+    /// The places of the actor in the job, and of the records of its calls in the actor (`ProcessOutOfLineJob` and
+    /// `ActiveActorStatus` in the library's `Actor.cpp`). ``learnActorLayout()`` verifies them.
     private static let actorOffset = 64
     private static let statusOffset = 32
     private static let latestCallOffset = 40
@@ -17,27 +18,27 @@ extension ConcurrencyRuntime {
     /// Whether the places above are those of the running library.
     private static let isActorLayoutKnown = Atomic<Bool>(false)
 
-    /// Whether calls of actors without executors of their own, which wait for a turn, can be seen, and so promoted.
+    /// Whether waiting calls of actors without executors of their own can be seen, and so promoted.
     package static var seesWaitingActors: Bool { isActorLayoutKnown.load(ordering: .relaxed) }
 
-    /// The priority of the highest call that waits for the actor that a queued job serves; `nil` for other jobs.
+    /// Returns the priority of the highest waiting call of the actor that a queued job serves; `nil` for other jobs.
     static func priorityOfServedActor(_ job: UnownedJob) -> UInt8? {
         guard seesWaitingActors, kind(of: job) == servingKind else { return nil }
-        // SAFETY: the job is queued, so the actor has a turn to come and is there; the layout was tried.
+        // SAFETY: the job is queued, so the actor is alive and its turn is still to come; the layout was verified.
         return statusPriority(ofActor: servedActor(job))
     }
 
-    /// The call that a queued job serves an actor for: the one that came last. `nil` for other jobs, and where the library has sorted the
-    /// calls already.
+    /// Returns the call for which a queued job serves an actor: the one that came last. `nil` for other jobs, and if
+    /// the library has already sorted the calls.
     ///
-    /// The calls wait until the job runs, so this one is alive as long as the job is queued.
+    /// The calls wait until the job runs, so this call is alive as long as the job is queued.
     static func call(servedBy job: UnownedJob) -> UnownedJob? {
         guard seesWaitingActors, kind(of: job) == servingKind else { return nil }
         return latestCall(ofActor: servedActor(job))
     }
 
     private static func latestCall(ofActor actor: UInt) -> UnownedJob? {
-        // SAFETY: the layout was tried. The library writes the word with atomic instructions.
+        // SAFETY: the layout was verified. The library writes the word with atomic instructions.
         let word = unsafe UnsafePointer<Atomic<UInt>>(bitPattern: actor + UInt(latestCallOffset)).unsafelyUnwrapped
             .pointee.load(ordering: .acquiring)
         return word & ~3 == 0 ? nil : JobNode(address: word & ~3).job
@@ -48,11 +49,11 @@ extension ConcurrencyRuntime {
     }
 
     private static func statusPriority(ofActor actor: UInt) -> UInt8 {
-        // Written by the library with atomic instructions, which Swift has none for of its size; a byte is never torn.
+        // The library writes it with atomic instructions that Swift lacks for this size; a byte is never torn.
         unsafe UnsafePointer<UInt8>(bitPattern: actor + UInt(statusOffset + 1)).unsafelyUnwrapped.pointee
     }
 
-    // MARK: Trying
+    // MARK: Verification
 
     private actor Probe {
         static let shared = Probe()
@@ -74,19 +75,21 @@ extension ConcurrencyRuntime {
 
     private static let probePriority = TaskPriority.background
 
-    /// Finds out whether the running library has things where they are expected, by calls of an actor of its own that do nothing.
+    /// Verifies the layout of the running library, by calls of an actor of its own that do nothing.
     ///
-    /// All of it happens on the calling thread. Where the layout is different, calls wait for their actor's turn without being promoted.
+    /// All of it happens on the calling thread. If the layout differs, calls wait for their actor's turn without being
+    /// promoted.
     static func learnActorLayout() {
         let suspension = Suspension()
         _ = Task.detached(executorPreference: ActorProbe(), priority: probePriority) {
             await Probe.shared.suspend(suspension)
         }
-        // A task that comes back to an actor which nobody has is served by a job; one that begins there may just take the actor.
+        // A task that resumes on a free actor is served by a job; a task that begins there may just take the actor.
         suspension.continuation?.resume()
     }
 
-    /// Looks for the job that serves the probe while nobody else knows of it, and runs all jobs at once.
+    /// An executor that runs all jobs at once. First it looks for the job of the probe, which no other thread knows
+    /// yet.
     private final class ActorProbe: TaskExecutor {
         func enqueue(_ job: UnownedJob) {
             learn(from: job)
@@ -99,7 +102,7 @@ extension ConcurrencyRuntime {
             servedActor(job) == probeAddress, statusPriority(ofActor: probeAddress) == probePriority.rawValue
         else { return }
         let call = UnownedJob(_swift_createJobForTestingOnly(priority: .high) {})
-        // SAFETY: the job is given away, the actor lives for ever.
+        // SAFETY: the call passes ownership of the job, and the actor lives forever.
         unsafe enqueue(
             unsafeBitCast(call, to: UnsafeRawPointer.self), UnsafeRawPointer(bitPattern: probeAddress).unsafelyUnwrapped
         )

@@ -3,20 +3,21 @@ package import QoSCore
 import Synchronization
 @_spi(ExperimentalCustomExecutors) @_spi(ExperimentalScheduling) import _Concurrency
 
-// A task that was made on the main thread is recorded at a high priority, whatever executor it is given. When a task of that priority
-// awaits it, the record does not rise. So the task itself is asked who waits for it (`FutureFragment` in the library's `Task.h`).
+// A task made on the main thread is recorded at a high priority, whatever executor it is given. When a task of that
+// priority awaits it, the record does not rise. So the runtime reads the task's waiters from the task itself
+// (`FutureFragment` in the library's `Task.h`).
 
 extension ConcurrencyRuntime {
-    /// The distance from a task's address to the word that names the latest of its waiters, in bytes; 0 while it is unknown.
+    /// The distance from a task's address to the word that names its latest waiter, in bytes; 0 while it is unknown.
     private static let waiterOffset = Atomic<UInt>(0)
 
-    /// The kind of the tasks that have the word there: unstructured ones.
+    /// The kind of the tasks that have this word: unstructured ones.
     private static let kindWithWaiters = Atomic<UInt32>(0)
 
-    /// Whether it can be seen who awaits a task.
+    /// Whether the runtime can see which task awaits another.
     package static var seesWaiters: Bool { waiterOffset.load(ordering: .relaxed) != 0 }
 
-    /// Returns the latest of the tasks that await a live task; `nil` when none does, or for a task that cannot be asked.
+    /// Returns the latest task that awaits a live task; `nil` when none does, or for a task without the word.
     ///
     /// The waiter is alive as long as the awaited task cannot end.
     static func latestWaiter(of job: UnownedJob) -> TaskAddress? {
@@ -24,31 +25,33 @@ extension ConcurrencyRuntime {
         guard offset != 0, let task = task(of: job),
             taskKind(of: JobNode(address: task.rawValue).job) == kindWithWaiters.load(ordering: .relaxed)
         else { return nil }
-        // SAFETY: the layout was tried, and the task is alive.
+        // SAFETY: the layout was verified, and the task is alive.
         let word = unsafe UnsafePointer<Atomic<UInt>>(bitPattern: task.rawValue + offset).unsafelyUnwrapped.pointee
             .load(ordering: .acquiring)
-        // The lowest bits tell whether the task has ended, and how; then nobody waits any more.
+        // The lowest bits tell whether the task has ended, and how; then no task waits any more.
         return word & 3 == 0 && word != 0 ? TaskAddress(rawValue: word) : nil
     }
 
-    /// The class that needs a queued job's task, or the task whose call of an actor it serves: that of who awaits it, or has raised it.
+    /// Returns the class that needs a queued job's task: that of the task's waiter, or the class to which the task was
+    /// raised. For a job that serves an actor, it is the task whose call the job serves.
     ///
-    /// For a task whose record does not rise: it was made at a high priority, or was raised already when it was queued. The task cannot begin
-    /// as long as the job is queued, so those who wait for it are alive.
+    /// The result matters if the task's record does not rise, because the task was made at a high priority or was
+    /// raised before it was queued. The task cannot begin while the job is queued, so its waiters are alive.
     package static func classNeeding(_ job: UnownedJob) -> QoSClass? {
         let job = call(servedBy: job) ?? job
         guard let task = task(of: job) else { return nil }
         return [RaisedTasks.qosClass(of: task), latestWaiter(of: job).flatMap(latestClass)].compactMap(\.self).max()
     }
 
-    /// The class at which a suspended task ran last: that of the pool or, where it ran in none, that of its priority.
+    /// Returns the class at which a suspended task ran last: the pool's class, or that of the task's priority if it ran
+    /// in no pool.
     static func latestClass(of task: TaskAddress) -> QoSClass? {
         let node = JobNode(address: task.rawValue)
         return node.rankOfLatestRun.flatMap(QoSClass.init(rank:))
             ?? livePriority(node.job).flatMap(QoSClass.init(rawPriority:))
     }
 
-    /// Makes a task that waits for another one, and looks for the first one's address in the memory of the second.
+    /// Makes a task that waits for another one, and looks for the waiter's address in the memory of the awaited task.
     ///
     /// All of it happens on the calling thread.
     static func learnWaiterLayout() {
@@ -72,7 +75,7 @@ extension ConcurrencyRuntime {
         withExtendedLifetime((held, noted, immediate)) {}
     }
 
-    /// Keeps the one job that it is given.
+    /// An executor that keeps the only job given to it.
     // SAFETY: used by one thread.
     private final class Holding: TaskExecutor, @unchecked Sendable {
         var job: UnownedJob?

@@ -1,9 +1,9 @@
-// Everything the runtime uses of the concurrency library that is not plain public API: in the files of this name, here and where the
-// runtime's own executors are.
+// The files of this name hold everything of the concurrency library that the runtime uses and that is not plain public
+// API. They are here and beside the runtime's own executors.
 //
-// The library's custom executors are still an underscored or SPI feature in Swift 6.3. Installing executors for the whole
-// process, being asked for sleeps, and reading a queued task's live priority cannot be had otherwise. Users of this
-// package need no SPI: they call public functions of ours.
+// The library's custom executors are still an underscored or SPI feature in Swift 6.3. Without it, a package cannot
+// install executors for the whole process, serve sleeps, or read a queued task's live priority. Users of this package
+// need no SPI: they call our public functions.
 
 import CQoSShims
 import Glibc
@@ -15,8 +15,8 @@ import Synchronization
 
 /// The few calls into the concurrency library that have no public Swift spelling.
 package enum ConcurrencyRuntime {
-    /// Whether something of a higher class waits for the job's task: its priority was raised above the one it was
-    /// created with.
+    /// Returns whether work of a higher class waits for the job's task: the task's priority was raised above its
+    /// priority at creation.
     package static func isEscalated(_ job: UnownedJob) -> Bool {
         // SAFETY: the task is alive while it, or the job that resumes it, is enqueued.
         task(of: job).map { unsafe basePriority($0.pointer) < job.priority.rawValue } ?? false
@@ -28,18 +28,18 @@ package enum ConcurrencyRuntime {
         isTask(job) ? TaskAddress(rawValue: JobNode(job).address) : yieldedTask(of: job)
     }
 
-    /// Whether a job that was to be enqueued later only resumes a task that sleeps, and so costs next to nothing.
+    /// Returns whether a delayed job only resumes a sleeping task, and so costs next to nothing.
     ///
-    /// A sleeping task hands its executor such a helper: a task without a priority, which no other has. Running it enqueues
-    /// the task that sleeps.
+    /// A sleeping task hands its executor a helper: a task without a priority; every other task has one. The helper
+    /// enqueues the sleeping task when it runs.
     package static func isResumption(_ job: UnownedJob) -> Bool {
         job.priority.rawValue == 0
     }
 
     /// Runs a job for which ``isResumption(_:)`` holds, on the calling thread.
     ///
-    /// The helper prefers no executor. Run as one of ours it would go on to the process's default executor first, and wait
-    /// there for a thread.
+    /// The helper prefers no executor. If it ran as a job of ours, it would first go on to the process's default
+    /// executor, and wait there for a thread.
     package static func runResumption(_ job: UnownedJob) {
         // SAFETY: two null words are the generic executor's spelling: `SerialExecutorRef::generic()` in the library's
         // `Executor.h`.
@@ -48,9 +48,9 @@ package enum ConcurrencyRuntime {
     }
 
     /// Whether jobs of the running concurrency library have their executor's words where ``JobNode`` expects them, and
-    /// their flags behind.
+    /// their flags behind these words.
     ///
-    /// Tried once, on a job of its own that does nothing.
+    /// Verified once, on a job of our own that does nothing.
     package static let hasExpectedLayout: Bool = {
         let job = UnownedJob(_swift_createJobForTestingOnly(priority: .high) {})
         let expected = JobNode(job).address + UInt(JobNode.linkOffset)
@@ -60,7 +60,8 @@ package enum ConcurrencyRuntime {
             unsafe ExecutorJob(job).withUnsafeExecutorPrivateData { words in
                 UInt(bitPattern: words.baseAddress) == expected && words.count >= 2 * MemoryLayout<UInt>.size
             } && flagsMatch
-        // Running it frees it. Not as the process's executor's: asking for that would create it.
+        // The job frees itself when it runs. It does not run on the process's executor: asking for that executor would
+        // create it.
         let executor = Immediate()
         unsafe job.runSynchronously(on: executor.asUnownedTaskExecutor())
         withExtendedLifetime(executor) {}
@@ -68,12 +69,13 @@ package enum ConcurrencyRuntime {
         return matches
     }()
 
-    /// Whether the process asks to be run as if nothing private were known: the environment variable `QOS_LIBRARY_LAYOUT` is `unknown`.
+    /// Whether the process asks to run as if no private layout were known: the environment variable
+    /// `QOS_LIBRARY_LAYOUT` is `unknown`.
     private static var isLayoutHidden: Bool {
         unsafe getenv("QOS_LIBRARY_LAYOUT").map { unsafe String(cString: $0) == "unknown" } ?? false
     }
 
-    /// Finds out what of the running library's private layout is as it is expected: flags, continuation jobs, actors.
+    /// Verifies the private layout of the running library: flags, continuation jobs, actors.
     private static func learnPrivateLayout() {
         isFlagsWordKnown.store(true, ordering: .relaxed)
         learnContinuationLayout()
@@ -87,23 +89,23 @@ package enum ConcurrencyRuntime {
     /// Whether a running task can be told from one that cannot be kept alive, and so be promoted.
     package static var seesRunningTasks: Bool { isFlagsWordKnown.load(ordering: .relaxed) }
 
-    /// Runs jobs at once, on the thread that submits them.
+    /// An executor that runs jobs at once, on the submitting thread.
     final class Immediate: TaskExecutor {
         func enqueue(_ job: UnownedJob) {
             unsafe job.runSynchronously(on: asUnownedTaskExecutor())
         }
     }
 
-    /// Whether a job is a task itself, and not the library's own helper.
+    /// Returns whether a job is a task itself, and not the library's own helper.
     @inline(__always)
     package static func isTask(_ job: UnownedJob) -> Bool {
         seesRunningTasks ? kind(of: job) == UInt32(ExecutorJob.Kind.task.rawValue) : ExecutorJob(job).kind == .task
     }
 
-    /// Whether a job is a task that whoever retains it keeps alive.
+    /// Returns whether a job is a task that a reference keeps alive.
     ///
-    /// The child task of an `async let` is not: it lives in memory of its parent, which takes that back as soon as it has the
-    /// result, and retaining has no effect on it.
+    /// The child task of an `async let` is not. Such a task lives in memory of its parent. The parent takes the memory
+    /// back as soon as it has the result. Retaining has no effect on the child.
     @inline(__always)
     static func isRetainableTask(_ job: UnownedJob) -> Bool {
         seesRunningTasks && flags(of: job) & (kindMask | asyncLetFlag) == UInt32(ExecutorJob.Kind.task.rawValue)
@@ -114,49 +116,53 @@ package enum ConcurrencyRuntime {
 
     private static let kindMask: UInt32 = 0xFF
 
-    /// What kind of a task it is, in its job's flags: which fragments its memory has.
+    /// Returns the kind of a task, from its job's flags. It tells which fragments the task's memory has.
     static func taskKind(of job: UnownedJob) -> UInt32 { flags(of: job) & taskKindMask }
 
-    /// From `Task_IsChildTask` to `Task_IsAsyncLetTask` in the library's `MetadataValues.h`.
+    /// The bits from `Task_IsChildTask` to `Task_IsAsyncLetTask` in the library's `MetadataValues.h`.
     private static let taskKindMask: UInt32 = 0x1F00_0000
 
-    /// The flags of a job: kind in the first byte, priority in the second, what kind of task above.
+    /// Returns the flags of a job: kind in the first byte, priority in the second, kind of task above.
     @inline(__always)
     private static func flags(of job: UnownedJob) -> UInt32 {
         let address = JobNode(job).address + UInt(JobNode.linkOffset + 2 * MemoryLayout<UInt>.size)
-        // SAFETY: the job is alive; `hasExpectedLayout` holds the place against what the library says itself.
+        // SAFETY: the job is alive; `hasExpectedLayout` has compared the place with the library's own answers.
         return unsafe UnsafePointer<UInt32>(bitPattern: address).unsafelyUnwrapped.pointee
     }
 
-    /// The kind of a job, as the library numbers them. Only where the layout is known.
+    /// Returns the kind of a job, as the library numbers kinds. Only if the layout is known.
     @inline(__always)
     static func kind(of job: UnownedJob) -> UInt32 { flags(of: job) & kindMask }
 
-    /// The priority of a queued or running task as it is now: what it was queued with, or higher when something waits for it; or that of
-    /// the highest call of the actor that a queued job serves. `nil` for a job of which no more is known than what it was queued with.
+    /// Returns the present priority of a queued or running task. It is the priority at which the task was queued, or
+    /// higher if higher work waits for the task.
+    ///
+    /// For a job that serves an actor, it is the priority of the actor's highest call. `nil` for a job of which only
+    /// the queued priority is known.
     package static func livePriority(_ job: UnownedJob) -> UInt8? {
         guard let task = task(of: job) else { return priorityOfServedActor(job) }
         // SAFETY: the caller knows that the task is alive.
         return unsafe currentPriority(task.pointer)
     }
 
-    /// The node of a task: a task is its own job, and a handle is a reference to it.
+    /// Returns the node of a task. A task is its own job, and a handle is a reference to it.
     static func node<Success, Failure: Error>(of task: Task<Success, Failure>) -> JobNode {
         // SAFETY: `Task` is a frozen struct of one reference.
         JobNode(address: unsafe unsafeBitCast(task, to: UInt.self))
     }
 
-    /// The calling task, to be told from others while it is alive; `nil` outside of tasks.
+    /// The calling task, distinct from all others while it is alive; `nil` outside of tasks.
     package static var currentTask: TaskAddress? {
         unsafe cqos_current_task().map { TaskAddress(rawValue: UInt(bitPattern: $0)) }
     }
 
-    /// Where a task-local value is kept that the calling code finds, of the innermost binding; 0 without one.
+    /// Returns the address at which the calling code finds a task-local value, of the innermost binding; 0 without one.
     ///
-    /// A task's children look into its own bindings, whereas an unstructured task that it starts has copies: the same place means the
-    /// same task, or a child of it, as long as the binding lasts.
+    /// A task's children look into its own bindings, whereas an unstructured task that it starts has copies. So the
+    /// same address means the same task, or a child of it, as long as the binding lasts.
     package static func placeOfBinding<Value>(of local: TaskLocal<Value>) -> UInt {
-        // SAFETY: the library's own key for a task-local value is the address of the object that stands for it, which is a constant.
+        // SAFETY: the library's own key for a task-local value is the address of the object that represents it, a
+        // constant.
         let key = unsafe UnsafeRawPointer(Unmanaged.passUnretained(local).toOpaque())
         return UInt(bitPattern: unsafe taskLocalValue(key))
     }
@@ -164,35 +170,37 @@ package enum ConcurrencyRuntime {
     @_silgen_name("swift_task_localValueGet")
     private static func taskLocalValue(_ key: UnsafeRawPointer) -> UnsafeRawPointer?
 
-    /// Keeps a task that is alive now alive until ``escalateAndRelease(_:to:)`` or ``release(_:)``; `false` for one that cannot be kept.
+    /// Keeps a live task alive until ``escalateAndRelease(_:to:)`` or ``release(_:)``. Returns `false` for a task that
+    /// cannot be kept.
     static func retain(_ task: TaskAddress) -> Bool {
         guard isRetainableTask(JobNode(address: task.rawValue).job) else { return false }
-        // SAFETY: a task is a reference-counted object, alive at this moment.
+        // SAFETY: a task is a reference-counted object, alive at this time.
         _ = unsafe Unmanaged<AnyObject>.fromOpaque(task.pointer).retain()
         return true
     }
 
-    /// Raises the priority of a retained task as if a higher one awaited it, and lets it go.
+    /// Raises the priority of a retained task as if a higher task awaited it, and releases it.
     static func escalateAndRelease(_ task: TaskAddress, to qosClass: QoSClass) {
         // SAFETY: the value that names the current task is the task object's address, and the task is retained.
         unsafe unsafeBitCast(task.rawValue, to: UnsafeCurrentTask.self).escalatePriority(to: qosClass.taskPriority)
         unsafe Unmanaged<AnyObject>.fromOpaque(task.pointer).release()
     }
 
-    /// Lets a retained task go.
+    /// Releases a retained task.
     static func release(_ task: TaskAddress) {
         // SAFETY: ``retain(_:)`` has retained it.
         unsafe Unmanaged<AnyObject>.fromOpaque(task.pointer).release()
     }
 
-    /// Whether it is the executor of an actor that has none of its own: an executor is its object and, unless it is that actor itself, the
-    /// witness table of `SerialExecutor` (`Executor.h`, `SerialExecutorRef`).
+    /// Returns whether this is the executor of an actor that has none of its own. An executor reference is an object
+    /// and the witness table of `SerialExecutor`; the table is missing if the object is such an actor (`Executor.h`,
+    /// `SerialExecutorRef`).
     static func isDefaultActor(_ executor: UnownedSerialExecutor) -> Bool {
         let reference = unsafe unsafeBitCast(executor, to: (object: UInt, implementation: UInt).self)
         return reference.object != 0 && reference.implementation == 0
     }
 
-    /// Whether the calling code runs on an actor or another serial executor, whose turn it has.
+    /// Whether the calling code runs on an actor or another serial executor, and so has its turn.
     static var isOnSerialExecutor: Bool {
         // The generic executor is two null words (`Executor.h`, `SerialExecutorRef::generic()`).
         unsafe cqos_current_serial_executor() != nil
@@ -200,35 +208,35 @@ package enum ConcurrencyRuntime {
 
     /// Ends the counting of references to an object that lives as long as the process.
     ///
-    /// The concurrency library retains and releases the executor for each job that it enqueues; on one counter, which the processors
-    /// then take from one another. `_swift_stdlib_immortalize` of the standard library takes the object out of it. Nothing may refer to
-    /// the object weakly before.
+    /// The concurrency library retains and releases the executor for each job that it enqueues. All processors do so on
+    /// one counter, and take it from one another. `_swift_stdlib_immortalize` of the standard library ends this for the
+    /// object. Nothing may refer to the object weakly before this call.
     static func makeImmortal(_ object: AnyObject) {
-        // SAFETY: it is retained for good.
+        // SAFETY: the object is retained and never released.
         unsafe cqos_make_immortal(Unmanaged.passRetained(object).toOpaque())
     }
 
-    /// Cancels the task of a job that is about to run; nothing for a job that is no task.
+    /// Cancels the task of a job that is about to run. Does nothing for a job that is no task.
     static func cancel(_ job: UnownedJob) {
         guard isTask(job) else { return }
-        // SAFETY: a job of kind `task` is the task object itself, and alive, since it has not run.
+        // SAFETY: a job of kind `task` is the task object itself; it is alive, because it has not run.
         unsafe unsafeBitCast(JobNode(job).address, to: UnsafeCurrentTask.self).cancel()
     }
 
-    /// The priority of the calling task as it is now, escalations included; `nil` outside of tasks. As `withUnsafeCurrentTask` tells
-    /// it, without retaining the task.
+    /// The present priority of the calling task, escalations included; `nil` outside of tasks. The same as from
+    /// `withUnsafeCurrentTask`, without retaining the task.
     static var priorityOfCurrentTask: UInt8? {
         // SAFETY: the task runs the calling code, so it is alive.
         unsafe cqos_current_task().map { unsafe currentPriority($0) }
     }
 
-    /// Whether the calling task, which has a priority, was raised above the one it was created with.
+    /// Whether the calling task, which has a priority, was raised above its priority at creation.
     static var isCurrentTaskEscalated: Bool {
         // SAFETY: as above.
         unsafe cqos_current_task().map { unsafe basePriority($0) < currentPriority($0) } ?? false
     }
 
-    /// The class that a live task was created with.
+    /// Returns the class with which a live task was created.
     static func baseClass(of task: TaskAddress) -> QoSClass? {
         QoSClass(rawPriority: unsafe basePriority(task.pointer))
     }

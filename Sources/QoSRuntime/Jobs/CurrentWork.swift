@@ -1,16 +1,16 @@
 package import QoSCore
 
-/// What the calling code runs in the execution of: a work item, an operation, a thread with a level.
+/// The work that the calling code belongs to: a work item, an operation, a thread with a level.
 ///
-/// It answers for the level that code submits with (rules B6, O1, O8): the level is asked for at each submission, so that a
+/// It gives the level at which that code submits (rules B6, O1, O8). Each submission asks for the level anew. So a
 /// promotion of running work holds for everything that the work submits from then on.
 ///
-/// Threading: `effectiveLevel` is read by any thread.
+/// Threading: any thread reads `effectiveLevel`.
 package protocol CurrentWork: AnyObject, Sendable {
-    /// What the work runs at, promotions included; `nil` for work that has no level.
+    /// The level at which the work runs, promotions included; `nil` for work without a level.
     var effectiveLevel: QoSLevel? { get }
 
-    /// The level, and the class with which a task was made to run the work; `nil` for work that no task was made for.
+    /// The level, and the class with which a task was made to run the work; `nil` for work without such a task.
     var standing: (level: QoSLevel?, begunAt: QoSClass?) { get }
 }
 

@@ -1,36 +1,38 @@
 import QoSCore
 
-/// The places of a scheduler's executors in its table, by which a worker knows as whose a job is run: at most 256.
+/// The places of a scheduler's executors in its table, at most 256. A worker uses them to know on behalf of which
+/// executor to run a job.
 ///
-/// First those for each shutdown behavior, and for none: one for each class, one that goes by priority. Then those of each class with a
-/// relative priority.
+/// The first places are for each shutdown behavior, and for none: one executor for each class, and one that follows
+/// each job's priority. Then come the executors of each class with a relative priority.
 enum ExecutorIndex {
-    /// How many executors there are for each behavior, and for none.
+    /// The number of executors for each behavior, and for none.
     static let perBehavior = QoSClass.allCases.count + 1
 
     private static let firstLowered = (ShutdownBehavior.allCases.count + 1) * perBehavior
 
-    /// How many executors with a relative priority below 0 each class has.
+    /// The number of executors of each class with a relative priority below 0.
     static let loweringsPerClass = RelativePriority.range.count - 1
 
-    /// How many executors a scheduler has.
+    /// The number of executors of a scheduler.
     static let count = firstLowered + QoSClass.allCases.count * loweringsPerClass
 
-    /// The class of the executor at a place; `nil` for one that goes by priority.
+    /// Returns the class of the executor at a place; `nil` for one that follows each job's priority.
     @inline(__always)
     static func qosClass(at index: Int) -> QoSClass? {
         index < firstLowered
             ? QoSClass(rank: index % perBehavior) : QoSClass(rank: (index - firstLowered) / loweringsPerClass)
     }
 
-    /// The place of a level's executor.
+    /// Returns the place of a level's executor.
     static func index(of level: QoSLevel) -> Int {
         let lowering = -level.relativePriority.rawValue
         guard lowering > 0 else { return index(of: level.qosClass, nil) }
         return firstLowered + level.qosClass.rank * loweringsPerClass + lowering - 1
     }
 
-    /// The place of the executor of a class, or of the one that goes by priority, for jobs that declare something or nothing.
+    /// Returns the place of the executor of a class, or of the one that follows each job's priority, for jobs with or
+    /// without a declared behavior.
     static func index(of qosClass: QoSClass?, _ behavior: ShutdownBehavior?) -> Int {
         Int(behavior?.rawValue ?? 0) * perBehavior + (qosClass?.rank ?? QoSClass.allCases.count)
     }

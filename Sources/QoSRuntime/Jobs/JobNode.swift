@@ -2,20 +2,21 @@ import CQoSShims
 import QoSCore
 import Synchronization
 
-/// Something that waits in a queue: a Swift job, the activation of a serial lane or an entry of a work queue, linked through two words of its own.
+/// An entry of a queue, linked through two words of its own: a Swift job, the activation of a serial lane, or an entry
+/// of a work queue.
 ///
-/// All of these have their two link words at the same offset, ``linkOffset`` bytes from their address: a Swift job offers
-/// them to whichever executor holds it, a ``LaneActivation`` and a ``PoolEntry`` are laid out to match. So a queue needs no
-/// allocation, and an item can be taken out of the middle.
+/// All of these have their two link words at the same offset, ``linkOffset`` bytes from their address. A Swift job
+/// offers the words to its present executor. A ``LaneActivation`` and a ``PoolEntry`` have the same layout. So a queue
+/// needs no allocation, and an entry can be taken out of the middle.
 ///
-/// The first word holds the address of the next node in its low 48 bits and a ``Tag`` in its high 16; the second the
-/// address of the previous node in its low 48 bits and a ``Place`` in its high 16. User-space addresses have 47 bits on x86-64 and
-/// 48 on arm64 under the default memory layout.
+/// The first word holds the address of the next node in its low 48 bits and a ``Tag`` in its high 16. The second word
+/// holds the address of the previous node in its low 48 bits and a ``Place`` in its high 16. User-space addresses have
+/// 47 bits on x86-64 and 48 on arm64 under the default memory layout.
 ///
-/// Threading: the links belong to whoever holds the node: one thread before it is pushed, the queue's lock after.
+/// Threading: the links belong to the holder of the node: one thread before it is pushed, the queue's lock after.
 struct JobNode: Equatable {
-    /// Where the two words are: behind the two words of a Swift object's header. ``JobNode/verifyLayout(of:)`` holds
-    /// it against the running concurrency library.
+    /// The offset of the two words: behind the two words of a Swift object's header. ``JobNode/verifyLayout(of:)``
+    /// compares it with the running concurrency library.
     static let linkOffset = 2 * MemoryLayout<UInt>.size
 
     private static let addressMask: UInt = (1 << 48) - 1
@@ -31,7 +32,7 @@ struct JobNode: Equatable {
         address = unsafe unsafeBitCast(job, to: UInt.self)
     }
 
-    /// The Swift job; only for a node whose tag says that it is one.
+    /// The Swift job. Only for a node whose tag says that it is one.
     var job: UnownedJob {
         // SAFETY: the inverse of `init(_: UnownedJob)`; the tag was checked by the caller.
         unsafe unsafeBitCast(address, to: UnownedJob.self)
@@ -67,15 +68,15 @@ struct JobNode: Equatable {
         }
     }
 
-    /// Where the node is queued. Written by whoever holds the node; may be read by anybody as long as the job is alive, and is certain
-    /// only under the lock of the queue that it names.
+    /// The place where the node is queued. The holder of the node writes it. Any thread may read it while the job is
+    /// alive, but the value is certain only under the lock of the named queue.
     @inline(__always)
     var place: Place {
         get { Place(rawValue: UInt16(truncatingIfNeeded: second >> 48)) }
         nonmutating set { second = (second & Self.addressMask) | UInt(newValue.rawValue) << 48 }
     }
 
-    /// The second word. Relaxed and atomic, since somebody may look at the place while the owner changes it.
+    /// The second word. Relaxed and atomic, because another thread may read the place while the owner changes it.
     @inline(__always)
     private var second: UInt {
         get {
@@ -89,10 +90,10 @@ struct JobNode: Equatable {
         }
     }
 
-    /// Notes in which queue the node is. Under that queue's lock, or by whoever holds the node.
+    /// Notes the queue in which the node is. Under that queue's lock, or by the holder of the node.
     ///
-    /// A yielded task is in no queue itself: as long as the job that resumes it is in one, the task's own words say where, and name
-    /// that job. So an explicit raise finds it as it finds a queued task.
+    /// A yielded task itself is in no queue. While its resuming job is in one, the task's own words hold the place and
+    /// name the job. So an explicit raise finds the task like a queued one.
     @inline(__always)
     func settle(at place: Place) {
         self.place = place
@@ -106,31 +107,33 @@ struct JobNode: Equatable {
         if place != .none { standIn.second = UInt(place.rawValue) << 48 | address }
     }
 
-    /// A worker is about to run the task. Until the task is queued again, ``rankOfLatestRun`` tells in which pool that was.
+    /// Notes that a worker is about to run the task. Until the task is queued again, ``rankOfLatestRun`` tells in which
+    /// pool it ran.
     @inline(__always)
     func noteRun(inPoolOf rank: Int) { second = UInt(rank + 1) }
 
-    /// The rank of the pool in which a task that is in no queue ran last; `nil` where that was not in a pool.
+    /// The rank of the pool in which a task that is in no queue ran last; `nil` if it ran in no pool.
     var rankOfLatestRun: Int? {
         (1...UInt(QoSClass.allCases.count)).contains(second) ? Int(second) - 1 : nil
     }
 
-    /// The node that is queued for this one: itself or, for a yielded task, the job that resumes it. Under the lock of the queue that
-    /// ``place`` names.
+    /// The node that is queued for this one: itself or, for a yielded task, the resuming job. Under the lock of the
+    /// queue that ``place`` names.
     var queued: JobNode? { tag == .yielded ? previous : self }
 
-    /// What the node is and which executor it runs on.
+    /// The kind of the node, and the executor on which it runs.
     @inline(__always)
     var tag: Tag {
         unsafe Tag(rawValue: UInt16(truncatingIfNeeded: links[0] >> 48))
     }
 
-    /// It is in no queue, and goes into one of a higher class: what it was lowered by counted in its own.
+    /// Prepares a node that is in no queue for one of a higher class. It loses its lowering, which counted only in its
+    /// own class.
     func changesClass() {
         unsafe links[0] = (links[0] & Self.addressMask) | UInt(tag.unlowered.rawValue) << 48
     }
 
-    /// Sets the tag and clears the links: the state in which a node is given to a queue.
+    /// Sets the tag and clears the links. A node must be in this state when it is given to a queue.
     @inline(__always)
     func prepare(_ tag: Tag) {
         unsafe links[0] = UInt(tag.rawValue) << 48
@@ -139,7 +142,7 @@ struct JobNode: Equatable {
 }
 
 extension JobNode {
-    /// What a node is and which executor it runs on, in 16 bits.
+    /// The kind of a node and the executor on which it runs, in 16 bits.
     struct Tag: Equatable {
         let rawValue: UInt16
 
@@ -147,67 +150,68 @@ extension JobNode {
             self.rawValue = rawValue
         }
 
-        /// A Swift job of the executor with that index in the scheduler's table, 0…255.
+        /// Returns the tag of a Swift job of the executor at this index in the scheduler's table, 0…255.
         ///
-        /// - Parameter precedence: how far before the others of its class it goes, 0…``maximumPrecedence``.
+        /// - Parameter precedence: the distance by which the job goes before the others of its class,
+        ///   0…``maximumPrecedence``.
         static func job(executor: Int, precedence: Int = 0) -> Tag {
             Tag(rawValue: UInt16(truncatingIfNeeded: precedence << 8 | executor))
         }
 
-        /// The same, behind the others of its class.
+        /// Returns the same tag, behind the others of its class.
         ///
-        /// - Parameter steps: by how far, 0…15: the relative priority without its sign.
+        /// - Parameter steps: the distance, 0…15: the relative priority without its sign.
         func lowered(by steps: Int) -> Tag {
             steps == 0 ? self : Tag(rawValue: rawValue & ~Self.orders | UInt16(truncatingIfNeeded: (16 | steps) << 8))
         }
 
-        /// The same for a job that resumes a yielded task.
+        /// The same tag for a job that resumes a yielded task.
         var continuation: Tag { Tag(rawValue: rawValue | 0x2000) }
 
         /// A yielded task, which is in no queue itself: see ``JobNode/queued``.
         static let yielded = Tag(rawValue: 0x6000)
 
-        /// Jobs that go before others of their class by more than this are not told apart.
+        /// The largest precedence. Jobs with a larger one count as having this one.
         static let maximumPrecedence = 7
 
         /// The bits of ``order``.
         private static let orders: UInt16 = 0x1F00
 
-        /// Where the node stands among those of its class: 0 for nearly all; 1…7 before these, by so far; 17…31 behind them, by so far
-        /// and 16.
+        /// The position of the node among those of its class. 0 for nearly all; 1…7 before these, by this number; 17…31
+        /// behind them, by the number less 16.
         @inline(__always)
         var order: Int { Int(rawValue >> 8 & 0x1F) }
 
         @inline(__always)
         var hasOrder: Bool { rawValue & Self.orders != 0 }
 
-        /// The same without a place behind the others.
+        /// The same tag without a place behind the others.
         var unlowered: Tag { order < 16 ? self : Tag(rawValue: rawValue & ~Self.orders) }
 
         /// The activation of a serial lane.
         static let lane = Tag(rawValue: 0x8000)
 
-        /// An item of a work queue, or what stands for several of them.
+        /// The tag of a work queue's item, or of an entry that represents several of them.
         static let entry = Tag(rawValue: 0x4000)
 
         var isLane: Bool { rawValue & 0x8000 != 0 }
 
-        /// Whether it is a Swift job that resumes a yielded task. The job frees itself when it runs.
+        /// Whether the node is a Swift job that resumes a yielded task. The job frees itself when it runs.
         @inline(__always)
         var isContinuation: Bool { rawValue & 0xE000 == 0x2000 }
 
-        /// Whether it is a Swift job.
+        /// Whether the node is a Swift job.
         var isJob: Bool { rawValue < 0x4000 }
 
         /// The executor's index; only for jobs.
         @inline(__always)
         var executor: Int { Int(rawValue & 0xFF) }
 
-        /// Whether it is a Swift job that declares nothing for a shutdown.
+        /// Whether the node is a Swift job without a declared shutdown behavior.
         @inline(__always)
         var isPlainJob: Bool { rawValue & 0xFF < UInt16(ExecutorIndex.perBehavior) }
 
-        /// What the work declares for a shutdown; only for jobs.
+        /// The declared shutdown behavior of the work; only for jobs.
         var shutdownBehavior: ShutdownBehavior? {
             ShutdownBehavior(rawValue: UInt8(truncatingIfNeeded: executor / ExecutorIndex.perBehavior))
         }
@@ -215,12 +219,12 @@ extension JobNode {
 }
 
 extension JobNode {
-    /// In which worker's queue a node is, in 16 bits: 6 for the scheduler, 3 for the class, 7 for the worker. All zero for a node
-    /// that is in none, or in one that cannot be named.
+    /// The worker's queue in which a node is, in 16 bits: 6 for the scheduler, 3 for the class, 7 for the worker. All
+    /// zero for a node in no queue, or in one without a name.
     struct Place: Equatable {
         static let none = Place(rawValue: 0)
 
-        /// More schedulers than this at a time cannot be told apart, 1…63; more workers neither, 0…127.
+        /// The numbers of schedulers and workers that a place can name: schedulers 1…63, workers 0…127.
         static let schedulers = 63
         static let workers = 128
 
@@ -230,7 +234,7 @@ extension JobNode {
             self.rawValue = rawValue
         }
 
-        /// The queue of a worker of a scheduler that has a number.
+        /// Makes the place of a worker's queue. The scheduler must have a number.
         init(scheduler: Int, rank: Int, worker: Int) {
             guard (1...Self.schedulers).contains(scheduler), worker < Self.workers else {
                 self = .none

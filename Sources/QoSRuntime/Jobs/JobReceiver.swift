@@ -1,9 +1,9 @@
 import QoSCore
 
-/// What a job was given to: as much of an executor as timers, and questions about the calling task, have to know.
-// SAFETY: nothing in it changes.
+/// The receiver of a job: the part of an executor that timers, and questions about the calling task, need to know.
+// SAFETY: none of its state changes.
 class JobReceiver: @unchecked Sendable {
-    /// The class of an executor for one class; `nil` for one that goes by priority.
+    /// The class of an executor for one class; `nil` for one that follows each job's priority.
     final let qosClass: QoSClass?
 
     init(qosClass: QoSClass?) {

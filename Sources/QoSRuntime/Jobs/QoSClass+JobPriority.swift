@@ -1,7 +1,8 @@
 import QoSCore
 
 extension QoSClass {
-    /// The class at which a job is queued: that of its priority (rule C4); default for a job without one (rule C2).
+    /// Makes the class at which a job is queued: that of its priority (rule C4); default for a job without one (rule
+    /// C2).
     @inline(__always)
     init(_ priority: JobPriority) {
         self = QoSClass(rawPriority: priority.rawValue) ?? .default
@@ -9,7 +10,7 @@ extension QoSClass {
 }
 
 extension QoSClass {
-    /// The class of a pool's rank, 0…4.
+    /// Makes the class of a pool's rank, 0…4.
     @inline(__always)
     init(atRank rank: Int) {
         assert((0..<QoSClass.allCases.count).contains(rank), "no pool has rank \(rank)")

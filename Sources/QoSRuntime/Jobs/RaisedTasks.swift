@@ -1,20 +1,22 @@
 import QoSCore
 import Synchronization
 
-/// The tasks that this runtime has raised without the concurrency library's record showing it.
+/// The tasks whose raise by this runtime does not show in the concurrency library's record.
 ///
-/// The record never falls, so it does not rise either where it was high from the start: a task that was made on the main thread and
-/// given to the background's executor is recorded at userInitiated. Its level is background, and a raise of it is noted here.
+/// The record never falls, so it does not rise either if it was high from the start. For example, a task that was made
+/// on the main thread for the background executor is recorded at userInitiated. Its level is background, and a raise of
+/// it is noted here.
 ///
-/// The table is bounded. A raise that finds no place is left out. An entry lasts until ``remove(_:)``: until the lock is given back
-/// that somebody waits for, or until the task has ended.
+/// The table is bounded. A raise that finds no place is left out. An entry lasts until ``remove(_:)``: until the task
+/// has given back the lock for which a thread waited, or until the task has ended.
 ///
-/// Threading: any thread, no lock. Two threads may raise the same task; then the latest raise may be missed by a look at the same time.
+/// Threading: any thread, no lock. Two threads may raise the same task; a look at the same time may then miss the
+/// latest raise.
 enum RaisedTasks {
     /// The number of entries.
     private static let capacity = 64
 
-    /// How many entries are looked at for one task.
+    /// The number of entries that are looked at for one task.
     private static let probes = 8
 
     // SAFETY: allocated once, never freed; the words are atomic.
@@ -24,10 +26,10 @@ enum RaisedTasks {
         return unsafe entries
     }()
 
-    /// The number of used entries: while it is 0, nobody looks.
+    /// The number of used entries. While it is 0, no thread looks.
     private static let count = Atomic<Int>(0)
 
-    /// The class is kept above the 48 bits of an address.
+    /// The bits of an address. The class is kept above these 48 bits.
     private static let addressMask: UInt = (1 << 48) - 1
 
     /// Notes that a task is raised to a class. O(1).
@@ -46,7 +48,7 @@ enum RaisedTasks {
         }
     }
 
-    /// Forgets a task. O(1).
+    /// Removes a task. O(1).
     static func remove(_ task: TaskAddress) {
         guard count.load(ordering: .sequentiallyConsistent) != 0 else { return }
         for index in places(of: task) {
@@ -60,7 +62,7 @@ enum RaisedTasks {
         }
     }
 
-    /// The class that a task was raised to; `nil` for nearly all. O(1).
+    /// Returns the class to which a task was raised; `nil` for nearly all. O(1).
     @inline(__always)
     static func qosClass(of task: TaskAddress) -> QoSClass? {
         count.load(ordering: .relaxed) == 0 ? nil : find(task)
@@ -74,7 +76,7 @@ enum RaisedTasks {
         return nil
     }
 
-    /// The indices at which a task may stand.
+    /// Returns the indices at which a task may be.
     private static func places(of task: TaskAddress) -> some Sequence<Int> {
         let first = Int(truncatingIfNeeded: (task.rawValue >> 4) &* 0x9E37_79B9_7F4A_7C15 >> 32)
         return (0..<probes).lazy.map { (first &+ $0) & (capacity - 1) }

@@ -1,17 +1,17 @@
 import Synchronization
 
-/// The queue through which threads that are not of the pool hand work to it: many producers, no lock.
+/// The queue through which threads outside the pool hand work to it: many producers, no lock.
 ///
-/// A stack of intrusive nodes: a producer links its node before the head with one compare-and-swap; a consumer takes
-/// the whole stack with one exchange and turns it round, so that the order is first in, first out within what was
-/// taken. Since nothing is ever popped singly, there is no ABA problem; since no lock is held, a producer of a high
-/// class never waits for a preempted thread of a low one (`Docs/Protocols/wake-park.md`).
+/// The queue is a stack of intrusive nodes. A producer links its node before the head with one compare-and-swap. A
+/// consumer takes the whole stack with one exchange and reverses it, so the order is first in, first out within a
+/// batch. No node is ever popped singly, so there is no ABA problem. No lock is held, so a producer of a high class
+/// never waits for a preempted thread of a low one (`Docs/Protocols/wake-park.md`).
 ///
 /// Threading: any thread.
 struct InjectionQueue: ~Copyable {
     private let head = Atomic<UInt>(0)
 
-    /// Whether something may be there. Sequentially consistent, as the parking protocol needs it.
+    /// Whether the queue is empty. Sequentially consistent, as the parking protocol needs it.
     @inline(__always)
     var isEmpty: Bool { head.load(ordering: .sequentiallyConsistent) == 0 }
 
@@ -29,7 +29,7 @@ struct InjectionQueue: ~Copyable {
         }
     }
 
-    /// Takes everything, the oldest first. O(nodes taken).
+    /// Takes all nodes, the oldest first. O(nodes taken).
     func takeAll() -> NodeList {
         guard head.load(ordering: .relaxed) != 0 else { return NodeList() }
         let top = head.exchange(0, ordering: .sequentiallyConsistent)

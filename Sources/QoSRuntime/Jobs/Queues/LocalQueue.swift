@@ -1,46 +1,51 @@
 import Synchronization
 
-/// What one worker has queued for itself: a slot for the task that was just made runnable, and a queue.
+/// The queued nodes of one worker: a slot for the task that was just made runnable, and a queue.
 ///
-/// The slot runs first, because what the last job made runnable is what is in the cache and what somebody waits for;
-/// it is passed over after ``maximumSlotRuns`` in a row, so that two tasks that wake one another starve nobody, and not used
-/// while more than ``maximumOvertaken`` wait: a task that gathers the results of many is then woken once for many, not for each.
+/// The slot runs first: a task that the last job made runnable is in the cache, and is awaited. Two limits apply.
 ///
-/// Threading: a plain value behind the worker's lock. The worker pushes and pops, others of its pool steal.
+/// - The slot is passed over after ``maximumSlotRuns`` in a row, so two tasks that wake one another starve no other
+///   task.
+/// - The slot is not used while more than ``maximumOvertaken`` nodes wait. So a task that gathers many results is woken
+///   once for many, not for each.
+///
+/// Threading: a plain value behind the worker's lock. The worker pushes and pops; others of its pool steal.
 struct LocalQueue {
-    /// How many jobs in a row may come from the slot.
+    /// The number of jobs in a row that may come from the slot.
     static let maximumSlotRuns = 3
 
-    /// How many queued nodes the slot may go before.
+    /// The number of queued nodes that the slot may overtake.
     static let maximumOvertaken = 8
 
-    /// How many nodes a thief takes at most, which bounds the time that the victim's lock is held.
+    /// The largest number of nodes that a thief takes. It bounds the time for which the victim's lock is held.
     static let maximumSteal = 64
 
     private var slot: JobNode?
     private var list = NodeList()
     private var slotRuns = 0
 
-    /// Where the next look of ``extract(limit:where:)`` begins; `nil` for the front. Never a node that has left the list.
+    /// The node at which the next look of ``extract(limit:where:)`` begins; `nil` for the front. Never a node that has
+    /// left the list.
     private var cursor: JobNode?
 
-    /// Those that go before or behind the others of their class.
+    /// The nodes that go before or behind the others of their class.
     private var ordered = OrderedNodes()
 
-    /// How many nodes are queued.
+    /// The number of queued nodes.
     var count: Int { list.count + ordered.count + (slot == nil ? 0 : 1) }
 
-    /// When what a job has submitted wants to run.
+    /// The turn that a submitted node claims.
     enum Claim {
-        /// Next, unless many wait: the job made it runnable.
+        /// Next, unless many nodes wait: the job made it runnable.
         case next
-        /// After all others: it yields.
+        /// After all others: the task yields.
         case last
-        /// At once: it has yielded, and its turn has come.
+        /// At once: the task has yielded, and its turn has come.
         case now
     }
 
-    /// The node goes into the slot, unless more wait than it may overtake. What was in the slot goes to the end of the queue.
+    /// Puts a node into the slot, unless more nodes wait than it may overtake. The previous node of the slot goes to
+    /// the end of the queue.
     @inline(__always)
     mutating func pushNext(_ node: JobNode, overtaking limit: Int = maximumOvertaken) {
         if node.tag.hasOrder { return ordered.append(node) }
@@ -56,13 +61,13 @@ struct LocalQueue {
         list.append(node)
     }
 
-    /// Work from the injection queue, in its order.
+    /// Adds nodes from the injection queue, in their order.
     mutating func pushLast(contentsOf other: consuming NodeList) {
         guard OrderedNodes.areUsed.load(ordering: .relaxed) else { return list.append(contentsOf: other) }
         while let node = other.popFirst() { pushLast(node) }
     }
 
-    /// What the worker runs next.
+    /// Takes the node that the worker runs next.
     @inline(__always)
     mutating func pop() -> JobNode? {
         if !ordered.isEmpty, let node = ordered.pop(othersWait: !list.isEmpty || slot != nil) { return node }
@@ -81,9 +86,9 @@ struct LocalQueue {
         return node
     }
 
-    /// The older half, for a thief: what has waited longest.
+    /// Takes the older half for a thief: the nodes that have waited longest.
     ///
-    /// - Parameter includingSlot: whether the slot may be given away when there is nothing else.
+    /// - Parameter includingSlot: whether the slot may be given away when nothing else is queued.
     mutating func steal(includingSlot: Bool) -> NodeList {
         if !ordered.isEmpty {
             let taken = ordered.steal(Self.maximumSteal)
@@ -102,11 +107,11 @@ struct LocalQueue {
         return list.takeFirst(min((list.count + 1) / 2, Self.maximumSteal))
     }
 
-    /// Takes out the nodes that belong elsewhere, looking at a bounded number of them from where the last look ended.
+    /// Takes out the nodes that belong elsewhere. Looks at a bounded number of nodes, from the end of the last look on.
     ///
     /// - Parameters:
-    ///   - limit: how many to look at.
-    ///   - belongsElsewhere: is asked for each.
+    ///   - limit: the number of nodes to look at.
+    ///   - belongsElsewhere: called for each of these nodes.
     mutating func extract(limit: Int, where belongsElsewhere: (JobNode) -> Bool) -> NodeList {
         var taken = ordered.isEmpty ? NodeList() : ordered.extract(limit: limit, where: belongsElsewhere)
         if let node = slot, belongsElsewhere(node) {
@@ -138,7 +143,7 @@ struct LocalQueue {
         }
     }
 
-    /// Everything, in the order in which it would have run; for shutdown.
+    /// Takes all nodes, in the order in which they would have run; for shutdown.
     mutating func takeAll() -> NodeList {
         var all = ordered.takeAll()
         if let node = slot { all.append(node) }

@@ -1,4 +1,4 @@
-/// A doubly linked queue of nodes, linked through the nodes themselves: no operation allocates.
+/// A doubly linked queue of nodes, linked through the nodes themselves. No operation allocates.
 ///
 /// Threading: a plain value; its owner guards it.
 struct NodeList {
@@ -44,7 +44,7 @@ struct NodeList {
         count &-= 1
     }
 
-    /// Notes for each node where it is now. O(nodes).
+    /// Notes its present place in each node. O(nodes).
     func settle(at place: JobNode.Place) {
         var node = head
         while let current = node {
@@ -53,7 +53,7 @@ struct NodeList {
         }
     }
 
-    /// Appends all of another list. O(1).
+    /// Appends all nodes of another list. O(1).
     mutating func append(contentsOf other: consuming NodeList) {
         guard let first = other.head else { return }
         first.previous = tail
@@ -66,7 +66,7 @@ struct NodeList {
         count &+= other.count
     }
 
-    /// Splits off the first nodes, at most so many. O(limit).
+    /// Splits off the first nodes, at most `limit`. O(limit).
     mutating func takeFirst(_ limit: Int) -> NodeList {
         guard limit > 0, let first = head else { return NodeList() }
         if limit >= count {

@@ -1,33 +1,35 @@
 import Synchronization
 
-/// The nodes of a worker's queue that go before or behind the others of their class, by how far: before them Swift tasks with a
-/// priority between that of their class and the next, behind them what has a relative priority below 0.
+/// The nodes of a worker's queue that go before or behind the others of their class, by distance.
 ///
-/// The highest go first, those of one order in the order of their arrival. One node in ``fairness`` is left to those that go further
-/// behind, to each order of these in turn: a task that yields for ever keeps nobody from running.
+/// Swift tasks with a priority between that of their class and the next go before the others. Work with a relative
+/// priority below 0 goes behind them. The highest go first; nodes of one order run in the order of their arrival. One
+/// turn in ``fairness`` goes to a node further behind, and to each of the orders behind in turn. So a task that yields
+/// forever keeps no other from running.
 ///
 /// A plain value behind the worker's lock. Complexity: O(1) for each node.
 struct OrderedNodes {
-    /// How many nodes in a row may go before others.
+    /// The number of turns of which one goes to a node further behind.
     static let fairness = 16
 
-    /// Whether there has been any in this process: where there has not, nobody looks for them.
+    /// Whether this process has had any such nodes. If not, no thread looks for them.
     static let areUsed = Atomic<Bool>(false)
 
-    /// By position: 0 goes first. The list at ``plain`` is empty: those without an order are the worker's queue's own.
+    /// The lists by position; 0 goes first. The list at ``plain`` is empty: the worker's queue itself holds the nodes
+    /// without an order.
     private var lists: [23 of NodeList] = .init(repeating: NodeList())
 
     /// The positions with nodes, as bits.
     private var occupied: UInt32 = 0
 
-    /// How many nodes in a row have gone before others.
+    /// The number of nodes in a row that went before others.
     private var turns = 0
 
-    /// The position that had the latest turn left to those further behind, as a bit.
+    /// The position that last got a turn of those further behind, as a bit.
     private var latestBehind: UInt32 = 1
     private(set) var count = 0
 
-    /// The position of the nodes without an order, as a bit, and those before and behind it.
+    /// The position of the nodes without an order, as a bit, and the positions before and behind it.
     private static let plain: UInt32 = 1 << 7
     private static let before = plain - 1
     private static let behind = ~(plain | before)
@@ -35,7 +37,7 @@ struct OrderedNodes {
     @inline(__always)
     var isEmpty: Bool { occupied == 0 }
 
-    /// Where a node goes: before those without an order by its precedence, behind them by its lowering.
+    /// Returns the position of a node: before those without an order by its precedence, or behind them by its lowering.
     private static func position(of node: JobNode) -> Int {
         let order = node.tag.order
         return order < 16 ? 7 - order : order - 9
@@ -48,9 +50,9 @@ struct OrderedNodes {
         count += 1
     }
 
-    /// The next node; `nil` when it is the turn of those without an order.
+    /// Takes the next node; `nil` when it is the turn of the nodes without an order.
     ///
-    /// - Parameter othersWait: whether there are any.
+    /// - Parameter othersWait: whether nodes without an order wait.
     mutating func pop(othersWait: Bool) -> JobNode? {
         let waiting = othersWait ? occupied | Self.plain : occupied
         let highest = Self.first(of: waiting)
@@ -63,7 +65,7 @@ struct OrderedNodes {
         return popFirst(at: latestBehind)
     }
 
-    /// The position that goes first, as a bit.
+    /// Returns the position that goes first, as a bit.
     private static func first(of positions: UInt32) -> UInt32 { positions & (~positions &+ 1) }
 
     private mutating func popFirst(at bit: UInt32) -> JobNode? {
@@ -82,15 +84,15 @@ struct OrderedNodes {
         clearIfEmpty(position)
     }
 
-    /// The first position with nodes before those without an order, or behind them; `nil` for none.
+    /// Returns the first position with nodes before those without an order, or behind them; `nil` for none.
     private func firstOccupied(behind: Bool) -> Int? {
         let positions = occupied & (behind ? Self.behind : Self.before)
         return positions == 0 ? nil : positions.trailingZeroBitCount
     }
 
-    /// The older half of the highest, for a thief; at most `limit`.
+    /// Takes the older half of the highest nodes for a thief; at most `limit`.
     ///
-    /// - Parameter behind: whether those that go behind the others are meant, or those that go before them.
+    /// - Parameter behind: `true` for the nodes behind the others, `false` for those before them.
     mutating func steal(_ limit: Int, behind: Bool = false) -> NodeList {
         guard let list = firstOccupied(behind: behind) else { return NodeList() }
         let taken = lists[list].takeFirst(min((lists[list].count + 1) / 2, limit))
@@ -99,7 +101,7 @@ struct OrderedNodes {
         return taken
     }
 
-    /// Takes out the nodes for which it holds, of the first `limit` of each order.
+    /// Takes out the nodes for which the predicate holds, among the first `limit` of each order.
     mutating func extract(limit: Int, where isMeant: (JobNode) -> Bool) -> NodeList {
         var taken = NodeList()
         for list in 0..<lists.count where occupied & (1 << UInt32(list)) != 0 {
@@ -115,7 +117,7 @@ struct OrderedNodes {
         return taken
     }
 
-    /// All that go before the others, or all that go behind them, the highest first.
+    /// Takes all nodes before the others, or all nodes behind them, the highest first.
     mutating func takeAll(behind: Bool = false) -> NodeList {
         var all = NodeList()
         while let list = firstOccupied(behind: behind) {

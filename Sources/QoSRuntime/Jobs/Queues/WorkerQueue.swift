@@ -2,36 +2,40 @@ import CQoSShims
 import QoSKernel
 import Synchronization
 
-/// What a worker has queued, behind a lock that costs the worker one atomic exchange to take and a store to give back.
+/// The queued nodes of a worker, behind a lock. Taking the lock costs the worker one atomic exchange, and giving it
+/// back one store.
 ///
-/// The worker takes it for each job; others look in now and then and, but for shutdown, go elsewhere when it is taken. So nobody
-/// but the worker ever sleeps for it in the kernel, and the worker that gives it back has nobody to wake. The word is 0 when free,
-/// 1 when held, 2 when another one holds it and the worker may sleep. Lock, count and queue have memory of their own, apart from what
-/// other processors write: two cache lines, which are fetched as a pair.
+/// The worker takes the lock for each job. Other threads look in now and then and, except at shutdown, go elsewhere
+/// when the lock is taken. So only the worker ever sleeps for the lock in the kernel, and it has no thread to wake when
+/// it gives the lock back.
 ///
-/// Threading: the methods under "The worker" for the worker's thread only, the rest for any thread.
+/// The word is 0 when free, 1 when held, and 2 when another thread holds it and the worker may sleep. Lock, count and
+/// queue have memory of their own, apart from the memory that other processors write: two cache lines, which are
+/// fetched as a pair.
+///
+/// Threading: the methods under "The worker" are for the worker's thread only, the rest for any thread.
 @safe
 struct WorkerQueue: ~Copyable {
-    // SAFETY: the memory is allocated in `init`, freed in `deinit`, and never replaced; the queue in it is touched by the one that
-    // has changed the word from 0 only.
+    // SAFETY: the memory is allocated in `init`, freed in `deinit`, and never replaced. Only the thread that has
+    // changed the word from 0 uses the queue in it.
     private let memory: UnsafeMutableRawPointer
 
-    /// How its nodes name it.
+    /// The name of the queue in its nodes.
     private let place: JobNode.Place
 
-    /// How often a taken lock is looked at before the thread sleeps, or goes elsewhere.
+    /// The number of looks at a taken lock before the thread sleeps, or goes elsewhere.
     private static let spins = 100
 
-    /// How many nodes are looked at for one turn of the lock.
+    /// The number of nodes that are looked at for one turn of the lock.
     private static let lookedAtOnce = 128
 
-    /// For how long somebody who wants one node waits for the lock. Nanoseconds.
+    /// The time for which a thread that wants one node waits for the lock. Nanoseconds.
     private static let patience: UInt64 = 1_000_000
 
-    /// For how long of that it sleeps at a time: the worker wakes nobody when it gives the lock back. Nanoseconds.
+    /// The length of each sleep within that time: the worker wakes no thread when it gives the lock back. Nanoseconds.
     private static let nap: UInt64 = 50_000
 
-    // Literals, since a stored constant of this form is looked up behind a check whether it has been made.
+    // Computed properties: a stored constant of this form is read behind a check whether it has been initialized.
     private static var lineSize: Int { 128 }
     private static var countOffset: Int { 8 }
     private static var queueOffset: Int { 16 }
@@ -68,11 +72,11 @@ struct WorkerQueue: ~Copyable {
         unsafe (memory + Self.queueOffset).assumingMemoryBound(to: LocalQueue.self)
     }
 
-    /// How many nodes are queued, for those who do not hold the lock.
+    /// The number of queued nodes, for threads that do not hold the lock.
     @inline(__always)
     var count: Int { unsafe counted.pointee.load(ordering: .relaxed) }
 
-    /// Whether nothing is queued. Sequentially consistent with ``push(_:_:)``, as the parking protocol needs it.
+    /// Whether the queue is empty. Sequentially consistent with ``push(_:_:)``, as the parking protocol needs it.
     @inline(__always)
     var isEmpty: Bool { unsafe counted.pointee.load(ordering: .sequentiallyConsistent) == 0 }
 
@@ -80,7 +84,7 @@ struct WorkerQueue: ~Copyable {
 
     /// Queues a node that the worker's own job submitted.
     ///
-    /// The count is stored so that a look at who sleeps that follows sees everybody who has not seen it.
+    /// The count is stored so that a following look for sleepers sees every thread that has not seen the count.
     @inline(__always)
     func push(_ node: JobNode, _ claim: LocalQueue.Claim) {
         lock()
@@ -104,7 +108,7 @@ struct WorkerQueue: ~Copyable {
         unlock()
     }
 
-    /// The next node.
+    /// Takes the next node.
     @inline(__always)
     func pop() -> JobNode? {
         guard count > 0 else { return nil }
@@ -146,17 +150,18 @@ struct WorkerQueue: ~Copyable {
         unsafe word.pointee.compareExchange(expected: 0, desired: 1, ordering: .acquiring).exchanged
     }
 
-    /// Runs a body with the queue if nobody has it at this moment; `nil` otherwise.
+    /// Runs a body with the queue if the lock is free at this moment; returns `nil` otherwise.
     private func tryWithQueue<Result>(_ body: (inout LocalQueue) -> Result) -> Result? {
         guard tryLock() else { return nil }
         let result = unsafe body(&queue.pointee)
         unsafe counted.pointee.store(queue.pointee.count, ordering: .sequentiallyConsistent)
-        // All of them: one who insists may sleep there, too, and would take the wake-up that the worker needs.
+        // All of them: a thread that insists on the lock may sleep there, too, and would take the wake-up that the
+        // worker needs.
         if unsafe word.pointee.exchange(0, ordering: .releasing) == 2 { unsafe cqos_futex_wake(futex, .max) }
         return result
     }
 
-    /// The same with some patience: for a moment, then `nil`.
+    /// Runs a body like ``tryWithQueue(_:)``, with some patience: tries for a moment, then returns `nil`.
     private func patientlyWithQueue<Result>(_ body: (inout LocalQueue) -> Result) -> Result? {
         for _ in 0..<Self.spins {
             if let result = tryWithQueue(body) { return result }
@@ -169,15 +174,15 @@ struct WorkerQueue: ~Copyable {
         unsafe memory.assumingMemoryBound(to: UInt32.self)
     }
 
-    /// Takes out a node, or the job that resumes it, if that is in this queue. O(1).
+    /// Takes out a node, or its resuming job, if this queue holds it. O(1).
     ///
-    /// - Returns: what was taken out. `nil` also when the lock is held for ``patience``, by a worker that has lost its processor in the
-    ///   midst of it: those who look through the queue hold it for a small part of that.
+    /// - Returns: the node that was taken out. `nil` also when a worker that has lost its processor holds the lock for
+    ///   ``patience``. Threads that look through the queue hold the lock for a small part of that time.
     func remove(_ node: JobNode) -> JobNode? {
         let end = MonotonicClock.nanoseconds() &+ Self.patience
         repeat {
             let outcome = patientlyWithQueue { queue -> (removed: JobNode?, Void) in
-                // Whoever takes a node out changes its place, under this lock.
+                // A thread that takes a node out changes its place, under this lock.
                 guard node.place == place, let queued = node.queued else { return (nil, ()) }
                 queue.remove(queued)
                 queued.settle(at: .none)
@@ -189,17 +194,17 @@ struct WorkerQueue: ~Copyable {
         return nil
     }
 
-    /// Gives up the processor: the one who holds the lock may have lost his to this thread.
+    /// Gives up the processor: the holder of the lock may have lost its own to this thread.
     private func nap() {
         let (isTold, seen) = unsafe word.pointee.compareExchange(expected: 1, desired: 2, ordering: .relaxed)
         guard isTold || seen == 2 else { return }
         unsafe _ = cqos_futex_wait_until(futex, 2, MonotonicClock.nanoseconds() &+ Self.nap)
     }
 
-    /// Takes nodes, for a thief. Gives nothing when the lock is held: the thief looks elsewhere.
+    /// Takes nodes for a thief. Returns none when the lock is held: the thief looks elsewhere.
     ///
-    /// - Parameter includingLast: whether the last node may be taken. A worker that gets on will run it in a moment, and
-    ///   two tasks that wake one another in turn are not torn apart.
+    /// - Parameter includingLast: whether the last node may be taken. A worker that makes progress will run the node in
+    ///   a moment. Two tasks that wake one another in turn stay together.
     func steal(includingLast: Bool) -> NodeList {
         guard count > (includingLast ? 0 : 1) else { return NodeList() }
         return tryWithQueue { queue in
@@ -209,7 +214,8 @@ struct WorkerQueue: ~Copyable {
         } ?? NodeList()
     }
 
-    /// Takes out nodes that belong into another pool, looking at a few for each turn of the lock; stops when it is held.
+    /// Takes out nodes that belong in another pool. Looks at a few for each turn of the lock, and stops when the lock
+    /// is held.
     func extract(limit: Int, where belongsElsewhere: (JobNode) -> Bool) -> NodeList {
         var all = NodeList()
         var left = min(limit, count)
@@ -226,9 +232,9 @@ struct WorkerQueue: ~Copyable {
         return all
     }
 
-    /// Puts nodes in from another thread; gives them back when the lock is held.
+    /// Adds nodes from another thread. Returns them when the lock is held.
     ///
-    /// - Parameter isRefused: is asked with the lock held whether the queue takes nothing any more.
+    /// - Parameter isRefused: called with the lock held; returns whether the queue takes no more nodes.
     func offer(_ nodes: consuming NodeList, unless isRefused: () -> Bool) -> NodeList {
         let offered = nodes
         let isAccepted = tryWithQueue { queue in
@@ -240,7 +246,7 @@ struct WorkerQueue: ~Copyable {
         return isAccepted == true ? NodeList() : offered
     }
 
-    /// Puts back what was taken. Waits for whoever has the lock.
+    /// Puts back nodes that were taken. Waits for the holder of the lock.
     func giveBack(_ nodes: consuming NodeList) {
         let nodes = nodes
         insist { queue in
@@ -249,7 +255,7 @@ struct WorkerQueue: ~Copyable {
         }
     }
 
-    /// Runs a body with the lock held if nothing is queued: whether it was run.
+    /// Runs a body with the lock held if the queue is empty. Returns whether the body ran.
     func ifEmpty(_ body: () -> Void) -> Bool {
         tryWithQueue { queue in
             guard queue.count == 0 else { return false }
@@ -258,9 +264,9 @@ struct WorkerQueue: ~Copyable {
         } ?? false
     }
 
-    /// Everything that is queued. Waits for whoever has the lock.
+    /// Takes all nodes. Waits for the holder of the lock.
     ///
-    /// - Parameter body: is run with the lock held.
+    /// - Parameter body: called with the lock held.
     func takeAll(_ body: () -> Void = {}) -> NodeList {
         insist { queue in
             body()
@@ -270,10 +276,11 @@ struct WorkerQueue: ~Copyable {
         }
     }
 
-    /// Takes out the nodes for which it holds, of all that are queued; for shutdown. Waits for whoever has the lock.
+    /// Takes out the nodes for which the predicate holds, of all that are queued; for shutdown. Waits for the holder of
+    /// the lock.
     func takeOut(where isMeant: (JobNode) -> Bool) -> NodeList {
         insist { queue in
-            // The first goes from where the last look ended.
+            // The first call starts where the last look ended.
             var taken = queue.extract(limit: .max, where: isMeant)
             taken.append(contentsOf: queue.extract(limit: .max, where: isMeant))
             taken.settle(at: .none)
@@ -284,7 +291,8 @@ struct WorkerQueue: ~Copyable {
     private func insist<Result>(_ body: (inout LocalQueue) -> Result) -> Result {
         while true {
             if let result = patientlyWithQueue(body) { return result }
-            // The holder has lost its processor in the midst of it, and tells nobody when it is through. Nanoseconds.
+            // The holder has lost its processor while it held the lock, and tells no thread when it is done.
+            // Nanoseconds.
             unsafe cqos_futex_wait_until(futex, 1, MonotonicClock.nanoseconds() &+ 50_000)
         }
     }
