@@ -4,35 +4,38 @@ import QoSEventLoop
 import QoSKernel
 import Synchronization
 
-/// The worker pool of one class: an injection queue, workers with queues of their own, and the word that says who sleeps.
+/// The worker pool of one class: an injection queue, workers with queues of their own, and the word that tells which
+/// workers sleep.
 ///
-/// The pool knows its class and its width; its workers are started one by one as work finds nobody to take it, and live
-/// until shutdown. `Docs/Protocols/wake-park.md` has the protocol between those who add work and those who go to sleep.
+/// The pool knows its class and its width. It starts its workers one by one, when work finds no worker to take it; they
+/// live until shutdown. `Docs/Protocols/wake-park.md` has the protocol between threads that add work and workers that
+/// go to sleep.
 ///
 /// Threading: any thread, except where a method says otherwise.
 @safe
 struct ClassPool: ~Copyable {
     let qosClass: QoSClass
 
-    /// How many workers the pool has as long as none of them is blocked, 1…``mostWide``. Follows affinity and quota.
+    /// The number of workers of the pool while none of them is blocked, 1…``mostWide``. Follows affinity and quota.
     private let currentWidth: Atomic<Int>
 
-    /// How wide it may become.
+    /// The largest width of the pool.
     let mostWide: Int
 
-    /// How many workers it may have at all: some more, to stand in for blocked ones.
+    /// The largest number of workers of the pool. It exceeds the width, so that some can stand in for blocked ones.
     let capacity: Int
 
-    /// What it has done, for diagnostics.
+    /// The counters of the pool, for diagnostics.
     let counters = PoolCounters()
 
-    /// How many of its workers' threads wait in the kernel with their job unfinished, and have somebody to stand in for them.
+    /// The number of workers whose threads wait in the kernel with their job unfinished, and for which another may
+    /// stand in.
     let blocked = Atomic<Int>(0)
 
-    /// How many of its workers wait at a checkpoint of their job: work that stands in no queue.
+    /// The number of workers that wait at a checkpoint of their job. Their work is in no queue.
     let waiting = Atomic<Int>(0)
 
-    /// How long a worker that found nothing goes on looking before it parks, while a core is idle. Nanoseconds.
+    /// The time for which a worker without work goes on looking before it parks, while a core is idle. Nanoseconds.
     let spin: UInt64
 
     let workers: UnsafeMutablePointer<Worker>
@@ -40,14 +43,14 @@ struct ClassPool: ~Copyable {
     let injection = InjectionQueue()
     let word = Atomic<UInt64>(0)
 
-    /// The timers of its tasks for which its own idle workers wake up; `nil` where all are the loop's.
+    /// The timers of the pool's tasks for which its own idle workers wake up; `nil` if all of them are the loop's.
     let timers: PoolTimerKeeping?
 
-    /// 1 + the index of a worker whose thread is to be created by the loop thread; 0 for none. At most one is on its
-    /// way at a time, since it counts as searching.
+    /// 1 + the index of a worker for which the loop thread has to create a thread; 0 for none. At most one is on its
+    /// way at a time, because it counts as searching.
     let startRequest = Atomic<Int>(0)
 
-    /// The scheduler that the pool is a part of. It outlives the pool's threads.
+    /// The scheduler to which the pool belongs. It outlives the pool's threads.
     unowned(unsafe) let group: PoolGroup
 
     init(
@@ -80,12 +83,12 @@ struct ClassPool: ~Copyable {
 
     /// Whether the scheduler is closed.
     ///
-    /// Whoever submits looks at this after it has pushed, whoever closes takes everything after it has set it; so one of the two
-    /// finds the work.
+    /// A submitting thread reads this after it has pushed. The closing thread takes all work after it has set the flag.
+    /// So one of the two finds the work.
     @inline(__always)
     private var isClosed: Bool { withGroup { $0.closedFlag.load(ordering: .sequentiallyConsistent) } }
 
-    /// Without counting a reference to it, which all processors would do for each job.
+    /// Runs a body with the group, without counting a reference to it. All processors would do so for each job.
     @inline(__always)
     private func withGroup<Result>(_ body: (PoolGroup) -> Result) -> Result {
         unsafe Unmanaged.passUnretained(group)._withUnsafeGuaranteedRef(body)
@@ -94,35 +97,36 @@ struct ClassPool: ~Copyable {
     @inline(__always)
     var width: Int { currentWidth.load(ordering: .relaxed) }
 
-    /// Workers beyond the new width park at their next job boundary, and end when they have nothing to do. The loop's thread.
+    /// Sets the width. Workers beyond it park at their next job boundary, and end when they have no work. The loop's
+    /// thread.
     func setWidth(_ width: Int) {
         currentWidth.store(min(max(width, 1), mostWide), ordering: .relaxed)
     }
 
-    /// How many workers may stand in for blocked ones of the class.
+    /// The number of workers that may stand in for blocked ones of the class.
     static let mostCompensating = 32
 
-    /// How many workers a pool may have at all.
+    /// Returns the largest number of workers of a pool.
     static func capacity(width: Int, mostWide: Int) -> Int {
         min(max(mostWide, width, 1) + mostCompensating, PoolWord.maximumWorkers)
     }
 
-    /// How many workers the pool may have at this moment.
+    /// The number of workers that the pool may have now.
     @inline(__always)
     var limit: Int { min(width + blocked.load(ordering: .sequentiallyConsistent), capacity) }
 
-    /// How many workers have a thread, or one on its way.
+    /// The number of workers that have a thread, or one on its way.
     @inline(__always)
     var started: Int { PoolWord(rawValue: word.load(ordering: .relaxed)).started }
 
     // MARK: Adding work
 
-    /// Adds a prepared node from any thread and sees to it that somebody runs it.
+    /// Adds a prepared node from any thread, and wakes a worker for it if necessary.
     @inline(__always)
     func submit(_ node: JobNode) {
         if let worker = unsafe Worker.current, unsafe worker.pointee.pool.pointee.isSame(as: self) {
             unsafe worker.pointee.push(node)
-            // The queue's count is published before the word is looked at; a worker that parks does it the other way round.
+            // The queue's count is published before the word is read; a worker that parks does so in reverse order.
             wakeOne()
             if isClosed { unsafe group.forward(worker.pointee.queue.takeAll()) }
         } else {
@@ -132,9 +136,9 @@ struct ClassPool: ~Copyable {
         }
     }
 
-    /// Takes everything out again that was put into queues of other workers, once the scheduler is closed: they may have left.
+    /// Takes all work out of the pool's queues again, if the scheduler is closed: the workers may have left.
     ///
-    /// As in ``submit(_:)``: whoever puts something in looks at the flag afterwards.
+    /// As in ``submit(_:)``, a thread that adds work reads the flag afterwards.
     func forwardIfClosed() {
         guard isClosed else { return }
         unsafe group.forward(injection.takeAll())
@@ -146,7 +150,7 @@ struct ClassPool: ~Copyable {
         unsafe workers == other.workers
     }
 
-    /// Work has been added: asks for one more worker, unless one searches or none is left.
+    /// Asks for one more worker after work has been added, unless a worker searches or none is left.
     @inline(__always)
     func wakeOne() {
         let seen = PoolWord(rawValue: word.load(ordering: .sequentiallyConsistent))
@@ -158,9 +162,10 @@ struct ClassPool: ~Copyable {
         withGroup { $0.workArrived(rank: qosClass.rank) }
     }
 
-    /// A worker of the pool has been admitted: wakes a parked one or has one started.
+    /// Wakes a parked worker, or has one started, after a worker of the pool has been admitted.
     ///
-    /// - Returns: `false` when there is none to wake, or one searches already; the admission is then to be given back.
+    /// - Returns: `false` when there is no worker to wake, or one already searches. The caller then gives back the
+    ///   admission.
     func wakeAdmitted() -> Bool {
         if resumeWaiting() { return true }
         var seen = PoolWord(rawValue: word.load(ordering: .sequentiallyConsistent))
@@ -192,7 +197,8 @@ struct ClassPool: ~Copyable {
 
     // MARK: Looking for work
 
-    /// Whether any queue of the pool holds something, or a worker waits at a checkpoint. Sequentially consistent with ``submit(_:)``.
+    /// Returns whether any queue of the pool has work, or a worker waits at a checkpoint. Sequentially consistent with
+    /// ``submit(_:)``.
     func hasWork() -> Bool {
         if !injection.isEmpty || hasWaiting { return true }
         for index in 0..<started
@@ -202,7 +208,7 @@ struct ClassPool: ~Copyable {
         return false
     }
 
-    /// Changes when a job of the pool begins or ends: whether its workers get on.
+    /// A number that changes when a job of the pool begins or ends. It shows whether the workers make progress.
     var progress: UInt64 {
         var sum: UInt64 = 0
         for index in 0..<started { sum &+= unsafe workers[index].jobSteps.load(ordering: .relaxed) }
@@ -211,7 +217,8 @@ struct ClassPool: ~Copyable {
 
     /// Applies a transition of the word.
     ///
-    /// - Returns: what the transition returned beside the new word, or `nil` when it did not want to change it.
+    /// - Returns: the transition's result beside the new word, or `nil` if the transition did not want to change the
+    ///   word.
     @discardableResult
     func update<Result>(_ transition: (PoolWord) -> (PoolWord, Result)?) -> Result? {
         var seen = PoolWord(rawValue: word.load(ordering: .relaxed))

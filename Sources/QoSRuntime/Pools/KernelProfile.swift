@@ -1,7 +1,8 @@
 import QoSCore
 import QoSKernel
 
-/// What the kernel lets this process do to its threads, found out once, and how the classes are given their effects then.
+/// The kernel's grants to this process for its threads, probed once, and the resulting way to give the classes their
+/// effects.
 struct KernelProfile: Sendable {
     let capabilities: EffectCapabilities
     let scope: NiceScope
@@ -10,15 +11,15 @@ struct KernelProfile: Sendable {
     let processors: CPUSet
     let calls: any SchedulingCalls
 
-    /// Gives the calling thread, or another, a class's effects.
+    /// The applier that gives a class's effects to the calling thread, or to another one.
     var applier: EffectApplier {
         EffectApplier(mode: capabilities.mode, spread: scope.spread, calls: calls)
     }
 
-    /// The profile of the process: privileges and groups are not expected to change while it runs.
+    /// The profile of the process. Privileges and groups are not expected to change while it runs.
     static let process = KernelProfile(calls: LinuxSchedulingCalls())
 
-    /// Finds out, with these calls; some 100 µs.
+    /// Probes the kernel with these calls; some 100 µs.
     init(calls: any SchedulingCalls) {
         self.calls = calls
         capabilities = EffectProbe.run(calls: calls)

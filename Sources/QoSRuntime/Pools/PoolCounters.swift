@@ -1,7 +1,7 @@
 import QoSKernel
 import Synchronization
 
-/// What happened to the work of one class so far; each number is explained in ``SchedulerSnapshot/Pool``.
+/// The numbers of events in one class so far; ``SchedulerSnapshot/Pool`` explains each.
 ///
 /// Threading: any thread.
 struct PoolCounters: ~Copyable {
@@ -12,19 +12,19 @@ struct PoolCounters: ~Copyable {
     let stalls = Atomic<UInt64>(0)
     let standIns = Atomic<UInt64>(0)
 
-    /// What the class's threads that have ended had used of the processors, nanoseconds, and how many there were.
+    /// The processor time of the class's threads that have ended, nanoseconds, and their number.
     let ended = Lock<(processorTime: UInt64, threads: Int)>((0, 0))
 
-    /// Since when the job that has waited longest waits, monotonic nanoseconds, as the loop saw it; 0 when none waits.
+    /// The time since which the oldest waiting job waits, monotonic nanoseconds, as the loop saw it; 0 when none waits.
     let oldestSince = Atomic<UInt64>(0)
 
-    /// The longest that any was seen to wait, nanoseconds.
+    /// The longest wait of a job that the loop has seen, nanoseconds.
     let longestWait = Atomic<UInt64>(0)
 
-    /// How long the last change of the class's width limit took, nanoseconds.
+    /// The duration of the last change of the class's width limit, nanoseconds.
     let widthChange = Atomic<UInt64>(0)
 
-    /// The loop has looked: since when the oldest waits.
+    /// Notes the time since which the oldest job waits, as the loop saw it.
     func noteOldest(since: UInt64?, now: UInt64) {
         oldestSince.store(since ?? 0, ordering: .relaxed)
         guard let since, now > since else { return }
@@ -32,13 +32,13 @@ struct PoolCounters: ~Copyable {
     }
 }
 
-/// How often work of a scheduler was raised so far because something of a higher class waits for it.
+/// The numbers of promotions in a scheduler so far, because work of a higher class waits.
 ///
 /// Threading: any thread.
 struct PromotionCounters: ~Copyable {
-    /// Waiting tasks that were moved to a higher pool.
+    /// The number of waiting tasks that were moved to a higher pool.
     let moved = Atomic<UInt64>(0)
 
-    /// Running tasks.
+    /// The number of running tasks that were promoted.
     let running = Atomic<UInt64>(0)
 }

@@ -3,29 +3,29 @@ import QoSEventLoop
 import QoSKernel
 import Synchronization
 
-// What follows from admission: whoever caused an event wakes whom it admitted.
+// The consequences of admission: the thread that caused an event wakes the workers that it admitted.
 
 extension PoolGroup {
-    /// There is work of a class that no worker looks for.
+    /// Notes that a class has work that no worker looks for.
     func workArrived(rank: Int) {
         let admitted = admission.workBecameRunnable(rank: rank)
         if admitted.count(of: QoSClass(atRank: rank)) == 0 { calls.noteBacklog() }
         wake(admitted)
     }
 
-    /// A worker of a class found nothing to do.
+    /// Notes that a worker of a class found no work.
     func workerWentIdle(rank: Int) {
         wake(admission.workerWentIdle(rank: rank))
     }
 
-    /// A worker that has to ask is about to take its next job.
+    /// Asks admission for a worker that is about to take its next job.
     ///
-    /// - Returns: whether it parks instead.
+    /// - Returns: whether the worker parks instead.
     func workerMustPark(rank: Int, worker index: Int) -> Bool {
         parks(admission.workerAsked(rank: rank), rank: rank, worker: index)
     }
 
-    /// Does what follows from admission's answer to a worker that asked.
+    /// Carries out admission's answer to a worker that asked.
     ///
     /// - Returns: whether the worker parks.
     func parks(_ asked: Admission.Asked, rank: Int, worker index: Int) -> Bool {
@@ -34,21 +34,22 @@ extension PoolGroup {
         return asked.answer != .goesOn
     }
 
-    /// Time may have made a difference. The loop's thread.
+    /// Lets admission look at the time, which may have changed something. The loop's thread.
     ///
-    /// - Returns: when it will next, at the latest.
+    /// - Returns: the latest time at which the next look is due.
     func tickAdmission() -> UInt64? {
         if let time = admission.nextLook, time <= MonotonicClock.nanoseconds() { wake(admission.ticked()) }
         return admission.nextLook
     }
 
-    /// Wakes workers. Where none could be woken, the admission is given back, which may admit others.
+    /// Wakes workers. If none can be woken, gives the admission back, which may admit others.
     func wake(_ admitted: AdmittedWorkers) {
         var admitted = admitted
         while let qosClass = admitted.popHighest() {
             if unsafe !pools[qosClass.rank].wakeAdmitted() {
                 admitted.add(admission.workerWentIdle(rank: qosClass.rank))
-                // Giving it back withdrew what others asked for meanwhile, who were told that enough were admitted.
+                // The return withdrew requests that came meanwhile. Their callers were told that enough workers were
+                // admitted.
                 if unsafe pools[qosClass.rank].hasWork() { unsafe pools[qosClass.rank].wakeOne() }
             }
         }
@@ -56,11 +57,11 @@ extension PoolGroup {
         tellSettledWidths()
         let opened = admission.takeOpenedWindows()
         if !opened.isEmpty { observe(.starvationWindows(opened.members)) }
-        // The loop keeps the time at which a class has waited for too long.
+        // The loop keeps the time at which a class has waited too long.
         if let time = admission.nextLook, admission.isEarlierThanArmed(time) { loop.wake() }
     }
 
-    /// Tells the observer of limits that have taken effect. One load where there is none.
+    /// Reports the limits that have taken effect to the observer. One load if there are none.
     @inline(__always)
     func tellSettledWidths() {
         for settled in admission.takeSettledWidths() {

@@ -3,56 +3,57 @@ import QoSEventLoop
 import QoSKernel
 import Synchronization
 
-/// The pools of one scheduler, and what their workers share: admission, places, and how they call the loop.
+/// The pools of one scheduler, and the state that their workers share: admission, places, and the calls to the loop.
 ///
 /// Threading: any thread, except where a method says "the loop's thread".
-// SAFETY: the tables are filled before the first thread starts and freed when the last reference is gone; the rest is atomic, locked or
-// never changes.
+// SAFETY: the tables are filled before the first thread starts, and freed when the last reference is gone; the rest is
+// atomic, locked or never changes.
 @safe
 final class PoolGroup: @unchecked Sendable {
-    /// Tells the schedulers of a process apart, 1…63; 0 for one that came when all numbers were taken: its waiting tasks are
-    /// raised a moment later.
+    /// The number of this scheduler among those of the process, 1…63. 0 for a scheduler that came when all numbers were
+    /// taken: its waiting tasks are raised a moment later.
     var number: Int { ownNumber.value }
     private let ownNumber = SchedulerNumber()
 
     /// The pools, by rank.
     let pools: UnsafeMutablePointer<ClassPool>
 
-    /// As whose a job is run, by the executor's index.
+    /// The executors on behalf of which jobs run, by the executor's index.
     let executorTable: UnsafeMutablePointer<UnownedTaskExecutor>
 
-    /// The thread that starts workers and looks at them.
+    /// The loop. Its thread starts workers and looks at them.
     let loop: EventLoop
     let alarm: LoopAlarm
 
-    /// Which class may have how many workers at work.
+    /// The limits to the number of workers at work, by class.
     let admission: Admission
 
     let settings: PoolSettings
 
-    /// How many processors the process may use at a time; it follows affinity and quota. Written by the loop's thread.
+    /// The number of processors that the process may use at a time. It follows affinity and quota. Written by the
+    /// loop's thread.
     private let currentWidth: Atomic<Int>
 
-    /// Which processors run whom.
+    /// The processors on which the workers run.
     let places: WorkerPlaces
 
-    /// By what workers call the loop.
+    /// The state by which workers call the loop.
     let calls: LoopCalls
 
-    /// Threads that have been started and have not come to their end.
+    /// The number of threads that have been started and have not ended.
     let workersLeft = Atomic<Int>(0)
 
-    /// Whether workers leave and submissions go elsewhere.
+    /// Whether workers leave and submissions go to the default executor.
     let closedFlag = Atomic<Bool>(false)
 
-    /// Whether the scheduler drains, or is closed: what declares something for a shutdown is treated as it declares, and the loop
-    /// wants to hear of workers that park.
+    /// Whether the scheduler drains, or is closed. Work is then treated as it declared for a shutdown, and the loop
+    /// must hear of workers that park.
     let drainingFlag = Atomic<Bool>(false)
 
-    /// Workers whose threads wait in the kernel with their job unfinished.
+    /// The counters of workers whose threads wait in the kernel with their job unfinished.
     let blocking = BlockingCounters()
 
-    /// What was raised so far.
+    /// The counters of promotions so far.
     let promotions = PromotionCounters()
 
     init(settings: PoolSettings, loop: EventLoop) {
@@ -83,7 +84,7 @@ final class PoolGroup: @unchecked Sendable {
         unsafe executorTable.deallocate()
     }
 
-    /// The processors of the scheduler whose worker the calling thread is; `nil` on another thread.
+    /// The processors of the scheduler to which the calling worker belongs; `nil` on another thread.
     static var processorsOfCallingWorker: CPUSet? {
         guard let worker = unsafe Worker.current else { return nil }
         let outer = unsafe worker.pointee.pool.pointee.group.places.processors.withLock { $0 }
@@ -99,29 +100,29 @@ final class PoolGroup: @unchecked Sendable {
         currentWidth.store(width, ordering: .relaxed)
     }
 
-    /// Tells the observer, if there is one.
+    /// Reports an event to the observer, if there is one.
     @inline(__always)
     func observe(_ event: @autoclosure () -> SchedulerEvent) {
         settings.observer?.observe(event())
     }
 
-    // MARK: What workers say
+    // MARK: State for workers
 
     @inline(__always)
     var isClosed: Bool { closedFlag.load(ordering: .relaxed) }
 
-    /// The same, for a thread that has made itself known to the closing one before.
+    /// The same, for a thread that has made itself known to the closing thread before.
     var isClosedForAll: Bool { closedFlag.load(ordering: .sequentiallyConsistent) }
 
-    /// Whether work is treated as it declares for a shutdown.
+    /// Whether work is treated as it declared for a shutdown.
     @inline(__always)
     var isEnding: Bool { drainingFlag.load(ordering: .sequentiallyConsistent) }
 
-    /// Whether a processor has none of our workers: only then does a worker that spins take nothing from another.
+    /// Whether some processor has none of our workers. Only then does a spinning worker take nothing from another.
     @inline(__always)
     var hasIdleCore: Bool { calls.awake.load(ordering: .relaxed) - blocking.now.load(ordering: .relaxed) <= width }
 
-    /// A worker wakes up. Whoever wakes it, or itself.
+    /// Notes that a worker wakes up. Called by the waking thread, or by the worker itself.
     @inline(__always)
     func workerWakes() {
         calls.workerWakes(width: width)
@@ -132,7 +133,7 @@ final class PoolGroup: @unchecked Sendable {
         if isEnding { loop.wake() }
     }
 
-    /// A worker's last act: what it still held goes where new submissions go.
+    /// Performs a worker's last act. Its remaining nodes go where new submissions go.
     func workerExits(_ worker: UnsafeMutablePointer<Worker>) {
         unsafe forward(worker.pointee.queue.takeAll())
         unsafe forward(worker.pointee.pool.pointee.injection.takeAll())
@@ -146,8 +147,8 @@ final class PoolGroup: @unchecked Sendable {
 
     // MARK: After the end
 
-    /// Work that was submitted to a pool of a closed scheduler is run by the process's default executor: a task must
-    /// go on even where its executor has been shut down.
+    /// Gives work of a closed scheduler's pool to the process's default executor: a task must go on even if its
+    /// executor has been shut down.
     func forward(_ nodes: consuming NodeList) {
         while let node = nodes.popFirst() {
             if node.tag.isJob {
@@ -158,8 +159,8 @@ final class PoolGroup: @unchecked Sendable {
         }
     }
 
-    /// Hands a job to the default executor. A cancellation is made there as well: its handlers are foreign code, and the caller may be
-    /// in the midst of submitting, under locks of its own.
+    /// Hands a job to the default executor, and cancels it there if required. The cancellation handlers are foreign
+    /// code, and the caller may be submitting under locks of its own.
     private func forward(_ job: UnownedJob, isCancelled: Bool) {
         guard isCancelled else { return globalConcurrentExecutor.enqueue(job) }
         Task.detached {

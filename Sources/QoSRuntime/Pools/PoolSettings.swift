@@ -1,49 +1,51 @@
 import QoSCore
 import QoSKernel
 
-/// What a scheduler's configuration comes to on this machine: how wide the pools are, and what the kernel lets the process do.
+/// The effect of a scheduler's configuration on this machine: the width of the pools, and the kernel's grants to the
+/// process.
 struct PoolSettings: Sendable {
-    /// How many processors the process may use at a time, and how many the affinity allows without a quota.
+    /// The number of processors that the process may use at a time, and the number that the affinity allows without a
+    /// quota.
     let width: Int
     let widthWithoutQuota: Int
 
-    /// How wide the process may become.
+    /// The largest width of the process.
     let mostWide: Int
 
-    /// Whether the width was given, and so follows nothing.
+    /// Whether the width was given, and so follows neither affinity nor quota.
     let isFixedWidth: Bool
 
-    /// The workers of classes that have another number of them than the default.
+    /// The numbers of workers of classes that do not have the default number.
     let ownWidths: [QoSClass: Int]
 
-    /// What the process may use, where the scheduler was made by a worker of another one, which may be bound to one processor; the
-    /// threads of this one would inherit that.
+    /// The processors that the process may use, if a worker of another scheduler made this one. That worker may be
+    /// bound to one processor, and the threads of this scheduler would inherit the binding.
     let unbound: CPUSet?
 
-    /// What the kernel lets the process do; `nil` when no effects are to be applied.
+    /// The kernel's grants to the process; `nil` when no effects are to be applied.
     let profile: KernelProfile?
 
-    /// How long a job may take before it counts as stalled, nanoseconds, by rank.
+    /// The duration after which a job counts as stalled, nanoseconds, by rank.
     let stallLimits: [UInt64]
 
-    /// Whether a worker is taken for blocked that does not say so.
+    /// Whether the scheduler detects blocked workers that do not declare it.
     let detectsBlocking: Bool
 
-    /// Is told what the scheduler does.
+    /// The receiver of the scheduler's events.
     let observer: (any SchedulerObserver)?
 
     /// The kernel's scheduling calls.
     let calls: any SchedulingCalls
 
-    /// Where `proc` and `sys` are.
+    /// The place of `proc` and `sys`.
     let fileRoot: FileRoot
 
-    /// How many workers a class has where the process may use so many processors.
+    /// Returns the number of workers of a class when the process may use `width` processors.
     func workers(of qosClass: QoSClass, width: Int) -> Int {
         ownWidths[qosClass] ?? SchedulingParameters()[qosClass].workers(cores: width)
     }
 
-    /// The constants of admission. Where the kernel does not separate the classes, the surplus of the lower ones gives way
+    /// The constants of admission. If the kernel does not separate the classes, the surplus of the lower ones gives way
     /// at once.
     var parameters: SchedulingParameters {
         var parameters = SchedulingParameters()
@@ -51,8 +53,8 @@ struct PoolSettings: Sendable {
         return parameters
     }
 
-    /// How long a worker of the class goes on looking for work before it parks, while a processor is idle: a wake-up
-    /// costs more than that. Nanoseconds.
+    /// Returns the time for which a worker of the class looks for work before it parks, while a processor is idle: a
+    /// wake-up costs more than that. Nanoseconds.
     static func spin(of qosClass: QoSClass) -> UInt64 {
         switch qosClass {
         case .userInteractive: 50_000

@@ -5,21 +5,22 @@ import Synchronization
 
 /// The timers of a pool, behind their lock.
 ///
-/// Threading: any thread, except where a method says otherwise. The lock is held for some tens of nanoseconds, and for the setting of the
-/// loop's alarm; only threads of the two highest classes and the loop take it.
+/// Threading: any thread, except where a method says otherwise. The lock is held for some tens of nanoseconds, and for
+/// the setting of the loop's alarm. Only threads of the two highest classes and the loop take it.
 final class PoolTimerKeeping: Sendable {
-    /// The classes whose idle workers wake up for their tasks' timers. The others' timers are the loop's: their windows are
-    /// wide, and what falls together there costs one wake-up for all of them.
+    /// Returns whether idle workers of a class wake up for their tasks' timers. The other classes' timers are the
+    /// loop's: their windows are wide, and timers that fall together cost one wake-up.
     static func isKept(rank: Int) -> Bool { rank >= QoSClass.userInitiated.rank }
 
-    /// The widest window of a timer that a worker waits for; a wider one may fall together with others in the loop. Nanoseconds.
+    /// The widest window of a timer for which a worker waits. A wider one may fall together with others in the loop.
+    /// Nanoseconds.
     static let widestWindow: UInt64 = 1_000_000
 
     private let state = Lock(PoolTimers<TimerService.Payload>())
     private let alarm: LoopAlarm
     private let rank: Int
 
-    /// Whether there are timers: for a look without the lock. A worker that has added one sees it.
+    /// Whether there are timers, for a look without the lock. A worker that has added one sees it.
     private let isInUse = Atomic<Bool>(false)
 
     /// Whether there are timers. Any thread.
@@ -40,12 +41,12 @@ final class PoolTimerKeeping: Sendable {
         }
     }
 
-    /// Adds a timer of a task that is about to be suspended. A worker of the pool.
+    /// Adds a timer of a task that is about to be suspended. On a worker of the pool.
     func add(_ window: TimerWindow, _ payload: TimerService.Payload) {
         update { $0.add(window, payload) }
     }
 
-    /// A worker is about to run a job.
+    /// Notes that a worker is about to run a job.
     @inline(__always)
     func workerRuns(_ worker: Int) {
         if hasTimers { workerGoesOn(worker) }
@@ -56,9 +57,10 @@ final class PoolTimerKeeping: Sendable {
         update { $0.workerGoesOn(worker) }
     }
 
-    /// Sleeps until somebody unparks the worker, and gives timers that become due meanwhile to their executors. The parked worker.
+    /// Sleeps until a thread unparks the worker, and meanwhile gives due timers to their executors. On the parked
+    /// worker.
     func park(_ worker: UnsafeMutablePointer<Worker>) {
-        // Who adds one from now on sees to it that somebody wakes up, before it does anything else.
+        // A thread that adds a timer from now on first sees to it that a thread wakes up for the timer.
         guard hasTimers else { return unsafe worker.pointee.parker.park() }
         let index = unsafe worker.pointee.index
         var until = update { $0.workerParks(index) }
@@ -76,14 +78,15 @@ final class PoolTimerKeeping: Sendable {
         workerGoesOn(index)
     }
 
-    /// As a thread that is no worker: what fires is added from outside, for whoever is woken.
+    /// Fires timers as a thread that is no worker. So their jobs are added from outside, for the next worker that is
+    /// woken.
     private func fire(_ due: [TimerService.Payload], on worker: UnsafeMutablePointer<Worker>) {
         cqos_set_current_worker(nil)
         for payload in due { payload.fire() }
         unsafe cqos_set_current_worker(worker)
     }
 
-    /// Takes what the loop is to fire. The loop's thread.
+    /// Takes the timers that the loop has to fire. The loop's thread.
     func takeDue(now: UInt64) -> [TimerService.Payload] {
         hasTimers ? update { $0.loopLooks(now: now) } : []
     }

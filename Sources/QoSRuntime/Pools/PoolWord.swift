@@ -1,6 +1,8 @@
-/// Who of a pool's workers sleeps, searches and exists, in one word that changes by compare-and-swap.
+/// The sleeping workers of a pool and the numbers of searching and existing ones, in one word that changes by
+/// compare-and-swap.
 ///
-/// A pure value: the wake-and-park decisions are its methods, the pool drives them (`Docs/Protocols/wake-park.md`).
+/// A pure value. Its methods make the decisions to wake and park, and the pool carries them out
+/// (`Docs/Protocols/wake-park.md`).
 ///
 /// | bits | field |
 /// |---|---|
@@ -11,7 +13,7 @@
 ///
 /// The parked workers form a stack: `parkedTop` names the first, each worker's own link names the next.
 struct PoolWord: Equatable {
-    /// More workers than this cannot be counted.
+    /// The largest number of workers that the word can count.
     static let maximumWorkers = (1 << 10) - 2
 
     private(set) var rawValue: UInt64
@@ -36,9 +38,9 @@ struct PoolWord: Equatable {
         return PoolWord(rawValue: top | UInt64(searching) << 10 | UInt64(started) << 20 | version << 30)
     }
 
-    /// What is to be done after work has been added.
+    /// The action that follows after work has been added.
     enum Notification: Equatable {
-        /// Somebody looks for work already, or nobody is left to be woken.
+        /// A worker already looks for work, or none is left to wake.
         case nothing
         /// This worker has been taken off the stack and counts as searching: unpark it.
         case unpark(worker: Int)
@@ -46,10 +48,10 @@ struct PoolWord: Equatable {
         case start(worker: Int)
     }
 
-    /// Work has been added: wakes one worker, unless one searches.
+    /// Notes that work has been added. Wakes one worker, unless one searches.
     ///
     /// - Parameters:
-    ///   - width: how many workers the pool may have.
+    ///   - width: the number of workers that the pool may have.
     ///   - nextParked: the link of the worker on top of the stack.
     func workAdded(width: Int, nextParked: (Int) -> Int?) -> (PoolWord, Notification) {
         guard searching == 0 else { return (self, .nothing) }
@@ -60,24 +62,26 @@ struct PoolWord: Equatable {
         return (with(parkedTop: nil, searching: 1, started: started + 1), .start(worker: started))
     }
 
-    /// A worker without work wants to look at the other workers' queues. At most half of them do at a time.
+    /// Notes that a worker without work wants to look at the other workers' queues. At most half of them do so at a
+    /// time.
     func searchWanted() -> PoolWord? {
         guard 2 * searching < max(started, 2) else { return nil }
         return with(parkedTop: parkedTop, searching: searching + 1, started: started)
     }
 
-    /// A searching worker has found work. When it was the last that searched, it has to look whether there is more,
-    /// and to wake another if so.
+    /// Notes that a searching worker has found work. The last searching worker must look for more work, and wake
+    /// another worker if it finds any.
     func workFound() -> (PoolWord, wasLast: Bool) {
         (with(parkedTop: parkedTop, searching: searching - 1, started: started), searching == 1)
     }
 
-    /// A worker goes to sleep. It has to look once more for work after this has been published.
+    /// Notes that a worker goes to sleep. After the new word is published, the worker has to look for work once more.
     func workerParks(_ worker: Int, wasSearching: Bool) -> PoolWord {
         with(parkedTop: worker, searching: wasSearching ? searching - 1 : searching, started: started)
     }
 
-    /// The loop takes the worker that parked last off the stack, to look through all of them. `nil` when none is parked.
+    /// Takes the worker that parked last off the stack; the loop does so to look through all of them. `nil` when none
+    /// is parked.
     ///
     /// - Parameter nextParked: the link of the worker on top of the stack.
     func parkedTaken(nextParked: (Int) -> Int?) -> (PoolWord, worker: Int)? {
@@ -85,14 +89,14 @@ struct PoolWord: Equatable {
         return (with(parkedTop: nextParked(top), searching: searching, started: started), top)
     }
 
-    /// A worker that has been taken off the stack is to end its thread: only the last one that was started can. `nil` when it is
-    /// not the last, or when no more than `limit` are started.
+    /// Notes that a worker that was taken off the stack is to end its thread. Only the worker that was started last
+    /// can. `nil` when it is another one, or when no more than `limit` are started.
     func retired(_ worker: Int, limit: Int) -> PoolWord? {
         guard started > limit, worker == started - 1 else { return nil }
         return with(parkedTop: parkedTop, searching: searching, started: started - 1)
     }
 
-    /// The thread of a worker that was to start could not be created.
+    /// Notes that the thread of a worker that was to start could not be created.
     func startFailed() -> PoolWord {
         with(parkedTop: parkedTop, searching: searching - 1, started: started - 1)
     }

@@ -1,15 +1,15 @@
 import Synchronization
 
-/// A scheduler's number among those of the process, by which a queued node names its scheduler (see ``JobNode/Place``).
+/// A scheduler's number among those of the process. A queued node names its scheduler by it (see ``JobNode/Place``).
 ///
-/// The number is free again when the value ends, also where the scheduler's initializer throws.
+/// The number is free again when the value ends, even if the scheduler's initializer throws.
 ///
 /// Threading: any thread; lock-free.
 struct SchedulerNumber: ~Copyable {
     /// 1…63; 0 for a scheduler that came when all numbers were taken.
     let value: Int
 
-    /// The numbers that are taken, as bits; bit 0 is no number.
+    /// The taken numbers, as bits; bit 0 is no number.
     private static let taken = Atomic<UInt64>(1)
 
     /// Takes a free number.

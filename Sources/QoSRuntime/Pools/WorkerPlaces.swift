@@ -2,32 +2,36 @@ import QoSCore
 import QoSKernel
 import Synchronization
 
-/// Which processor runs whom: the high classes by placement, the low ones by what is lent to them (`Docs/Protocols/placement.md`).
+/// The processors on which workers run: by placement for the high classes, by lending for the low ones
+/// (`Docs/Protocols/placement.md`).
 ///
 /// Threading: any thread, except where a method says "the loop's thread".
-// SAFETY: `watch` belongs to the loop's thread, and to the initializer of the pools before that; the rest is atomic, locked or never
-// changes.
+// SAFETY: only the loop's thread uses `watch`, and the initializer of the pools before that; the rest is atomic, locked
+// or never changes.
 @safe
 struct WorkerPlaces: ~Copyable, @unchecked Sendable {
     /// The processors that the process may use.
     let processors: Lock<CPUSet>
 
-    /// Which processors run workers of the high classes.
+    /// The processors on which workers of the high classes run.
     private let placement: Placement
 
-    /// What the loop has seen when it looked last.
+    /// The results of the loop's last look.
     private let watch = PlaceWatch()
 
-    /// 1 + the rank of the class that has left a processor to those below it, whose threads are bound to that; 0 for none.
+    /// 1 + the rank of the class that has left a processor to the lower classes, whose threads are bound to that
+    /// processor; 0 for none.
     private let lentBy = Atomic<UInt8>(0)
 
     private let pools: UnsafeMutablePointer<ClassPool>
     private let admission: Admission
     private let profile: KernelProfile?
 
-    /// Whether the number of processors was given, and so tells nothing of which they are.
+    /// Whether the number of processors was given, and so does not tell which ones they are.
     private let isFixedWidth: Bool
 
+    /// Makes the places.
+    ///
     /// - Parameter pools: the pools, by rank, which are made afterwards.
     init(settings: PoolSettings, pools: UnsafeMutablePointer<ClassPool>, admission: Admission) {
         unsafe self.pools = pools
@@ -45,38 +49,39 @@ struct WorkerPlaces: ~Copyable, @unchecked Sendable {
             })
     }
 
-    /// The classes whose workers are placed.
+    /// The lowest of the classes whose workers are placed.
     private static let lowestPlaced = QoSClass.userInitiated.rank
 
-    /// The seat of a worker; `nil` in a class whose workers are not placed.
+    /// Returns the seat of a worker; `nil` in a class whose workers are not placed.
     @inline(__always)
     private func seatOfWorker(rank: Int, _ index: Int) -> Int? {
         guard rank >= Self.lowestPlaced else { return nil }
         return unsafe rank == Self.lowestPlaced ? index : pools[Self.lowestPlaced].capacity + index
     }
 
-    /// A worker is about to run: it gets a processor, where it is of a high class and one is free. Whoever wakes it, or itself.
+    /// Gives a processor, if one is free, to a worker of a high class that is about to run. Called by the waking
+    /// thread, or by the worker itself.
     @inline(__always)
     func wakes(rank: Int, _ index: Int) {
         if let seat = seatOfWorker(rank: rank, index) { placement.wake(seat) { bind(seat: $0, to: $1) } }
     }
 
-    /// A worker does not run any more: its processor goes to another one.
+    /// Takes the processor from a worker that no longer runs, for another one.
     @inline(__always)
     func sleeps(rank: Int, _ index: Int) {
         if let seat = seatOfWorker(rank: rank, index) { placement.sleep(seat) { bind(seat: $0, to: $1) } }
     }
 
-    /// The calling thread is a worker's new one.
+    /// Notes that the calling thread is a worker's new one.
     func beginsOnNewThread(rank: Int, _ index: Int) {
         guard let seat = seatOfWorker(rank: rank, index) else { return }
         placement.threadBegan(seat)
-        // Noted by the worker's loop only once it runs.
+        // The worker's loop notes it only once it runs.
         unsafe pools[rank].workers[index].threadID.store(ThreadID.current.rawValue, ordering: .relaxed)
         placement.wake(seat) { bind(seat: $0, to: $1) }
     }
 
-    /// A thread that has just ended, or may not be bound, stays as it is.
+    /// Binds the thread of a seat. A thread that has just ended, or may not be bound, stays as it is.
     private func bind(seat: Int, to processor: Int?) {
         let below = unsafe pools[Self.lowestPlaced].capacity
         let (rank, index) = seat < below ? (Self.lowestPlaced, seat) : (Self.lowestPlaced + 1, seat - below)
@@ -86,10 +91,12 @@ struct WorkerPlaces: ~Copyable, @unchecked Sendable {
         try? profile.calls.setAffinity(processors, of: ThreadID(rawValue: thread))
     }
 
-    // MARK: Which processors are used
+    // MARK: The processors in use
 
-    /// Uses all processors of the process but those that others have taken; none where there are more of them than workers run at a
-    /// time, since the kernel knows better then which are idle. Before the first thread, or the loop's thread.
+    /// Uses all processors of the process except those that others have taken.
+    ///
+    /// Uses none if there are more of them than workers run at a time: then the kernel knows better which of them are
+    /// idle. Before the first thread, or on the loop's thread.
     func use(width: Int, anew: Bool = false) {
         placement.use(placedProcessors(width: width), anew: anew) { bind(seat: $0, to: $1) }
     }
@@ -102,7 +109,8 @@ struct WorkerPlaces: ~Copyable, @unchecked Sendable {
         return CPUSet(ids.filter { !watch.taken.contains($0) && $0 < Placement.mostProcessors })
     }
 
-    /// The processors of the process have changed, or how many of them it may use at a time. The loop's thread.
+    /// Places all workers anew, after a change of the process's processors or of the number that it may use at a time.
+    /// The loop's thread.
     func useAnew(width: Int) {
         (watch.pins, watch.taken) = ([:], TakenProcessors())
         use(width: width, anew: true)
@@ -110,7 +118,7 @@ struct WorkerPlaces: ~Copyable, @unchecked Sendable {
 
     /// Looks whether others have taken the processors of workers. The loop's thread.
     func look(width: Int) {
-        // Who had to share with another worker of ours has waited for that one.
+        // A worker that shared a processor with another worker of ours has waited for that worker.
         let shortages = placement.shortage
         let isJudged = shortages == watch.shortagesSeen
         watch.shortagesSeen = shortages
@@ -131,19 +139,19 @@ struct WorkerPlaces: ~Copyable, @unchecked Sendable {
         if isChanged { use(width: width) }
     }
 
-    // MARK: Processors that are left to lower classes
+    // MARK: Processors lent to lower classes
 
-    /// A worker stands aside for classes that were kept off the processors for too long: what runs below it is bound to the
-    /// processor that becomes free.
+    /// Lends a processor when a worker stands aside for classes that were kept off the processors for too long. Threads
+    /// of the classes below are bound to the freed processor.
     ///
-    /// Else threads of low classes may go on standing behind a busy one, in the queue of its processor, where the kernel leaves them for
-    /// as long as its balancing takes; by then the window is over. Those between the two classes are bound, too: they stand aside as
-    /// well, but only once they have come to the end of their job.
+    /// Otherwise a thread of a low class may stay behind a busy thread, in the queue of that thread's processor. The
+    /// kernel leaves it there until its balancing runs, and by then the window is over. Threads of the classes between
+    /// the two are bound, too. They stand aside as well, but only at the end of their job.
     func lend(rank: Int, worker index: Int) {
         guard let profile, admission.standsAside(rank: rank) else { return }
         let own = seatOfWorker(rank: rank, index).flatMap { placement.processor(of: $0) }
         guard let processor = own ?? Topology.currentProcessor() else { return }
-        // The highest class that lends decides for how long: it has bound the most.
+        // The highest lending class decides for how long: it has bound the most threads.
         lentBy.max(UInt8(rank + 1), ordering: .sequentiallyConsistent)
         placement.avoid(processor)
         let starving = admission.openWindows
@@ -151,11 +159,11 @@ struct WorkerPlaces: ~Copyable, @unchecked Sendable {
             unsafe starving.contains(QoSClass(atRank: rank))
                 || !pools[rank].workers[index].isParked
         }
-        // A thread that has taken it back meanwhile may have done so before the workers were bound.
+        // A thread that took the processor back meanwhile may have done so before the workers were bound.
         if lentBy.load(ordering: .sequentiallyConsistent) == 0 { freeWorkers(by: profile) }
     }
 
-    /// Lets the threads of low classes run wherever the process may, once nobody stands aside for them any more.
+    /// Lets the threads of low classes run on all processors of the process again, once no class stands aside for them.
     @inline(__always)
     func takeBack() {
         let lender = lentBy.load(ordering: .relaxed)
@@ -169,13 +177,15 @@ struct WorkerPlaces: ~Copyable, @unchecked Sendable {
         freeWorkers(by: profile)
     }
 
-    /// All of them: one class may have lent its processor while another did, and bound others.
+    /// Frees the workers of all low classes: two classes may have lent processors at a time, and bound different
+    /// workers.
     private func freeWorkers(by profile: KernelProfile) {
         placement.avoid(nil)
         bindWorkers(below: Self.lowestPlaced, to: processors.withLock { $0 }, by: profile) { _, _ in true }
     }
 
-    /// A thread that has just ended, or may not be bound, stays as it is: the kernel's balancing does the rest.
+    /// Binds workers of lower classes. A thread that has just ended, or may not be bound, stays as it is: the kernel's
+    /// balancing does the rest.
     private func bindWorkers(
         below rank: Int, to processors: CPUSet, by profile: KernelProfile,
         where isWanted: (_ rank: Int, _ index: Int) -> Bool

@@ -1,20 +1,20 @@
 import Synchronization
 
-/// How many workers of a scheduler are blocked, and how often that was said and seen so far.
+/// The number of blocked workers of a scheduler, and the numbers of declared and detected cases so far.
 ///
 /// Threading: any thread.
 struct BlockingCounters: ~Copyable {
-    /// Workers whose threads wait in the kernel with their job unfinished, at this moment.
+    /// The number of workers whose threads wait in the kernel with their job unfinished, at this moment.
     let now = Atomic<Int>(0)
 
-    /// How often a job said so, and how often it was seen.
+    /// The number of cases that a job declared, and the number that the loop detected.
     let declared = Atomic<UInt64>(0)
     let detected = Atomic<UInt64>(0)
 
-    /// How often nobody could stand in for a blocked worker, because too many did already.
+    /// The number of blocked workers for which no other could stand in, because too many already did.
     let uncompensated = Atomic<UInt64>(0)
 
-    /// How often a job took longer than its class should.
+    /// The number of jobs that took longer than their class should.
     let stalls = Atomic<UInt64>(0)
 
     func began(_ reason: BlockingReason) {

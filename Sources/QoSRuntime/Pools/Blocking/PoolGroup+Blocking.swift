@@ -3,23 +3,24 @@ import QoSEventLoop
 import QoSKernel
 import Synchronization
 
-// A worker whose thread waits in the kernel leaves its processor to another one (`Docs/Protocols/blocking.md`).
+// A worker whose thread waits in the kernel leaves its processor to another worker (`Docs/Protocols/blocking.md`).
 
 extension PoolGroup {
-    /// A worker's thread waits in the kernel, or is about to, with its job unfinished: it is no longer counted, and another worker
-    /// may stand in for it.
+    /// Notes that a worker's thread waits in the kernel, or is about to, with its job unfinished. The worker is no
+    /// longer counted, and another worker may stand in for it.
     ///
     /// - Parameters:
-    ///   - reason: who says so.
-    ///   - step: the worker's `jobSteps` when that was seen; for a detected one, which may have left its job meanwhile.
-    /// - Returns: whether it was noted, and has to be taken back by ``workerUnblocked(_:)``.
+    ///   - reason: the way in which this is known.
+    ///   - step: the worker's `jobSteps` at that time; only for a detected worker, which may have left its job
+    ///     meanwhile.
+    /// - Returns: whether it was noted. If so, ``workerUnblocked(_:)`` has to take it back.
     func workerBlocked(_ worker: UnsafeMutablePointer<Worker>, _ reason: BlockingReason, step: UInt64? = nil) -> Bool {
         let pool = unsafe worker.pointee.pool
         guard unsafe pool.pointee.blocked.load(ordering: .relaxed) < ClassPool.mostCompensating else {
             blocking.uncompensated.wrappingAdd(1, ordering: .relaxed)
             return false
         }
-        // Under the lock under which a boost changes where the worker is counted.
+        // A boost changes the class that counts the worker, under the same lock.
         let admitted: AdmittedWorkers? = unsafe worker.pointee.boost.withLock { boost in
             guard unsafe worker.pointee.standing.load(ordering: .relaxed) == .counted else { return nil }
             let counted = unsafe boost.flatMap(\.countedClass) ?? pool.pointee.qosClass
@@ -43,16 +44,19 @@ extension PoolGroup {
         return true
     }
 
-    /// The thread runs again, or its job has ended: it is counted as before. By the worker, or by the loop that sees it run.
+    /// Notes that the thread runs again, or that its job has ended. The worker is counted as before. Called by the
+    /// worker, or by the loop that sees the thread run.
     func workerUnblocked(_ worker: UnsafeMutablePointer<Worker>) {
         let pool = unsafe worker.pointee.pool
         let admitted: AdmittedWorkers? = unsafe worker.pointee.boost.withLock { boost in
             guard let counted = unsafe worker.pointee.standing.load(ordering: .relaxed).blockedAs else { return nil }
             var admitted = admission.workerUnblocked(rank: counted.rank)
-            // A raise that came while the thread slept, without the right to raise it: from now on the fence is of use.
+            // A raise may have come while the thread slept, without the right to raise the thread: from now on the
+            // fence is of use.
             unsafe admitted.add(raiseMissingFence(&boost, holder: pool.pointee.qosClass))
             unsafe places.wakes(rank: pool.pointee.qosClass.rank, worker.pointee.index)
-            // Not before: a worker that sees it taken back goes on, and may say at once that it is idle, and park.
+            // Not earlier: once a worker sees it taken back, it goes on, and may at once report that it is idle, and
+            // park.
             unsafe worker.pointee.standing.store(.counted, ordering: .sequentiallyConsistent)
             return admitted
         }
@@ -63,7 +67,8 @@ extension PoolGroup {
         unsafe observe(.workerUnblocked(worker.pointee.identity))
     }
 
-    /// Puts up the fence of a raise that has none: the worker was blocked, enough fences were up, or admission's lock was taken.
+    /// Puts up the missing fence of a raise: the worker was blocked, enough fences were up, or admission's lock was
+    /// taken.
     private func raiseMissingFence(_ boost: inout WorkerBoost?, holder: QoSClass) -> AdmittedWorkers {
         guard let raised = boost, case .fence(nil) = raised.means else { return AdmittedWorkers() }
         let (fence, admitted) = admission.fenceRaised(upTo: raised.qosClass, holder: holder)
@@ -73,7 +78,7 @@ extension PoolGroup {
 
     // MARK: The loop's look
 
-    /// Looks at the workers that are in a job: which of them are blocked, and which do not come to an end. The loop's thread.
+    /// Looks at the workers in a job, and finds blocked ones and those whose job does not end. The loop's thread.
     func lookAtWorkers(at now: UInt64) {
         for rank in 0..<QoSClass.allCases.count {
             for index in unsafe 0..<pools[rank].started {
@@ -96,7 +101,7 @@ extension PoolGroup {
         if unsafe !isBlocked && worker.pointee.isParked { return }
         let step = unsafe worker.pointee.jobSteps.load(ordering: .sequentiallyConsistent)
         guard step & 1 == 1 else { return }
-        // On a copy: changed in place, the whole worker would be borrowed for it, whose thread goes on meanwhile.
+        // On a copy: a change in place would borrow the whole worker, whose thread goes on meanwhile.
         var latest = unsafe worker.pointee.lastLook
         let finding = latest.looked(
             step: step, used: { ThreadClock.nanoseconds(of: thread) }, now: now, limit: settings.stallLimits[rank])
@@ -111,7 +116,7 @@ extension PoolGroup {
                     isAsleep ? .blocked : .computing))
         }
         if isBlocked {
-            // One that declared it says itself when it is over; for one that does not, running is the proof.
+            // A worker that declared it reports the end itself; for one that did not, running is the proof.
             if unsafe !finding.stoodStill && !worker.pointee.hasDeclaredBlocking.load(ordering: .relaxed) {
                 unsafe workerUnblocked(worker)
             }
@@ -120,17 +125,18 @@ extension PoolGroup {
         }
     }
 
-    /// Whether a worker that stands still is blocked, and its processor to be given to others.
+    /// Returns whether a worker that stands still is blocked, and its processor to be given to others.
     ///
-    /// One of the two high classes that waits for a lock is not, at first: the lock may be held by work of a low class, which would
-    /// wait the longer, the more workers of the classes between are admitted in its place.
+    /// A worker of the two high classes that waits for a lock does not count as blocked at first. Work of a low class
+    /// may hold the lock. The more workers of the classes between are admitted instead, the longer that work would
+    /// wait.
     private func isTakenForBlocked(_ finding: WorkerLook.Finding, _ thread: ThreadID, rank: Int) -> Bool {
         if finding.stoodStillForLong { return ThreadClock.isAsleep(thread) == true }
         guard finding.beganToStandStill, ThreadClock.isAsleep(thread) == true else { return false }
         return rank < QoSClass.userInitiated.rank || !ThreadClock.waitsForLock(thread)
     }
 
-    /// A worker's thread that stood in for another ends. The worker's thread.
+    /// Notes that a worker's thread that stood in for another ends. The worker's thread.
     func workerRetires(_ worker: UnsafeMutablePointer<Worker>) {
         unsafe places.sleeps(rank: worker.pointee.pool.pointee.qosClass.rank, worker.pointee.index)
         unsafe worker.pointee.accountThread()

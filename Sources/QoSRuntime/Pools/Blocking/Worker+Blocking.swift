@@ -3,18 +3,18 @@ import QoSCore
 import Synchronization
 
 extension Worker {
-    /// The calling worker's job is about to block.
+    /// Notes that the calling worker's job is about to block.
     ///
-    /// - Returns: whether that was noted, and has to be ended; not when it is within another one, or too many are blocked.
+    /// - Returns: whether the caller has to end it. `false` within another declaration.
     static func declareBlocking(_ worker: UnsafeMutablePointer<Worker>) -> Bool {
         guard unsafe !worker.pointee.hasDeclaredBlocking.load(ordering: .relaxed) else { return false }
         unsafe worker.pointee.hasDeclaredBlocking.store(true, ordering: .relaxed)
-        // The loop may have noticed it already, which is as good; and where too many are blocked, nobody stands in.
+        // The loop may already have noticed it, with the same effect. If too many workers are blocked, none stands in.
         _ = unsafe worker.pointee.pool.pointee.group.workerBlocked(worker, .declared)
         return true
     }
 
-    /// It runs again.
+    /// Notes that the job runs again.
     static func endDeclaredBlocking(_ worker: UnsafeMutablePointer<Worker>) {
         unsafe worker.pointee.hasDeclaredBlocking.store(false, ordering: .relaxed)
         if unsafe worker.pointee.isBlocked { unsafe worker.pointee.pool.pointee.group.workerUnblocked(worker) }

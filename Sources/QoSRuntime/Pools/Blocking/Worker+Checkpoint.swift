@@ -3,19 +3,20 @@ import QoSCore
 import QoSKernel
 import Synchronization
 
-// A worker that waits within its job, at a checkpoint, until its class is admitted again (`Docs/Protocols/wake-park.md`).
+// A worker may wait within its job, at a checkpoint, until its class is admitted again (`Docs/Protocols/wake-park.md`).
 
 extension Worker {
-    /// Lets the job of the calling worker wait while its class is to stand aside.
+    /// Lets the job of the calling worker wait while its class has to stand aside.
     ///
-    /// Does nothing in work that other work may wait for in order: an actor's call, a serial queue's item, promoted work.
+    /// Does nothing in work for which other work may wait in order: an actor's call, a serial queue's item, promoted
+    /// work.
     static func askAtCheckpoint(_ worker: UnsafeMutablePointer<Worker>) {
         let pool = unsafe worker.pointee.pool
         let group = unsafe pool.pointee.group
         let rank = unsafe pool.pointee.qosClass.rank
         guard !group.isClosed, !holdsTurn else { return }
-        // Under the lock under which the worker is promoted or taken for blocked: each finds it counted, or waiting. No worker waits for
-        // admission's lock under it, since high threads take it.
+        // The worker is promoted, or taken for blocked, under the same lock: each finds it counted, or waiting. Under
+        // this lock no worker waits for admission's lock, because high threads take it.
         let asked: Admission.Asked? = unsafe worker.pointee.boost.withLock { boost in
             guard boost == nil, unsafe worker.pointee.standing.load(ordering: .relaxed) == .counted else { return nil }
             let asked = group.admission.workerAsked(rank: rank, waits: false)
@@ -35,11 +36,11 @@ extension Worker {
             && !resumesAsClosed(worker)
         group.places.wakes(rank: rank, index)
         unsafe worker.pointee.boost.withLock { _ in
-            // A promotion has counted it before it woke; since then the loop may have taken it for blocked.
+            // A promotion has counted the worker before it woke; since then the loop may have taken it for blocked.
             guard unsafe worker.pointee.standing.load(ordering: .relaxed) == .atCheckpoint else { return }
             unsafe worker.pointee.standing.store(.counted, ordering: .sequentiallyConsistent)
         }
-        // The admission was for whatever the class has to do: the rest still needs a worker.
+        // The admission was for any work of the class: the rest still needs a worker.
         if unsafe pool.pointee.hasWork() { unsafe pool.pointee.wakeOne() }
     }
 
@@ -48,14 +49,15 @@ extension Worker {
         unsafe cqos_current_lane() != nil || ConcurrencyRuntime.isOnSerialExecutor || PoolEntry.isInSerialTurn
     }
 
-    /// With the lock of `boost` held.
+    /// Begins the wait. With the lock of `boost` held.
     private static func beginWaiting(_ worker: UnsafeMutablePointer<Worker>) {
         unsafe worker.pointee.standing.store(.atCheckpoint, ordering: .sequentiallyConsistent)
         unsafe worker.pointee.pool.pointee.waiting.wrappingAdd(1, ordering: .sequentiallyConsistent)
         unsafe worker.pointee.waitsSince.store(MonotonicClock.nanoseconds(), ordering: .sequentiallyConsistent)
     }
 
-    /// A closed scheduler wakes all workers and counts none: the worker counts itself.
+    /// Ends the wait if the scheduler is closed. A closed scheduler wakes all workers and counts none, so the worker
+    /// counts itself.
     private static func resumesAsClosed(_ worker: UnsafeMutablePointer<Worker>) -> Bool {
         let group = unsafe worker.pointee.pool.pointee.group
         guard group.closedFlag.load(ordering: .sequentiallyConsistent), unsafe endWaiting(worker) else { return false }
@@ -66,7 +68,8 @@ extension Worker {
 
     /// Ends the wait of a worker at its checkpoint.
     ///
-    /// - Returns: whether the caller ended it, and so has to see that admission counts the worker, and to unpark it.
+    /// - Returns: whether the caller ended the wait. If so, the caller must have admission count the worker, and unpark
+    ///   the worker.
     static func endWaiting(_ worker: UnsafeMutablePointer<Worker>) -> Bool {
         let since = unsafe worker.pointee.waitsSince.load(ordering: .sequentiallyConsistent)
         guard since != 0 else { return false }
@@ -82,7 +85,7 @@ extension ClassPool {
     @inline(__always)
     var hasWaiting: Bool { waiting.load(ordering: .sequentiallyConsistent) > 0 }
 
-    /// Lets the worker go on that has waited longest at a checkpoint, once the class has been admitted.
+    /// Resumes the worker that has waited longest at a checkpoint, once the class has been admitted.
     ///
     /// - Returns: `false` when none waits.
     func resumeWaiting() -> Bool {
@@ -92,7 +95,7 @@ extension ClassPool {
                 let since = unsafe workers[index].waitsSince.load(ordering: .sequentiallyConsistent)
                 if since != 0, since < longest?.since ?? .max { longest = (index, since) }
             }
-            // One that is about to publish its wait looks for itself afterwards.
+            // A worker that is about to publish its wait looks for itself afterwards.
             guard let longest else { return false }
             if unsafe Worker.endWaiting(workers + longest.index) {
                 unsafe group.workerWakes()

@@ -1,41 +1,42 @@
-/// What the loop saw when it looked at a worker last, to tell a blocked one and one that does not come to its job's end.
+/// The results of the loop's last look at a worker. They show whether the worker is blocked, or its job does not end.
 ///
-/// A pure value; the loop's thread.
+/// A pure value for the loop's thread.
 struct WorkerLook: Equatable {
-    /// In which job the worker was, and when that was seen for the first time; monotonic nanoseconds.
+    /// The worker's job, by its step, and the time at which the loop first saw the worker in it; monotonic nanoseconds.
     private var step: UInt64 = .max
     private var since: UInt64 = 0
 
-    /// The thread's processor time then.
+    /// The thread's processor time at the last look.
     private var used: UInt64 = 0
 
     private var isReported = false
     private var stillSince: UInt64?
     private var isLongTold = false
 
-    /// Longer than a lock is waited for, as a rule. Nanoseconds.
+    /// A time longer than a lock is waited for, as a rule. Nanoseconds.
     static let longStandstill: UInt64 = 20_000_000
 
-    /// What a look tells.
+    /// The findings of a look.
     struct Finding: Equatable {
         /// The thread has not run since the last look, in the same job.
         var stoodStill = false
-        /// The same, and it had run before that look: it is blocked if it sleeps now. If it does not, it waits for a processor,
-        /// and cannot fall asleep before it has run.
+        /// The thread stood still, and had run before the last look. It is blocked if it sleeps now. Otherwise it waits
+        /// for a processor, and cannot fall asleep before it has run.
         var beganToStandStill = false
-        /// It has stood still for ``longStandstill`` now; told once for each standstill.
+        /// The thread has stood still for ``longStandstill`` now. Reported once for each standstill.
         var stoodStillForLong = false
-        /// For how long the worker has been in its job at least; only once for each job, when it is over the limit. Nanoseconds.
+        /// The least time for which the worker has been in its job, if that is over the limit. Reported once for each
+        /// job. Nanoseconds.
         var stalledFor: UInt64?
     }
 
-    /// The loop looked.
+    /// Compares a look with the last one.
     ///
     /// - Parameters:
-    ///   - step: changes with each job.
-    ///   - used: the processor time of its thread; asked for only when it may matter.
+    ///   - step: the worker's step, which changes with each job.
+    ///   - used: returns the processor time of the worker's thread; called only when it may matter.
     ///   - now: monotonic nanoseconds.
-    ///   - limit: how long a job of the class may take before it is reported, nanoseconds.
+    ///   - limit: the time after which a job of the class is reported, nanoseconds.
     mutating func looked(step: UInt64, used: () -> UInt64?, now: UInt64, limit: UInt64) -> Finding {
         guard step == self.step else {
             self = WorkerLook(step: step, since: now, used: used() ?? 0)

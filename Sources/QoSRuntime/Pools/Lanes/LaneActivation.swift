@@ -1,10 +1,11 @@
 import QoSCore
 
-/// What stands in a pool's queue for a serial lane: one for each class, laid out like a job (see ``JobNode``).
+/// The entry of a serial lane in a pool's queue: one for each class, laid out like a job (see ``JobNode``).
 ///
-/// The first two words hold the lane and the rank, the two after that are the links.
+/// The first two words hold the lane and the rank. The next two are the links.
 ///
-/// Threading: in a queue at most once, as ``LaneWord`` says; the lane outlives it because it is retained meanwhile.
+/// Threading: in a queue at most once, as ``LaneWord`` says. The activation retains the lane while it is queued, so the
+/// lane outlives it.
 @safe
 struct LaneActivation {
     static let size = 4 * MemoryLayout<UInt>.size
@@ -31,7 +32,7 @@ struct LaneActivation {
             .takeUnretainedValue()
     }
 
-    /// Gives the activation to the pool of its class; it keeps the lane alive until it has run.
+    /// Gives the activation to the pool of its class. It keeps the lane alive until it has run.
     func submit(for lane: SerialLane, rank: Int, to group: PoolGroup) {
         unsafe words[0] = UInt(bitPattern: Unmanaged.passRetained(lane).toOpaque())
         unsafe words[1] = UInt(bitPattern: rank)
@@ -39,7 +40,7 @@ struct LaneActivation {
         unsafe group.pools[rank].submit(node)
     }
 
-    /// Runs the lane's items on the calling worker, or on a thread that is none when the scheduler is closed.
+    /// Runs the lane's items on the calling worker, or on a thread that is no worker when the scheduler is closed.
     func run(on worker: UnsafeMutablePointer<Worker>?) {
         let rank = self.rank
         // SAFETY: `submit` retained the lane for this activation.
@@ -54,7 +55,7 @@ struct LaneActivation {
 }
 
 extension JobNode {
-    /// Runs what the node stands for, which is no Swift job, on the calling worker, or on a thread that is none when the
+    /// Runs the work of a node that is no Swift job. On the calling worker; on a thread that is no worker when the
     /// scheduler is closed.
     func runActivation(on worker: UnsafeMutablePointer<Worker>?) {
         if tag.isLane {

@@ -1,4 +1,4 @@
-/// Whether somebody runs a serial lane, and in which pools an activation of it waits.
+/// The state of a serial lane: whether a thread runs the lane, and in which pools an activation waits.
 ///
 /// A pure value that changes by compare-and-swap (`Docs/Protocols/serial-lane.md`).
 struct LaneWord: Equatable {
@@ -26,27 +26,28 @@ struct LaneWord: Equatable {
 
     private var activations: UInt8 { rawValue & ~Self.runningBit }
 
-    /// An item of that rank has been added.
+    /// Notes that an item of this rank has been added.
     ///
-    /// - Returns: the word in which an activation waits at that rank, which the caller submits; `nil` when the lane
-    ///   runs, or one at least as high waits already.
+    /// - Returns: the word with an activation waiting at this rank, which the caller submits. `nil` when the lane runs,
+    ///   or an activation at least as high already waits.
     func itemAdded(rank: Int) -> LaneWord? {
         if isRunning { return nil }
         if let highest = highestActivation, highest >= rank { return nil }
         return with(running: false, activations: activations | 1 << UInt8(rank))
     }
 
-    /// An activation has reached a worker.
+    /// Notes that an activation has reached a worker.
     ///
-    /// - Returns: the word without it, and whether the worker runs the lane now; not when another does.
+    /// - Returns: the word without the activation, and whether the worker now runs the lane. It does not when another
+    ///   worker runs it.
     func activationTaken(rank: Int) -> (LaneWord, runs: Bool) {
         (with(running: true, activations: activations & ~(1 << UInt8(rank))), !isRunning)
     }
 
-    /// The worker that runs the lane stops.
+    /// Notes that the worker that runs the lane stops.
     ///
-    /// - Parameter rank: of the highest item left; `nil` when none is.
-    /// - Returns: the word, and the rank at which an activation has to be submitted for what is left.
+    /// - Parameter rank: the rank of the highest item left; `nil` when none is left.
+    /// - Returns: the word, and the rank at which the caller must submit an activation for the items that are left.
     func runEnded(leaving rank: Int?) -> (LaneWord, submit: Int?) {
         guard let rank else { return (with(running: false, activations: activations), nil) }
         if let highest = highestActivation, highest >= rank {
@@ -55,8 +56,10 @@ struct LaneWord: Equatable {
         return (with(running: false, activations: activations | 1 << UInt8(rank)), rank)
     }
 
-    /// The worker that stopped has seen that an item came in meanwhile, which relied on it: it goes on, unless another
-    /// runs the lane already. It does so even if an activation waits, since that may be of a lower class than the item.
+    /// Resumes the run of a worker that stopped and then saw a new item, whose submitter relied on the worker.
+    ///
+    /// The worker goes on unless another one already runs the lane. It does so even if an activation waits, because
+    /// that activation may be of a lower class than the item.
     func runResumed() -> LaneWord? {
         isRunning ? nil : with(running: true, activations: activations)
     }

@@ -2,19 +2,21 @@ import CQoSShims
 import QoSCore
 import Synchronization
 
-/// Runs items one at a time, in the pool of the class of its highest waiting item: what an actor with a serial
-/// executor of ours, and later a serial queue, is made of.
+/// A queue that runs its items one at a time, in the pool of the class of its highest waiting item. Our serial
+/// executors for actors are made of it, and later serial queues.
 ///
-/// Items come in through a lock-free queue. Whoever finds the lane idle puts an activation into the pool of the item's
-/// class; an item of a higher class puts another one into a higher pool, which overtakes the first (rules I3, I4). The
-/// worker that an activation reaches runs the items by class, in the order of arrival within a class, as long as what
-/// comes next is of its own class; else it hands the lane over (`Docs/Protocols/serial-lane.md`).
+/// Items come in through a lock-free queue. A thread that finds the lane idle puts an activation into the pool of the
+/// item's class. An item of a higher class puts another activation into a higher pool, which overtakes the first (rules
+/// I3, I4).
+///
+/// A worker that an activation reaches runs the items by class, in the order of arrival within a class. It goes on
+/// while the next item is of its own class, and otherwise hands the lane over (`Docs/Protocols/serial-lane.md`).
 ///
 /// Threading: any thread.
-// SAFETY: `waiting` belongs to whoever has set the running bit of `word`; the rest is atomic or never changes.
+// SAFETY: only the thread that has set the running bit of `word` uses `waiting`; the rest is atomic or never changes.
 @safe
 final class SerialLane: @unchecked Sendable {
-    /// How many items one activation runs before the pool's other work gets its turn.
+    /// The number of items that one activation runs before the pool's other work gets its turn.
     private static let batch = 64
 
     let group: PoolGroup
@@ -28,12 +30,12 @@ final class SerialLane: @unchecked Sendable {
     /// 1 + the rank of the highest item that came while the lane ran, since the running item began; 0 for none.
     private let arrivedRank = Atomic<Int>(0)
 
-    /// Whether the runner is to look which of the waiting tasks were raised, before it chooses the next item.
+    /// Whether the runner has to look for raised tasks among the waiting ones, before it chooses the next item.
     private let mustLook = Atomic<Bool>(false)
     private var waiting = LaneItems()
     private let activations: UnsafeMutablePointer<UInt>
 
-    /// As whose the jobs are run; set once, before the first of them.
+    /// The executor on behalf of which the jobs run. Set once, before the first of them.
     private var executor: UnownedSerialExecutor?
 
     init(group: PoolGroup) {
@@ -46,7 +48,8 @@ final class SerialLane: @unchecked Sendable {
         unsafe activations.deallocate()
     }
 
-    /// Names the executor whose lane this is; once, before the first job. It has to outlive its jobs, as every executor.
+    /// Sets the executor of this lane. Once, before the first job. The executor has to outlive its jobs, like every
+    /// executor.
     func belongs(to executor: UnownedSerialExecutor) {
         unsafe self.executor = executor
     }
@@ -56,12 +59,12 @@ final class SerialLane: @unchecked Sendable {
         unsafe cqos_current_lane() == Unmanaged.passUnretained(self).toOpaque()
     }
 
-    /// Adds a job. Lock-free; wakes a worker only where the lane is idle or has to be raised.
+    /// Adds a job. Lock-free; wakes a worker only if the lane is idle or has to be raised.
     ///
-    /// The job may run before this returns, and be the last that anybody wanted of the lane: the concurrency library holds no reference
-    /// to the executor during the call, so one is taken.
+    /// The job may run before this returns, and may drop the last reference to the lane. The concurrency library holds
+    /// no reference to the executor during the call, so this function retains the lane.
     func enqueue(_ job: UnownedJob) {
-        // SAFETY: taken and given back once each.
+        // SAFETY: retained once and released once.
         let reference = unsafe Unmanaged.passRetained(self)
         defer { unsafe reference.release() }
         let rank = QoSClass(job.priority).rank
@@ -72,7 +75,8 @@ final class SerialLane: @unchecked Sendable {
         if LaneWord(rawValue: word.load(ordering: .relaxed)).isRunning { arrivedWhileRunning(rank: rank) }
     }
 
-    /// An item came while another one runs. If that runs in a lower pool, the loop is told: its worker is to be raised.
+    /// Notes that an item came while another one runs. If that one runs in a lower pool, calls the loop to raise its
+    /// worker.
     private func arrivedWhileRunning(rank: Int) {
         guard rank > runningRank.load(ordering: .relaxed) else { return }
         arrivedRank.max(rank + 1, ordering: .sequentiallyConsistent)
@@ -81,15 +85,17 @@ final class SerialLane: @unchecked Sendable {
 
     /// The rank of the highest item that came while a lower one runs; `nil` for none. Any thread.
     var awaitedRank: Int? {
-        // Whoever looks at a lane that runs cannot look at what waits: the runner owns that.
+        // A thread that looks at a running lane cannot see the waiting items: the runner owns them.
         mustLook.store(true, ordering: .relaxed)
         let rank = arrivedRank.load(ordering: .sequentiallyConsistent) - 1
         return rank < 0 ? nil : rank
     }
 
-    /// Looks for raised tasks among what waits, and puts the lane into the pool of the highest (rule I4). Any thread.
+    /// Looks for raised tasks among the waiting ones, and puts the lane into the pool of the highest (rule I4). Any
+    /// thread.
     ///
-    /// It owns the lane meanwhile, as if it ran it, and runs nothing. While a worker runs the lane, that worker is to look.
+    /// Meanwhile the calling thread owns the lane like a runner, but runs no item. If a worker runs the lane, that
+    /// worker has to look.
     func raiseAwaited(limit: Int) {
         guard update({ word in word.runResumed().map { ($0, ()) } }) != nil else {
             return mustLook.store(true, ordering: .relaxed)
@@ -109,8 +115,8 @@ final class SerialLane: @unchecked Sendable {
         waiting.append(contentsOf: arrivals.takeAll())
     }
 
-    /// Whether something came after the last look and before the end of the run, and was left to the one who ends it: that one owns the
-    /// lane again.
+    /// Whether an item came after the last look and before the end of the run. Its submitter left it to the thread that
+    /// ends the run, which owns the lane again.
     private var mayResume: Bool {
         !arrivals.isEmpty && update { word in word.runResumed().map { ($0, ()) } } != nil
     }
@@ -120,9 +126,9 @@ final class SerialLane: @unchecked Sendable {
         unsafe LaneActivation(words: activations + 4 * rank).submit(for: self, rank: rank, to: group)
     }
 
-    /// An activation has reached a worker.
+    /// Runs the lane after an activation has reached a worker.
     ///
-    /// - Parameter mayReHome: `false` where there is no pool any more to hand the lane over to.
+    /// - Parameter mayReHome: `false` if there is no longer a pool to which the lane could be handed over.
     func activationReached(rank: Int, mayReHome: Bool) {
         guard update({ $0.activationTaken(rank: rank) }) == true else { return }
         let outer = unsafe cqos_current_lane()
@@ -172,7 +178,7 @@ struct LaneItems {
         occupied == 0 ? nil : 7 - occupied.leadingZeroBitCount
     }
 
-    /// Adds what has arrived.
+    /// Adds the items that have arrived.
     mutating func append(contentsOf arrivals: consuming NodeList) {
         var arrivals = arrivals
         while let node = arrivals.popFirst() {
@@ -182,10 +188,11 @@ struct LaneItems {
         }
     }
 
-    /// Puts the tasks that were raised since they came to those of the class that they were raised to.
+    /// Moves tasks that were raised since they came to the items of their new class.
     ///
-    /// - Parameter limit: how many to look at in each class, from the first on.
-    /// - Returns: the lowest rank from which and the highest to which any went; `nil` when none was raised.
+    /// - Parameter limit: the number of items to look at in each class, from the first on.
+    /// - Returns: the lowest rank from which a task went, and the highest rank to which one went; `nil` when none was
+    ///   raised.
     mutating func raiseEscalated(limit: Int) -> (from: Int, to: Int)? {
         var raised: (from: Int, to: Int)?
         for rank in 0..<QoSClass.userInteractive.rank where occupied & (1 << UInt8(rank)) != 0 {
@@ -206,7 +213,7 @@ struct LaneItems {
         return raised
     }
 
-    /// Takes the first of the highest class.
+    /// Takes the first item of the highest class.
     mutating func popHighest() -> JobNode? {
         guard let rank = highestRank else { return nil }
         let node = lists[rank].popFirst()

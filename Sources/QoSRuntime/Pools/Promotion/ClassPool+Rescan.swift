@@ -2,7 +2,8 @@ import QoSCore
 import Synchronization
 
 extension ClassPool {
-    /// The loop's look: as ``raiseWaiting(limit:move:)``, and what workers that stand aside have queued goes to others.
+    /// Runs the loop's look: like ``raiseWaiting(limit:move:)``, and the queued nodes of workers that stand aside go to
+    /// others.
     func rescan(limit: Int, move: (JobNode, QoSClass) -> Void) {
         let started = self.started
         extractRaised(started: started, limit: limit, move: move)
@@ -13,18 +14,21 @@ extension ClassPool {
         wakeForMoved()
     }
 
-    /// Moves the waiting tasks that something of a higher class waits for to the pool of that class (rule I4).
+    /// Moves waiting tasks to the pool of a higher class whose work waits for them (rule I4).
     ///
-    /// When a task is awaited by a higher one, the concurrency library raises its priority but tells no executor; so what
-    /// waits is looked through. It never waits for a worker's lock. The loop's thread, or a worker of a higher class.
+    /// When a higher task awaits a task, the concurrency library raises that task's priority but tells no executor. So
+    /// this function looks through the waiting nodes. It never waits for a worker's lock. The loop's thread, or a
+    /// worker of a higher class.
     ///
     /// - Parameters:
-    ///   - limit: how many nodes of each worker's queue to look at.
-    ///   - move: gets each task that has been raised, and its new class.
+    ///   - limit: the number of nodes of each worker's queue to look at.
+    ///   - move: called with each raised task and its new class.
     func raiseWaiting(limit: Int, move: (JobNode, QoSClass) -> Void) {
         if extractRaised(started: started, limit: limit, move: move) { wakeForMoved() }
     }
 
+    /// Takes the raised nodes out of the queues.
+    ///
     /// - Returns: whether nodes have gone from one queue of the pool to another.
     @discardableResult
     private func extractRaised(started: Int, limit: Int, move: (JobNode, QoSClass) -> Void) -> Bool {
@@ -41,19 +45,20 @@ extension ClassPool {
         return hasDistributed
     }
 
-    /// While nodes go from one queue to another they are in none, and those who park see none; and what was given to a worker may
-    /// have come after its last look.
+    /// Wakes a worker for moved nodes. During the move the nodes were in no queue, so a worker that parked saw none. A
+    /// worker may also have received nodes after its last look.
     private func wakeForMoved() {
         atomicMemoryFence(ordering: .sequentiallyConsistent)
         if hasWork() { wakeOne() }
         forwardIfClosed()
     }
 
-    /// What a worker that stands aside still has queued goes to one that runs; it stays where it is while none does, and whoever is
-    /// woken next finds it.
+    /// Gives the queued nodes of a worker that stands aside to a worker that runs. While none runs, the nodes stay, and
+    /// the worker that is woken next finds them.
     ///
-    /// Those that run may be busy for ever, and look at the others' queues only when their own is empty. A worker that parks does
-    /// this for itself; the loop does it once more for what another has put there at the same moment.
+    /// The running workers may be busy forever, and they look at other queues only when their own is empty. A worker
+    /// that parks calls this itself. The loop does so once more, for nodes that another thread has added at the same
+    /// time.
     ///
     /// Threading: the worker itself or the loop's thread.
     func relieve(_ index: Int) {
@@ -66,25 +71,25 @@ extension ClassPool {
         }
     }
 
-    /// How many nodes have been taken out of the pool's queues to be run, and how many wait in them.
+    /// The number of nodes taken out of the pool's queues to be run, and the number that wait in them.
     var takenAndWaiting: (taken: UInt64, waiting: Int) {
         var (steps, waiting) = (UInt64(0), injection.isEmpty ? 0 : 1)
         for index in 0..<started {
-            // A job that runs has begun only: an odd step.
+            // A running job has only begun: an odd step.
             steps &+= unsafe (workers[index].jobSteps.load(ordering: .relaxed) + 1) / 2
             waiting += unsafe workers[index].queue.count
         }
         return (steps, waiting)
     }
 
-    /// What has come in is put into the workers' queues, where it can be looked through; what finds no place there is looked through
-    /// at once: the class may be paused, and have no worker.
+    /// Moves new nodes into the workers' queues, where they can be looked through. Looks at once through the nodes that
+    /// find no place there: the class may be paused, and have no worker.
     ///
-    /// - Returns: whether there was anything.
+    /// - Returns: whether there were any nodes.
     private func distributeInjected(started: Int, move: (JobNode, QoSClass) -> Void) -> Bool {
         var rest = injection.takeAll()
         guard !rest.isEmpty else { return false }
-        // Those that run first: they come to it without being woken.
+        // Running workers first: they come to the nodes without being woken.
         for turn in 0..<2 * started where !rest.isEmpty {
             let (index, wantsParked) = (turn % started, turn >= started)
             if unsafe workers[index].isParked == wantsParked {
@@ -97,7 +102,8 @@ extension ClassPool {
         return true
     }
 
-    /// The class that a waiting node has been raised to since it was queued; `nil` when it is in the right pool.
+    /// Returns the class to which a waiting node has been raised since it was queued; `nil` when it is in the right
+    /// pool.
     private func raisedClass(of node: JobNode) -> QoSClass? {
         guard node.tag.isJob, let live = ConcurrencyRuntime.livePriority(node.job) else { return nil }
         guard live > node.job.priority.rawValue else {
@@ -107,7 +113,7 @@ extension ClassPool {
         return raised > qosClass ? raised : nil
     }
 
-    /// The same for a task whose priority is above the class of its executor, and so did not rise.
+    /// Returns the same for a task whose priority is above its executor's class, and so did not rise.
     @inline(never)
     private func raisedWithoutRecord(_ node: JobNode) -> QoSClass? {
         guard let own = ExecutorIndex.qosClass(at: node.tag.executor), own <= qosClass else { return nil }

@@ -2,19 +2,22 @@ import QoSCore
 import QoSKernel
 import Synchronization
 
-// What runs is raised because something of a higher class waits for it (`Docs/Protocols/promotion.md`).
+// Running work is raised when work of a higher class waits for it (`Docs/Protocols/promotion.md`).
 
 extension PoolGroup {
-    /// Raises the running tasks that something of a higher class waits for (rule I4). The loop's thread, or a worker of a higher class.
+    /// Raises the running tasks for which work of a higher class waits (rule I4). The loop's thread, or a worker of a
+    /// higher class.
     ///
-    /// - Parameter waiter: the task of a higher class that the calling worker ran last, and that may have begun to wait.
+    /// - Parameter waiter: the task of a higher class that the calling worker ran last, and that may have begun to
+    ///   wait.
     func promoteRunning(rank: Int, awaitedBy waiter: (address: UInt, rank: Int)? = nil) {
         let started = unsafe pools[rank].started
         for index in 0..<started {
             let worker = unsafe pools[rank].workers + index
             guard unsafe worker.pointee.mayBeRaised else { continue }
-            // All of it while the worker cannot leave the job: it would else be counted in a class in which it does not
-            // run any more, and a fence would stay up until its next job, which the fence itself may keep from it.
+            // All of it happens while the worker cannot leave the job. Otherwise the worker would be counted in a class
+            // in which it no longer runs. A fence would stay up until the worker's next job, which the fence itself may
+            // hold back.
             let promotion: Promotion? = unsafe worker.pointee.running.inspect { task in
                 let wanted = raisedClass(ofRunning: task, awaitedBy: waiter)
                 guard let wanted, wanted.rank > rank else { return nil }
@@ -30,27 +33,28 @@ extension PoolGroup {
         }
     }
 
-    /// The class that a running task was raised to; `nil` for one that was not.
+    /// Returns the class to which a running task was raised; `nil` for a task that was not raised.
     private func raisedClass(ofRunning task: UnownedJob, awaitedBy waiter: (address: UInt, rank: Int)?) -> QoSClass? {
         let live = ConcurrencyRuntime.livePriority(task).flatMap { $0 > task.priority.rawValue ? $0 : nil }
         if let live { return QoSClass(rawPriority: live) }
         if let raised = RaisedTasks.qosClass(of: TaskAddress(rawValue: JobNode(task).address)) { return raised }
-        // Whose priority was high from the start does not rise; the waiter is compared only, since the task may end meanwhile.
+        // A priority that was high from the start does not rise. The waiter is only compared, because the task may end
+        // meanwhile.
         guard let waiter, task.priority.rawValue >= QoSClass(atRank: waiter.rank).rawValue,
             ConcurrencyRuntime.latestWaiter(of: task)?.rawValue == waiter.address
         else { return nil }
         return QoSClass(atRank: waiter.rank)
     }
 
-    /// What is to be done about a promotion once its worker may go on: nobody waits for an observer.
+    /// The rest of a promotion, to be done once its worker may go on: no worker waits for an observer.
     struct Promotion {
         /// The workers to wake.
         var admitted = AdmittedWorkers()
-        /// What the worker was raised to; `nil` when it was as high already, or could not be.
+        /// The class to which the worker was raised; `nil` when it was already as high, or could not be raised.
         var raisedTo: QoSClass?
     }
 
-    /// Wakes who is admitted, and tells the observer. Any thread; under no lock.
+    /// Wakes the admitted workers, and tells the observer. Any thread; under no lock.
     func settle(
         _ promotion: Promotion, of worker: WorkerIdentity, _ reason: @autoclosure () -> PromotionReason
     ) {
@@ -59,8 +63,8 @@ extension PoolGroup {
         observe(.promotedRunning(worker: worker, to: qosClass, reason()))
     }
 
-    /// Raises a worker to what the items of work queues that it runs are raised to, and takes a raise back that nothing demands
-    /// any more: a wait that is over (rules I1, I3, B13).
+    /// Adjusts a worker to the levels of the work queue items that it runs (rules I1, I3, B13). Raises the worker if an
+    /// item was raised, and takes back a raise whose wait is over.
     private func adjustForItems(_ worker: UnsafeMutablePointer<Worker>, own: QoSClass) {
         var label: String?
         let promotion: Promotion = unsafe worker.pointee.items.inspect { level in
@@ -82,19 +86,20 @@ extension PoolGroup {
         unsafe settle(promotion, of: worker.pointee.identity, .queue(label))
     }
 
-    /// Takes a part of a raise back, or all of it.
+    /// Takes back a raise, or a part of it.
     private func lower(
         _ worker: UnsafeMutablePointer<Worker>, from own: QoSClass, to needed: QoSClass
     ) -> AdmittedWorkers {
         let thread = ThreadID(rawValue: unsafe worker.pointee.threadID.load(ordering: .relaxed))
         return unsafe worker.pointee.boost.withLock { boost in
             guard let current = boost, current.qosClass > needed else { return AdmittedWorkers() }
-            // A lock's holder keeps its raise until it unlocks; a blocked worker is counted nowhere, and the next look finds it.
+            // A lock's holder keeps its raise until it unlocks. A blocked worker is counted in no class, and the next
+            // look finds it.
             if unsafe current.endsWithLock || worker.pointee.isBlocked { return AdmittedWorkers() }
             var admitted = AdmittedWorkers()
             switch current.means {
             case .effects:
-                // Without the right to do so, the raise lasts until the end of the job.
+                // Without the right to lower the thread, the raise lasts until the end of the job.
                 guard giveEffects(of: needed, to: thread) else { return AdmittedWorkers() }
                 if isClosedForAll { unsafe hurry(worker) }
                 admitted = admission.workerMoved(from: current.qosClass, to: needed)
@@ -108,13 +113,13 @@ extension PoolGroup {
                     boost = WorkerBoost(qosClass: needed, means: .fence(lowerFence))
                 }
             }
-            // Last, since the worker may be counted elsewhere as soon as it has seen it.
+            // Last, because the worker may be counted elsewhere as soon as it has seen this.
             if boost == nil { unsafe worker.pointee.isBoosted.store(false, ordering: .releasing) }
             return admitted
         }
     }
 
-    /// Raises what a worker runs. The worker does not leave its job meanwhile.
+    /// Raises the running work of a worker. The worker does not leave its job meanwhile.
     private func promote(
         _ worker: UnsafeMutablePointer<Worker>, from own: QoSClass, to wanted: QoSClass, forLock: Bool = false
     ) -> Promotion {
@@ -127,8 +132,9 @@ extension PoolGroup {
                 return Promotion()
             }
             if unsafe worker.pointee.isBlocked {
-                // It is not counted anywhere; when it runs again, the next look finds a task that was raised. Nobody looks for a
-                // lock's holder: it gets its effects now, or its fence when it runs again, and is counted accordingly.
+                // The worker is counted in no class; when it runs again, the next look finds a raised task. No look
+                // finds a lock's holder: it gets its effects now, or its fence when it runs again, and is counted
+                // accordingly.
                 guard forLock else { return Promotion() }
                 let byEffects = giveEffects(of: wanted, to: thread)
                 guard byEffects || boost?.countedClass == nil else { return Promotion() }
@@ -144,7 +150,8 @@ extension PoolGroup {
             }
             var admitted = AdmittedWorkers()
             if unsafe worker.pointee.standing.load(ordering: .relaxed) == .atCheckpoint {
-                // The job is exempt from what it waits for (rule A3). If another thread has ended the wait, admission counts it already.
+                // The job is exempt from the wait (rule A3). If another thread has ended the wait, admission already
+                // counts the worker.
                 wakes = unsafe Worker.endWaiting(worker)
                 if wakes { admitted = admission.workerUnblocked(rank: own.rank) }
                 unsafe worker.pointee.standing.store(.counted, ordering: .sequentiallyConsistent)
@@ -186,16 +193,17 @@ extension PoolGroup {
     ///
     /// The worker holds the lock until this has returned, so it does not leave its job.
     ///
-    /// - Returns: what is to be settled once the caller has given back its locks.
+    /// - Returns: the promotion for ``settle(_:of:_:)``, once the caller has given back its locks.
     func raiseHolder(_ worker: UnsafeMutablePointer<Worker>, to wanted: QoSClass) -> Promotion {
         unsafe promote(worker, from: worker.pointee.pool.pointee.qosClass, to: wanted, forLock: true)
     }
 
-    /// The lock has been given back: what was done for it alone is undone. The worker's thread.
+    /// Undoes a raise that was made only for a lock, because the lock has been given back. The worker's thread.
     func endRaiseOfHolder(_ worker: UnsafeMutablePointer<Worker>) {
         let own = unsafe worker.pointee.pool.pointee.qosClass
         if unsafe worker.pointee.isBlocked { unsafe workerUnblocked(worker) }
-        // Counted anew under the lock under which it may be taken for blocked; if it has been since, the end of the job undoes it.
+        // Counted anew under the lock under which it may be taken for blocked. If that has happened, the end of the job
+        // undoes the raise.
         let ended: (WorkerBoost, AdmittedWorkers)? = unsafe worker.pointee.boost.withLock { boost in
             guard let present = boost, present.endsWithLock, unsafe !worker.pointee.isBlocked else { return nil }
             boost = nil
@@ -210,15 +218,16 @@ extension PoolGroup {
         wake(admitted)
     }
 
-    /// A worker that was raised gets the effects of its class again; once the scheduler is closed it is to come to its end instead. The
-    /// worker's thread.
+    /// Gives a raised worker the effects of its class again. Once the scheduler is closed, hurries the worker to its
+    /// end instead. The worker's thread.
     private func returnToClass(_ worker: UnsafeMutablePointer<Worker>, _ own: QoSClass) {
         _ = profile?.applier.apply(own)
         if isClosedForAll { unsafe hurry(worker) }
     }
 
-    /// Raises a worker that is to come to its end, where the kernel allows it, for good. Whoever lowers a thread of a worker looks
-    /// afterwards whether the scheduler is closed; whoever closes it raises the threads afterwards.
+    /// Raises a worker that has to end, if the kernel allows it, for good. A thread that lowers a worker's thread
+    /// checks afterwards whether the scheduler is closed. The thread that closes the scheduler raises the workers'
+    /// threads afterwards.
     func hurry(_ worker: UnsafeMutablePointer<Worker>) {
         let thread = unsafe worker.pointee.threadID.load(ordering: .sequentiallyConsistent)
         if thread != 0 { _ = giveEffects(of: .userInitiated, to: ThreadID(rawValue: thread)) }
@@ -237,7 +246,7 @@ extension PoolGroup {
         }
     }
 
-    /// The job that was raised has ended: everything is as before. The worker's thread.
+    /// Undoes the raise of a job that has ended. The worker's thread.
     func endBoost(of worker: UnsafeMutablePointer<Worker>, qosClass own: QoSClass) {
         let end: (boost: WorkerBoost, admitted: AdmittedWorkers)? = unsafe worker.pointee.boost.withLock { boost in
             unsafe worker.pointee.isBoosted.store(false, ordering: .releasing)
@@ -247,7 +256,7 @@ extension PoolGroup {
                 guard unsafe worker.pointee.isBlocked else {
                     return (ended, admission.workerMoved(from: ended.qosClass, to: own))
                 }
-                // It is counted nowhere; when it runs again, in its own class.
+                // The worker is counted in no class. When it runs again, its own class counts it.
                 unsafe worker.pointee.standing.store(.blocked(as: own), ordering: .sequentiallyConsistent)
                 return (ended, AdmittedWorkers())
             case .fence(let fence):

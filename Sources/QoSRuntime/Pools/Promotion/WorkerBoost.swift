@@ -1,18 +1,19 @@
 import QoSCore
 
-/// What was done for the job that a worker runs because something of a higher class waits for it, and has to be undone when
-/// the job has ended (`Docs/Protocols/promotion.md`).
+/// The raise of a worker's job because work of a higher class waits for the job. It has to be undone when the job has
+/// ended (`Docs/Protocols/promotion.md`).
 struct WorkerBoost {
-    /// The class that the job was raised to.
+    /// The class to which the job was raised.
     let qosClass: QoSClass
 
-    /// How.
+    /// The means of the raise.
     let means: Means
 
-    /// Whether it is for a lock that the job holds, and for nothing else: it then ends when the lock is given back (rule I2).
+    /// Whether the raise is only for a lock that the job holds. The raise then ends when the job gives back the lock
+    /// (rule I2).
     var endsWithLock = false
 
-    /// Where admission counts the worker because of it; `nil` for its own class.
+    /// The class in which admission counts the worker because of the raise; `nil` for its own class.
     var countedClass: QoSClass? {
         if case .effects = means { qosClass } else { nil }
     }
@@ -20,8 +21,8 @@ struct WorkerBoost {
     enum Means {
         /// The thread got the policy, nice value and slice of the class.
         case effects
-        /// The kernel does not allow that: the classes that compete with it take no jobs meanwhile. `nil` when enough fences
-        /// were up already.
+        /// The kernel does not allow that, so the competing classes take no jobs meanwhile. `nil` when enough fences
+        /// were already up.
         case fence(FenceID?)
     }
 }

@@ -1,18 +1,19 @@
 import CQoSShims
 import Synchronization
 
-/// The task that a worker runs, so that the loop can see whether something of a higher class waits for it.
+/// The task that a worker runs, published so that the loop can see whether work of a higher class waits for it.
 ///
-/// A task may free itself at the end of its last job, while somebody looks at it. So the worker retains it while it is
-/// published, takes it back before it releases it, and does not release it while somebody looks: the one that looks says so
-/// before it reads, the worker looks for that after it has taken the task back. Sequentially consistent, so one sees the other.
+/// A task may free itself at the end of its last job, while a thread looks at it. So the worker retains a task while
+/// the task is published. It retracts the task before the release, and does not release during a look. The looking
+/// thread counts itself before it reads. The worker checks that count after it has retracted the task. Sequentially
+/// consistent, so one sees the other.
 ///
-/// Threading: ``publish(_:)`` and ``retract()`` belong to the worker, ``inspect(_:)`` to any thread, several at a time.
+/// Threading: the worker calls ``publish(_:)`` and ``retract()``; any thread calls ``inspect(_:)``, several at a time.
 struct RunningTask: ~Copyable {
     private let address = Atomic<UInt>(0)
     private let looks = Atomic<Int>(0)
 
-    /// The worker is about to run a task.
+    /// Publishes the task that the worker is about to run.
     @inline(__always)
     func publish(_ task: UnownedJob) {
         let address = JobNode(task).address
@@ -20,8 +21,10 @@ struct RunningTask: ~Copyable {
         self.address.store(address, ordering: .releasing)
     }
 
-    /// The worker has come back from what it ran, published or not. What it wrote before is seen by whoever sees this, and whoever
-    /// does not has written before ``synchronize()`` what the worker reads after this.
+    /// Retracts the task after the worker has come back from its job, published or not.
+    ///
+    /// A thread that sees the retraction sees everything that the worker wrote before. If a thread does not see it, the
+    /// worker sees afterwards what that thread wrote before ``synchronize()``.
     @inline(__always)
     func retract() {
         let address = self.address.load(ordering: .relaxed)
@@ -31,18 +34,18 @@ struct RunningTask: ~Copyable {
         unsafe Self.object(at: address).release()
     }
 
-    /// Whether somebody looks at this moment.
+    /// Whether a thread is looking at this moment.
     var isInspected: Bool { looks.load(ordering: .sequentiallyConsistent) > 0 }
 
-    /// Whether nothing is published, as far as is known without a look.
+    /// Whether nothing is published, as far as a thread can tell without a look.
     var isEmpty: Bool { address.load(ordering: .relaxed) == 0 }
 
-    /// Takes the place of this look among the worker's retractions: see ``retract()``.
+    /// Orders this look among the worker's retractions: see ``retract()``.
     func synchronize() {
         _ = address.load(ordering: .sequentiallyConsistent)
     }
 
-    /// Looks at the task, if there is one. Short: the worker may wait for it.
+    /// Looks at the task, if there is one. The body must be short: the worker may wait for it.
     @discardableResult
     func inspect<Result>(_ body: (UnownedJob) -> Result?) -> Result? {
         looks.wrappingAdd(1, ordering: .sequentiallyConsistent)
@@ -51,7 +54,7 @@ struct RunningTask: ~Copyable {
         return address == 0 ? nil : body(JobNode(address: address).job)
     }
 
-    /// The task as the object that it is.
+    /// Returns the task as the object that it is.
     @inline(__always)
     private static func object(at address: UInt) -> Unmanaged<AnyObject> {
         // SAFETY: the address is that of a task, which is a reference-counted object; it runs, so it is alive.

@@ -2,15 +2,15 @@ import QoSCore
 import QoSEventLoop
 import Synchronization
 
-// Work that has declared what becomes of it at a shutdown.
+// Work that has declared its behavior at a shutdown.
 
 extension Worker {
-    /// Whether the worker is in work that a shutdown does not wait for.
+    /// Whether the worker is in work for which a shutdown does not wait.
     var isContinuing: Bool {
         declared.load(ordering: .sequentiallyConsistent) == ShutdownBehavior.continue.rawValue
     }
 
-    /// The calling worker is about to run a job that declares something.
+    /// Notes that the calling worker is about to run a job with a declared behavior.
     static func begin(_ behavior: ShutdownBehavior?, of job: UnownedJob, _ worker: UnsafeMutablePointer<Worker>) {
         guard let behavior else { return }
         let group = unsafe worker.pointee.pool.pointee.group
@@ -23,7 +23,7 @@ extension Worker {
         }
     }
 
-    /// The calling worker runs a part of its job that declares something of its own.
+    /// Runs a part of the calling worker's job that declares a behavior of its own.
     static func performing(_ behavior: ShutdownBehavior, _ body: () -> Void) {
         guard let worker = unsafe current else { return body() }
         let around = unsafe worker.pointee.declared.load(ordering: .relaxed)

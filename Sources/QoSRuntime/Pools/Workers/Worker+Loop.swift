@@ -4,10 +4,10 @@ import QoSKernel
 import Synchronization
 
 extension Worker {
-    /// How long a worker may take no job from its queue before a thief takes its last node too. Nanoseconds.
+    /// The time without a job from its queue after which a worker loses its last node to a thief, too. Nanoseconds.
     private static let lastNodeGrace: UInt64 = 5_000
 
-    /// The life of a worker's thread: takes work, runs it, searches, parks, until the scheduler is closed.
+    /// Runs a worker's thread: takes work, runs it, searches, parks, until the scheduler is closed.
     static func runLoop(_ worker: UnsafeMutablePointer<Worker>) {
         unsafe cqos_set_current_worker(worker)
         unsafe worker.pointee.threadID.store(ThreadID.current.rawValue, ordering: .sequentiallyConsistent)
@@ -18,10 +18,10 @@ extension Worker {
         let rank = unsafe pool.pointee.qosClass.rank
         let timers = unsafe pool.pointee.timers
         let index = unsafe worker.pointee.index
-        // Whoever closed the scheduler has raised the threads that it knew.
+        // The closing thread has raised the threads that it knew.
         if group.isClosedForAll { unsafe group.hurry(worker) }
         var isSearching = true  // It was started for work, and counted.
-        // Whether a job has ended, and may wait for something, since the worker looked for that last.
+        // Whether a job has ended since the worker's last look for awaited work, and may wait for such work.
         var mayAwait = false
 
         while !group.isClosed {
@@ -49,7 +49,8 @@ extension Worker {
             } else if !group.isClosed {
                 unsafe park(worker, wasSearching: isSearching, isCounted: true)
                 if unsafe worker.pointee.retires { break }
-                // Whoever unparks a worker has counted it as searching, except at shutdown, when it no longer matters.
+                // A thread that unparks a worker has counted it as searching, except at shutdown, when that no longer
+                // matters.
                 isSearching = true
             }
         }
@@ -90,7 +91,8 @@ extension Worker {
         unsafe worker.pointee.resumedTask = 0
         unsafe worker.pointee.jobSteps.store(
             worker.pointee.jobSteps.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
-        // Also what says that the job has ended, before the look at `isBlocked`: whoever takes the worker for blocked looks afterwards.
+        // This also tells that the job has ended, before the look at `isBlocked`: a thread that takes the worker for
+        // blocked looks afterwards.
         unsafe worker.pointee.running.retract()
         if unsafe worker.pointee.isBlocked { unsafe worker.pointee.pool.pointee.group.workerUnblocked(worker) }
         if unsafe worker.pointee.isBoosted.load(ordering: .relaxed) {
@@ -99,24 +101,26 @@ extension Worker {
         }
     }
 
-    /// The next node of the own queue or the injection queue.
+    /// Returns the next node of the worker's own queue or the injection queue.
     ///
-    /// What has come in is taken in before each job: it stands behind what is queued already, and waits no longer than that. A
-    /// look every so many jobs would keep it outside for as many windows of a class that starves.
+    /// The worker takes in new nodes before each job. They go behind the nodes that are already queued, and wait no
+    /// longer than that. With a look only every so many jobs, a class that starves would leave them outside for as many
+    /// windows.
     @inline(__always)
     private static func nextNode(_ worker: UnsafeMutablePointer<Worker>) -> JobNode? {
         unsafe takeInjected(worker)
         return unsafe worker.pointee.queue.pop()
     }
 
-    /// Moves what others have submitted into the own queue, where the other workers can take from it.
+    /// Moves nodes that others have submitted into the own queue, where the other workers can take them.
     @inline(__always)
     private static func takeInjected(_ worker: UnsafeMutablePointer<Worker>) {
         let batch = unsafe worker.pointee.pool.pointee.injection.takeAll()
         if !batch.isEmpty { unsafe share(batch, from: worker) }
     }
 
-    /// For a moment the nodes were in no queue, and a worker that was woken for them and parked again may have seen none.
+    /// Shares a batch. For a moment the nodes were in no queue, and a worker that was woken for them and parked again
+    /// may have seen none.
     private static func share(_ batch: consuming NodeList, from worker: UnsafeMutablePointer<Worker>) {
         let isMoreThanOwn = batch.count > 1
         unsafe worker.pointee.queue.push(contentsOf: batch)
@@ -125,7 +129,7 @@ extension Worker {
         unsafe worker.pointee.pool.pointee.wakeOne()
     }
 
-    /// Looks at the other workers' queues, for a while where spinning is allowed.
+    /// Looks at the other workers' queues, for a while if spinning is allowed.
     private static func search(
         _ worker: UnsafeMutablePointer<Worker>, isSearching: inout Bool
     ) -> JobNode? {
@@ -169,16 +173,16 @@ extension Worker {
         return nil
     }
 
-    /// Goes to sleep until somebody adds work: publishes that it sleeps, looks once more, sleeps
+    /// Parks the worker until a thread adds work: publishes that the worker sleeps, looks once more, sleeps
     /// (`Docs/Protocols/wake-park.md`).
     ///
-    /// - Parameter isCounted: whether admission still counts the worker; not when it was told to park.
+    /// - Parameter isCounted: whether admission still counts the worker. It does not if it told the worker to park.
     static func park(_ worker: UnsafeMutablePointer<Worker>, wasSearching: Bool, isCounted: Bool) {
         let pool = unsafe worker.pointee.pool
         let index = unsafe worker.pointee.index
         unsafe worker.pointee.isIdle.store(true, ordering: .sequentiallyConsistent)
         if !isCounted { unsafe pool.pointee.relieve(index) }
-        // Before somebody can wake it again.
+        // Before another thread can wake the worker again.
         unsafe pool.pointee.group.places.sleeps(rank: pool.pointee.qosClass.rank, index)
         unsafe pool.pointee.update { word -> (PoolWord, Void)? in
             unsafe worker.pointee.nextParked.store(word.parkedTop.map { $0 + 1 } ?? 0, ordering: .relaxed)
@@ -205,7 +209,7 @@ extension Worker {
 }
 
 extension ClassPool {
-    /// A searching worker found work: when it was the last to search and there is more, another is woken.
+    /// Notes that a searching worker found work. If it was the last to search and there is more work, wakes another.
     func searchSucceeded() {
         let wasLast = update { word in word.workFound() }
         if wasLast == true, hasWork() { wakeOne() }

@@ -3,9 +3,10 @@ import QoSCore
 import QoSKernel
 import Synchronization
 
-/// A worker's state: allocated once with its pool, shared by its own thread and the thieves of its pool.
+/// A worker's state. It is allocated once with its pool, and shared by the worker's own thread and the thieves of its
+/// pool.
 ///
-/// Threading: `current` belongs to the worker's thread; the rest is guarded or atomic.
+/// Threading: only the worker's thread uses `current`; the rest is guarded or atomic.
 @safe
 struct Worker: ~Copyable {
     /// The position in the pool, 0 and up.
@@ -18,71 +19,76 @@ struct Worker: ~Copyable {
 
     let parker = Parker()
 
-    /// 1 + the index of the worker that parked before this one; 0 for none. Read by whoever takes this one off the stack.
+    /// 1 + the index of the worker that parked before this one; 0 for none. Read by the thread that takes this one off
+    /// the stack.
     let nextParked = Atomic<Int>(0)
 
     /// Whether admission counts the worker. Changes under the lock of `boost`.
     let standing = Atomic<WorkerStanding>(.counted)
 
-    /// Since when the worker waits at a checkpoint of its job, monotonic nanoseconds; 0 when it does not. The thread that sets it
-    /// to 0 has counted the worker, and wakes it.
+    /// The time since which the worker waits at a checkpoint of its job, monotonic nanoseconds; 0 when it does not
+    /// wait. The thread that resets the time to 0 has counted the worker, and wakes it.
     let waitsSince = Atomic<UInt64>(0)
 
-    /// Whether the job that runs is within ``QoS/withBlocking(_:)``; read by the loop.
+    /// Whether the running job is within ``QoS/withBlocking(_:)``; read by the loop.
     let hasDeclaredBlocking = Atomic<Bool>(false)
 
-    /// Whether the worker has a thread that goes on, so that other threads may put nodes into its queue. Changes under the queue's
-    /// lock or before the thread starts, on the loop's thread. A parked worker that is not open ends its thread.
+    /// Whether the worker has a thread that goes on, so that other threads may put nodes into its queue. Changes under
+    /// the queue's lock, or before the thread starts, on the loop's thread. A parked worker that is not open ends its
+    /// thread.
     let isOpen = Atomic<Bool>(false)
 
-    /// What the loop saw when it looked last; the loop's thread.
+    /// The results of the loop's last look; the loop's thread.
     var lastLook = WorkerLook()
 
     /// Whether the worker sleeps between two jobs, or is about to. Written by the worker's thread only.
     let isIdle = Atomic<Bool>(false)
 
-    /// The task that runs; `nil` for other work, which may have freed itself meanwhile. Owner only.
+    /// The running task; `nil` for other work, which may have freed itself meanwhile. Owner only.
     var current: JobNode?
 
-    /// The address of the task that ran last, to be compared only: it may be gone. 0 for none. Owner only.
+    /// The address of the task that ran last, only for comparison: the task may be gone. 0 for none. Owner only.
     var latestTask: UInt = 0
 
-    /// The yielded task that the running node resumes, to let it run at once; 0 for none. Owner only.
+    /// The yielded task that the running node resumes; it then runs at once. 0 for none. Owner only.
     var resumedTask: UInt = 0
 
-    /// The task that runs, for the loop to look at; not in the highest class, which nothing can raise.
+    /// The running task, for the loop's looks. Empty in the highest class, which nothing can raise.
     let running = RunningTask()
 
-    /// The serial lane whose items run, for the loop to look at.
+    /// The serial lane whose items run, for the loop's looks.
     let lane = RunningLane()
 
-    /// The items of work queues that run, one within the other, for the loop to look at.
+    /// The running items of work queues, one within the other, for the loop's looks.
     let items = RunningItems()
 
-    /// What the work that runs has declared for a shutdown: the raw value, 0 for nothing. Written by the worker's thread only.
+    /// The shutdown behavior that the running work has declared: the raw value, 0 for none. Written by the worker's
+    /// thread only.
     let declared = Atomic<UInt8>(0)
 
-    /// How the job that runs calls itself: the address of a literal, 0 for none. Written by the worker's thread only.
+    /// The label of the running job: the address of a literal, 0 for none. Written by the worker's thread only.
     let label = Atomic<UInt>(0)
 
-    /// The kernel's id of the worker's thread; 0 before it runs, and once what it has used is counted with those that have ended.
+    /// The kernel's id of the worker's thread. 0 before the thread runs, and once its processor time is counted with
+    /// that of ended threads.
     let threadID = Atomic<Int32>(0)
 
-    /// Whether the thread has come to its end, at shutdown.
+    /// Whether the thread has ended, at shutdown.
     let hasLeft = Atomic<Bool>(false)
 
-    /// What was done for the job that runs, and whether there is something to undo.
+    /// The raise of the running job, and whether there is one to undo.
     let boost = Lock<WorkerBoost?>(nil)
     let isBoosted = Atomic<Bool>(false)
 
-    /// Jobs begun plus jobs ended, so far: odd while one runs. Written by the worker's thread only.
+    /// The number of jobs begun plus the number of jobs ended, so far: odd while one runs. Written by the worker's
+    /// thread only.
     let jobSteps = Atomic<UInt64>(0)
 
-    /// Nodes taken from others, and sleeps, so far. Written by the worker's thread only.
+    /// The numbers of nodes taken from others and of sleeps, so far. Written by the worker's thread only.
     let nodesStolen = Atomic<UInt64>(0)
     let timesParked = Atomic<UInt64>(0)
 
-    /// Keeps what the next worker's thread writes off the cache lines of this one, which are fetched in pairs.
+    /// Keeps the next worker's writes off the cache lines of this one, which are fetched in pairs.
     private let padding = InlineArray<16, UInt64>(repeating: 0)
 
     init(index: Int, place: JobNode.Place, pool: UnsafeMutablePointer<ClassPool>) {
@@ -91,7 +97,7 @@ struct Worker: ~Copyable {
         unsafe self.pool = pool
     }
 
-    /// The worker that the calling thread is.
+    /// The worker of the calling thread.
     @inline(__always)
     static var current: UnsafeMutablePointer<Worker>? {
         // SAFETY: only `Worker.runLoop` sets the word, to a worker that outlives its thread.
@@ -102,17 +108,18 @@ struct Worker: ~Copyable {
     @inline(__always)
     var isBlocked: Bool { standing.load(ordering: .sequentiallyConsistent).isBlocked }
 
-    /// Whether the worker runs nothing now and is to start nothing: its queued nodes are for other workers.
+    /// Whether the worker runs nothing now and is to start nothing. Its queued nodes are for other workers.
     var isParked: Bool {
         isIdle.load(ordering: .sequentiallyConsistent) || standing.load(ordering: .sequentiallyConsistent) != .counted
     }
 
-    /// Whether it runs something that could be raised, or is raised, as far as is known without a look.
+    /// Whether the worker runs work that could be raised, or is raised, as far as a thread can tell without a look.
     var mayBeRaised: Bool {
         !running.isEmpty || !items.isEmpty || !lane.isEmpty || isBoosted.load(ordering: .acquiring)
     }
 
-    /// Whether the parked worker's thread is to end. The worker, or the loop for one that has a thread.
+    /// Whether the parked worker's thread has to end. Read by the worker, or by the loop for a worker that has a
+    /// thread.
     @inline(__always)
     var retires: Bool { !isOpen.load(ordering: .relaxed) }
 
@@ -127,9 +134,9 @@ struct Worker: ~Copyable {
         return unsafe worker.pointee.pool == pool
     }
 
-    /// Whether the worker has ended its job once the calling task is suspended: only if the job is that task by itself. An actor's job
-    /// goes on with the actor's next call, and a task that was begun at once (`Task.immediate`) leaves the rest of the job around it.
-    /// Owner only.
+    /// Whether the worker has ended its job once the calling task is suspended. That is so only if the job is the task
+    /// by itself. An actor's job goes on with the actor's next call. A task that was begun at once (`Task.immediate`)
+    /// leaves the rest of the job around it. Owner only.
     var isFreedBySuspension: Bool {
         current.map { ConcurrencyRuntime.currentTask?.rawValue == $0.address } ?? false
     }
@@ -143,23 +150,24 @@ struct Worker: ~Copyable {
             node.tag.isContinuation || node == current ? .last : node.address == resumedTask ? .now : .next)
     }
 
-    /// Puts nodes into this worker's queue from another thread. Returns them when the queue is in use, and when the worker is not
-    /// open: no thread would look there.
+    /// Puts nodes into this worker's queue from another thread. Returns them when the queue is in use, and when the
+    /// worker is not open: no thread would look there.
     func offer(_ nodes: consuming NodeList) -> NodeList {
         queue.offer(nodes, unless: { !isOpen.load(ordering: .relaxed) })
     }
 
-    /// Closes the queue of a worker that has no thread, and returns what is there. The loop's thread.
+    /// Closes the queue of a worker without a thread, and returns its nodes. The loop's thread.
     func close() -> NodeList {
         queue.takeAll { isOpen.store(false, ordering: .relaxed) }
     }
 
-    /// Ends the thread of the parked worker, and closes its queue; `false` when something is queued. The loop's thread.
+    /// Ends the thread of the parked worker, and closes its queue. Returns `false` if nodes are queued. The loop's
+    /// thread.
     func beginRetirement() -> Bool {
         queue.ifEmpty { isOpen.store(false, ordering: .relaxed) }
     }
 
-    /// The thread is about to end: what it has used is counted with those that have. The worker's thread.
+    /// Adds the processor time of the thread, which is about to end, to that of ended threads. The worker's thread.
     func accountThread() {
         let used = ThreadClock.nanoseconds(of: .current) ?? 0
         unsafe pool.pointee.counters.ended.withLock { ended in
@@ -169,12 +177,13 @@ struct Worker: ~Copyable {
         }
     }
 
-    /// How the innermost named part of the running job is called: by ``QoS/withLabel(_:_:)``, or by the work queue whose item it is;
-    /// `nil` for a job that says nothing. A task's own name cannot be read from another thread. The loop's thread.
+    /// The label of the innermost named part of the running job: that of ``QoS/withLabel(_:_:)``, or of the work queue
+    /// whose item runs. `nil` for a job without a label. A task's own name cannot be read from another thread. The
+    /// loop's thread.
     var jobLabel: String? {
         let address = label.load(ordering: .acquiring)
         if address != 0, let text = unsafe UnsafePointer<CChar>(bitPattern: address) {
-            // SAFETY: only `QoS.withLabel` sets it, to a literal, which lives for ever and ends with a zero.
+            // SAFETY: only `QoS.withLabel` sets it, to a literal, which lives forever and ends with a zero.
             return unsafe String(cString: text)
         }
         return items.innermostLabel

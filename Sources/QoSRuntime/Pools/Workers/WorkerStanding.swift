@@ -3,11 +3,11 @@ import Synchronization
 
 /// Whether admission counts a worker that has been started.
 ///
-/// One value for all of it: a worker that is blocked is not parked at a checkpoint, and admission counts neither.
+/// One value holds all of it: a blocked worker is not parked at a checkpoint, and admission counts neither.
 struct WorkerStanding: RawRepresentable, AtomicRepresentable, Equatable {
     let rawValue: UInt8
 
-    /// Admission counts the worker, or the worker says itself that it parks between two jobs.
+    /// Admission counts the worker, or the worker itself reports that it parks between two jobs.
     static let counted = WorkerStanding(rawValue: 0)
 
     /// The worker waits at ``QoS/checkpoint()``, its job unfinished.
