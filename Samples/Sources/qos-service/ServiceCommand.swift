@@ -105,7 +105,7 @@ struct ServiceCommand: ParsableCommand {
         }
     }
 
-    /// What was given, by its key.
+    /// The given arguments by key.
     private var arguments: [String: ConfigContent] {
         let texts = [
             "host": host, "socket": socket, "access": access, "tokenFile": tokenFile, "indexDir": indexDir,

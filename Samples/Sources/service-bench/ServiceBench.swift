@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Synchronization
 
-/// Measures what searches take while the service indexes, beside what they take while it rests.
+/// Measures the time of searches while the service indexes, and while it rests.
 @main
 struct ServiceBench: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -41,7 +41,7 @@ struct ServiceBench: ParsableCommand {
         var program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
             .appending(path: "qos-service").path
         if unprivileged {
-            // The program and the place of the index have to be the other user's to use.
+            // The other user must be able to use the program and the place of the index.
             try FileManager.default.copyItem(atPath: program, toPath: place + "/qos-service")
             program = place + "/qos-service"
             let rights: [FileAttributeKey: Any] = [.ownerAccountID: 65_534, .groupOwnerAccountID: 65_534]
@@ -72,7 +72,7 @@ struct ServiceBench: ParsableCommand {
         let idle = try load.run(queries, seconds: seconds)
         let before = try service.wait { $0.complete && $0.state == "idle" }.settled
         try corpus.touch()
-        // A pass may have begun while the files were touched; what it saw, the next one sees again.
+        // A pass may have begun while the files were touched. The next one sees its files again.
         try service.wait { $0.state == "indexing" }
         let isOver = Atomic(false)
         let watched = Mutex<Double>(0)
