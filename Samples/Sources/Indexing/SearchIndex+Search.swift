@@ -40,8 +40,8 @@ extension SearchIndex {
     /// Blocks the calling thread while the database reads. Any thread may call it.
     ///
     /// - Parameters:
-    ///   - id: The number of the file, as hits have it.
     ///   - id: The number of the file, as in a hit.
+    ///   - lines: The numbers of the lines, from 1.
     ///   - control: Ends the reading early.
     /// - Throws: `SearchError`.
     public func excerpt(

@@ -36,14 +36,19 @@ public enum QoSProcess {
     ///
     /// **How the process ends**
     ///
-    /// | what happens | exit status |
+    /// | event | exit status |
     /// |---|---|
     /// | the body returns | 0 |
     /// | the body throws ``ExitStatus`` | its code |
     /// | the body throws anything else | 1, and the error on standard error |
-    /// | SIGINT, SIGTERM | the body's task is cancelled and has ``Configuration/signalGrace`` to end; then as above, except that a `CancellationError` gives 128 + the signal's number, as does the end of the grace |
-    /// | the body ends while work that declared `ShutdownBehavior.block` goes on | as above, when that has ended, or after ``Configuration/signalGrace`` |
-    /// | one of these signals a second time, or while such work is waited for | 128 + the signal's number, at once |
+    /// | the body ends after SIGINT or SIGTERM | as above, but 128 + the signal's number for a `CancellationError` |
+    /// | the body exceeds its grace after such a signal | 128 + the signal's number |
+    /// | one of these signals comes a second time | 128 + the signal's number, at once |
+    /// | one of these signals comes while the end waits for work | 128 + the signal's number, at once |
+    ///
+    /// SIGINT and SIGTERM cancel the body's task, which then has ``Configuration/signalGrace`` to end. If work that
+    /// declared `ShutdownBehavior.block` goes on after the body, the end waits for the work, for at most
+    /// ``Configuration/signalGrace``.
     ///
     /// `DispatchQueue.main` keeps working: its blocks run on the main thread between the main actor's jobs.
     ///

@@ -43,7 +43,7 @@ public struct SchedulerSnapshot: Sendable, Hashable, Codable {
         public let oldestWaitNanoseconds: UInt64
         /// The longest wait of a job seen so far, in nanoseconds, with the same precision.
         public let longestWaitNanoseconds: UInt64
-        /// The number of waiting jobs moved into this pool from lower classes, because work of this class waits for
+        /// The number of waiting jobs moved into the pool from lower classes, because work of the pool's class awaits
         /// them (rule I4).
         public let movedIn: UInt64
         /// The number of running jobs of this class that were raised by the effects of a higher class on their thread.

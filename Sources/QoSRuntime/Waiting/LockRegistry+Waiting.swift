@@ -158,7 +158,7 @@ extension LockRegistry {
         }
     }
 
-    /// Notes that others wait for a lock of a party, the highest of them at this level.
+    /// Notes the highest level of the waiters for a lock of a party.
     func demand(
         _ level: LevelCode, of holder: LockParty, for resource: LockResource, _ effects: inout LockEffects
     ) {

@@ -56,7 +56,7 @@ final class QueueCore: Sendable {
         /// The active entries that a worker reached while the queue was suspended.
         var stalled: [WorkEntry] = []
 
-        /// The threads that wait for entries of this queue and could run them.
+        /// The waiting threads that could run entries of this queue.
         var helpers: [ThreadWait] = []
 
         /// The entry for the next synchronous submission that finds a serial queue idle. The entry and the queue refer

@@ -75,7 +75,7 @@ final class SyncEntry: WorkEntry, @unchecked Sendable {
         return true
     }
 
-    /// Runs an entry that already has its turn, inside the entries that stand for it, and gives the turns back.
+    /// Runs an entry that already has its turn, inside its carriers, and gives the turns back.
     func runEntered() {
         var outermost: WorkEntry = self
         while let carrier = outermost.carrier { outermost = carrier }

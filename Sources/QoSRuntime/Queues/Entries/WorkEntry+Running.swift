@@ -9,7 +9,7 @@ extension WorkEntry {
         unsafe cqos_current_item().map { unsafe Unmanaged<WorkEntry>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// The entry around this one on the thread that runs it. Read by that thread only.
+    /// The entry around this one on the same thread. Only that thread reads it.
     var outerEntry: WorkEntry? {
         // SAFETY: as above.
         unsafe outer.map { unsafe Unmanaged<WorkEntry>.fromOpaque($0).takeUnretainedValue() }

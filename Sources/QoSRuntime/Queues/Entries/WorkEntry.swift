@@ -112,7 +112,7 @@ class WorkEntry: PoolEntry, @unchecked Sendable {
     /// The level that the entry and its waiters demand. The queue's lock.
     final var demand: LevelCode { waits.max().map { max($0, base) } ?? base }
 
-    // MARK: Who runs it
+    // MARK: Claiming
 
     /// Whether a thread runs the entry or has run it.
     final var isStarted: Bool { phase.load(ordering: .acquiring) != Phase.waiting }
