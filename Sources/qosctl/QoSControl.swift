@@ -5,7 +5,7 @@ import ArgumentParser
 struct QoSControl: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "qosctl",
-        abstract: "Shows the rights of this machine and process for quality of service.",
+        abstract: "Shows what this machine and process can do for quality of service.",
         discussion:
             "Exit status: 0 on success, 1 on failure, 64 for unknown arguments.",
         subcommands: [Doctor.self])
