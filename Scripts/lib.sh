@@ -1,4 +1,4 @@
-# What the scripts share. Sourced, not run.
+# The common part of the scripts. Sourced, not run.
 # shellcheck shell=bash
 
 # shellcheck disable=SC2034 # the scripts that source this use it
@@ -7,7 +7,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 say() { printf '\n== %s\n' "$*"; }
 fail() { printf 'error: %s\n' "$*" >&2; exit 1; }
 
-# Installs missing Debian packages: as root, or through sudo where that asks for nothing; else says what to install.
+# Installs missing Debian packages, as root or through sudo without a password. Otherwise prints their names.
 need_packages() {
     local missing=()
     for package in "$@"; do
@@ -32,7 +32,7 @@ need_packages() {
                 "${missing[@]}"; } || fail "apt-get could not install ${missing[*]}"
 }
 
-# The toolchain, and the system libraries that everything is built with.
+# Checks the toolchain, and installs missing system libraries that every build needs.
 need_build_tools() {
     command -v swift >/dev/null 2>&1 ||
         fail "no 'swift' in PATH: install a Swift 6.3 toolchain from https://www.swift.org/install/linux/"

@@ -5,8 +5,8 @@ import ArgumentParser
 struct QoSControl: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "qosctl",
-        abstract: "Looks at what this machine and process can do for quality of service.",
+        abstract: "Shows what this machine and process can do for quality of service.",
         discussion:
-            "Exit status: 0 when the command did what it says, 1 when it failed, 64 for arguments it does not know.",
+            "Exit status: 0 on success, 1 on failure, 64 for unknown arguments.",
         subcommands: [Doctor.self])
 }

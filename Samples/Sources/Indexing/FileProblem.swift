@@ -1,4 +1,4 @@
-/// A file of which the index has nothing, or only the first part.
+/// A file that is missing from the index, or of which only the first part is there.
 public struct FileProblem: Sendable, Hashable, Codable {
     /// The number of problems that a status lists at most.
     static let limit = 100
@@ -7,6 +7,6 @@ public struct FileProblem: Sendable, Hashable, Codable {
     public let path: String
     /// A raw value of `FileReason`, or `truncated`.
     public let reason: String
-    /// The system's words, if there are any.
+    /// The system's message, if there is one.
     public let detail: String
 }

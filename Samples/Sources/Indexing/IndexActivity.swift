@@ -1,16 +1,16 @@
-/// What an index is doing.
+/// The current activity of an index.
 public enum IndexActivity: String, Sendable, Hashable, Codable {
-    /// Nothing; the last pass came to its end, or none has begun.
+    /// None. The last pass came to its end, or none has begun.
     case idle
     /// Walking the folder and comparing it with the index.
     case scanning
-    /// Removing what is gone.
+    /// Removing files that no longer exist.
     case sweeping
     /// Reading files.
     case indexing
     /// Putting the parts of the full-text index in order.
     case merging
-    /// Nothing; the last pass was stopped, or failed, before its end.
+    /// None. The last pass was stopped, or failed, before its end.
     case stopped
     /// Waiting until the cause in `IndexStatus.pause` is gone.
     case paused

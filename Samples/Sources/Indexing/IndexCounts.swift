@@ -1,8 +1,8 @@
-/// How many files stand where; also used as a difference, then with negative numbers.
+/// The numbers of files by state. Also used as a difference, then with negative numbers.
 public struct IndexCounts: Sendable, Hashable, Codable {
-    /// Files that the scans saw and that are still there.
+    /// Files that the scans saw and that still exist.
     public private(set) var files = 0
-    /// Files that are known and not yet read.
+    /// Known files that are not read yet.
     public private(set) var pending = 0
     /// Files whose text is in the index.
     public private(set) var indexed = 0
@@ -15,7 +15,7 @@ public struct IndexCounts: Sendable, Hashable, Codable {
     /// Skipped and failed files by reason, the raw values of `FileReason`.
     public private(set) var reasons: [String: Int] = [:]
 
-    /// Files that are there and could not be read.
+    /// Existing files that could not be read.
     public var unread: Int {
         [FileReason.denied, .unreadable].reduce(0) { $0 + reasons[$1.rawValue, default: 0] }
     }
@@ -36,7 +36,7 @@ public struct IndexCounts: Sendable, Hashable, Codable {
         if let reason { reasons[reason.rawValue] = 1 }
     }
 
-    /// Adds another count, several times over or, with a negative number, away.
+    /// Adds another count, several times, or subtracts it with a negative number.
     mutating func add(_ other: IndexCounts, times: Int = 1) {
         files += other.files * times
         pending += other.pending * times

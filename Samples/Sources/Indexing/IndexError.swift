@@ -1,20 +1,20 @@
 public import TreeScan
 
-/// Why an index cannot be opened, or a pass cannot go on.
+/// A failure to open an index, or to continue a pass.
 public enum IndexError: Error, Sendable, CustomStringConvertible {
-    /// The folder to be indexed cannot be listed.
+    /// The folder to index cannot be listed.
     case folder(TreeScanError)
     /// Another process, or another part of this one, has the index open.
     case inUse(directory: String, process: Int32?)
     /// The index's own folder cannot be made or written to.
     case directory(path: String, reason: String)
-    /// The database is somebody else's.
+    /// The database belongs to another program.
     case notAnIndex(path: String)
     /// The index was made for another folder.
     case otherFolder(path: String, folder: String)
     /// The database is damaged.
     case damaged(path: String, detail: String)
-    /// The files of the open index were removed, or others put in their place.
+    /// The files of the open index were removed, or others were put in their place.
     case lost(path: String)
     /// The database failed in another way.
     case database(path: String, detail: String)
@@ -23,7 +23,7 @@ public enum IndexError: Error, Sendable, CustomStringConvertible {
     /// The index was closed.
     case closed
 
-    /// What failed, and what to do about it.
+    /// The failure and its remedy.
     public var description: String {
         switch self {
         case .folder(let error):

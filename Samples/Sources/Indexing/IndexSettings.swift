@@ -1,21 +1,22 @@
 internal import Glibc
 public import TreeScan
 
-/// How an index is made.
+/// The settings of an index.
 public struct IndexSettings: Sendable {
-    /// Bytes of text that are read of one file at most; the rest is not indexed and the file is marked as truncated.
+    /// The maximum number of bytes of text to read of one file. The rest is not indexed, and the file is marked as
+    /// truncated.
     public var textLimit: Int
 
-    /// What the scan leaves out; the index's own folder is always left out.
+    /// The entries that the scan leaves out. The index's own folder is always left out.
     public var scan: ScanOptions
 
-    /// Bytes that the database may occupy, or nil for no limit; beyond it the pass pauses as on a full disk.
+    /// The maximum size of the database in bytes, or nil for no limit. Above it the pass pauses as on a full disk.
     public var databaseSizeLimit: Int?
 
     /// The wall clock, in nanoseconds since 1970, that decides which files are racy.
     public var now: @Sendable () -> Int64
 
-    /// Options; by default 4 MiB of text per file, no limit for the database and the system's clock.
+    /// Makes settings; by default 4 MiB of text per file, no limit for the database and the system's clock.
     public init(
         textLimit: Int = 4 * 1024 * 1024,
         scan: ScanOptions = ScanOptions(),
@@ -28,7 +29,7 @@ public struct IndexSettings: Sendable {
         self.now = now
     }
 
-    /// Nanoseconds since 1970, clock_gettime(2) with `CLOCK_REALTIME`. Any thread may call it.
+    /// Returns nanoseconds since 1970, clock_gettime(2) with `CLOCK_REALTIME`. Any thread may call it.
     public static func systemTime() -> Int64 {
         var time = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &time)

@@ -4,13 +4,13 @@ public struct IndexStatus: Sendable, Hashable, Codable {
     public let folder: String
     /// The path of the database.
     public let database: String
-    /// How many files stand where.
+    /// The numbers of files by state.
     public internal(set) var counts = IndexCounts()
-    /// What is being done.
+    /// The current activity.
     public internal(set) var activity = IndexActivity.idle
-    /// Why nothing is being done, while the activity is `paused` or after a pass that failed.
+    /// The reason for no activity, while the activity is `paused` or after a pass that failed.
     public internal(set) var pause: String?
-    /// Something the user should know, for example that a damaged index was moved aside.
+    /// A message for the user, for example that a damaged index was moved aside.
     public internal(set) var notice: String?
     /// Whether a scan has ended since the index was opened, so that `counts.pending` covers the whole folder.
     public internal(set) var hasScanned = false
@@ -34,7 +34,7 @@ public struct IndexStatus: Sendable, Hashable, Codable {
 
     /// Whether an answer given now covers the whole text of every file in the folder, as of the last scan.
     ///
-    /// Not while files wait to be read, after a pass that failed, or when something could not be read, or only in part.
+    /// False while files wait to be read, after a pass that failed, or when a file could not be read, or only in part.
     public var isComplete: Bool {
         hasScanned && pause == nil && unreadable == 0 && counts.pending == 0 && counts.unread == 0
             && counts.truncated == 0

@@ -2,7 +2,7 @@ internal import GRDB
 internal import TreeScan
 
 extension SearchIndex {
-    /// An open database, with the notice that its opening left.
+    /// An open database, with the notice from its opening.
     struct Opened {
         var pool: DatabasePool
         var counts = IndexCounts()
@@ -10,7 +10,7 @@ extension SearchIndex {
         var notice: String?
     }
 
-    /// Opens or makes the database; one that is damaged or outdated is moved aside, because the files can be read again.
+    /// Opens or makes the database. A damaged or outdated one is moved aside, because the files can be read again.
     static func openDatabase(
         _ files: IndexFiles,
         folder: String,
@@ -53,7 +53,7 @@ extension SearchIndex {
         return try makeDatabase(files, folder: folder, options: options, notice: notice)
     }
 
-    /// Moves a damaged database aside; the result tells the user.
+    /// Moves a damaged database aside. The result tells the user.
     static func moveDamagedAside(
         _ files: IndexFiles,
         detail: String,
@@ -82,7 +82,7 @@ extension SearchIndex {
         }
     }
 
-    /// Any error of the layers below as one of the index's.
+    /// Turns an error of the layers below into one of the index's.
     static func translate(_ error: any Error, _ files: IndexFiles) -> IndexError {
         switch error {
         case let error as IndexError: error

@@ -7,9 +7,9 @@ extension SearchIndex {
 
     /// Answers a query from what is indexed at this moment.
     ///
-    /// Blocks the calling thread while the database reads, typically for milliseconds, and never waits for a pass.
-    /// Any thread may call it. The time grows with the number of matching files, all of which are ranked; a single
-    /// prefix of one or two letters, which says next to nothing, is not ranked.
+    /// Blocks the calling thread while the database reads, typically for milliseconds, and never waits for a pass. Any
+    /// thread may call it. The time grows with the number of matching files, which are all ranked. A single prefix of
+    /// one or two letters says next to nothing, and is not ranked.
     ///
     /// - Parameters:
     ///   - query: The query.
@@ -19,7 +19,7 @@ extension SearchIndex {
         _ query: SearchQuery,
         control: SearchControl = SearchControl()
     ) throws(SearchError) -> SearchAnswer {
-        // Taken first: what is committed after this moment may be found, but is still counted as pending.
+        // Taken first. Later commits may be found, but still count as pending.
         let status = board.current
         return try read(query.syntax == .fts ? query.text : nil, control) { database in
             let hits = try Self.hits(query, in: database, control)
@@ -40,7 +40,7 @@ extension SearchIndex {
     /// Blocks the calling thread while the database reads. Any thread may call it.
     ///
     /// - Parameters:
-    ///   - id: The number of the file, as hits have it.
+    ///   - id: The number of the file, as in a hit.
     ///   - lines: The numbers of the lines, from 1.
     ///   - control: Ends the reading early.
     /// - Throws: `SearchError`.
@@ -62,7 +62,7 @@ extension SearchIndex {
         }
     }
 
-    /// Reads from the database under a control; `expression` is the user's own query, if it can be wrong.
+    /// Reads from the database under a control. `expression` is the user's own query, if it can be wrong.
     private func read<Value>(
         _ expression: String?,
         _ control: SearchControl,
@@ -91,7 +91,7 @@ extension SearchIndex {
         in database: Database,
         _ control: SearchControl
     ) throws -> [SearchHit] {
-        // The files are chosen first, by number, so that the text is read of those alone that are shown.
+        // The files are chosen first, by number. So only the text of the shown files is read.
         let chosen =
             query.isRanked
             ? "SELECT rowid, rank AS score FROM document WHERE document MATCH ? ORDER BY rank LIMIT ? OFFSET ?"
@@ -119,7 +119,7 @@ extension SearchIndex {
         return hits
     }
 
-    /// How many files match; more than the limit when there are more than that. O(matches), up to the limit.
+    /// Returns the number of matching files, or more than the limit if there are more. O(matches), up to the limit.
     private static func total(_ query: SearchQuery, _ found: Int, in database: Database) throws -> Int {
         if query.offset == 0, found < query.limit { return found }
         let statement = try database.cachedStatement(

@@ -4,10 +4,10 @@ internal import TreeScan
 
 /// A full-text index of the text files below a folder.
 ///
-/// It is filled by passes (`makePass`), one at a time, and can be searched at any moment from any thread. Its files
-/// are derived from the folder: whatever is wrong with them can be repaired by making them anew.
+/// Passes (`makePass`) fill it, one at a time. Any thread can search it at any moment. Its files are derived from the
+/// folder: making them anew repairs any problem with them.
 public final class SearchIndex: Sendable {
-    /// Whether the database is open; it is closed for good, or for the moment in which it is made anew.
+    /// The database, open or closed. It is closed for good, or while it is made anew.
     enum Connection {
         case open(DatabasePool, FileIdentity?)
         case closed
@@ -18,14 +18,14 @@ public final class SearchIndex: Sendable {
     let options: IndexSettings
     let board: StatusBoard
     let isPassUnderWay = Mutex(false)
-    /// What a search learned about damage to the database; the pass acts on it.
+    /// Damage to the database that a search reported. The pass acts on it.
     private let reportedDamage = Mutex<String?>(nil)
     private let lock: Mutex<IndexLock>
     private let connection: Mutex<Connection>
 
     /// Opens the index of `folder` that is kept in `directory`, or makes an empty one there.
     ///
-    /// After an unclean end every page is checked first, which takes about a second per gigabyte or two. A damaged
+    /// After an unclean end it first checks every page, which takes about a second per gigabyte or two. A damaged
     /// database is moved aside to `index.sqlite.corrupt-<time>`, and `status.notice` says so.
     ///
     /// - Throws: `IndexError` when the folder cannot be listed, the index is in use, or its place cannot be written to.
@@ -54,12 +54,12 @@ public final class SearchIndex: Sendable {
         publish(opened)
     }
 
-    /// The state now. Any thread may call it; it waits for nothing.
+    /// The state now. Any thread may read it. It waits for nothing.
     public var status: IndexStatus {
         board.current
     }
 
-    /// Begins a pass over the folder; one thread at a time may drive it.
+    /// Begins a pass over the folder. One thread at a time may drive it.
     ///
     /// - Throws: `IndexError` when the folder cannot be listed, another pass is under way, or the index is closed.
     public func makePass() throws(IndexError) -> IndexPass {
@@ -73,26 +73,26 @@ public final class SearchIndex: Sendable {
         }
     }
 
-    /// Whether the open database is the one that its path names; it is not when its folder was removed.
+    /// Whether the path still names the open database. It does not after its folder was removed.
     public var isInPlace: Bool {
         guard case .open(_, let identity) = connection.withLock({ $0 }) else { return true }
         return identity != nil && identity == files.identity
     }
 
-    /// Whether the index has to be made anew: a search met damage, or the files are gone. The next step of a pass fails
-    /// then.
+    /// Whether the index has to be made anew, because a search met damage or the files are gone. The next step of a
+    /// pass fails then.
     public var needsRebuild: Bool {
         damage != nil || !isInPlace
     }
 
     /// Moves a damaged database aside, if it is still there, and makes an empty one. The next pass fills it.
     ///
-    /// Searches that are under way fail; those that follow find what the new index has.
+    /// Running searches fail. Later ones search the new index.
     ///
     /// - Throws: `IndexError` when the database cannot be moved or made.
     public func rebuild(because detail: String) throws(IndexError) {
         guard let pool = disconnect() else { throw .closed }
-        // A damaged database may refuse to close in order; its files are moved all the same.
+        // A damaged database may refuse to close in order. Its files are moved all the same.
         try? pool.close()
         let notice = try Self.moveDamagedAside(files, detail: detail, options: options)
         try files.prepare()
@@ -105,14 +105,14 @@ public final class SearchIndex: Sendable {
         publish(opened)
     }
 
-    /// Writes the log back into the database and closes it; searches that are under way are waited for.
+    /// Writes the log back into the database and closes it. Waits for running searches.
     ///
-    /// - Throws: `IndexError` when the database cannot be closed; its content is safe all the same.
+    /// - Throws: `IndexError` when the database cannot be closed. Its content is safe all the same.
     public func close() throws(IndexError) {
         guard let pool = disconnect() else { return }
         do {
-            // The last connection to close is a reader, which cannot write the log back. Where it fails, as on a full
-            // disk, the log keeps what it holds and the next start reads it.
+            // The last connection to close is a reader, which cannot write the log back. If this fails, as on a full
+            // disk, the log keeps its content and the next start reads it.
             try? pool.writeWithoutTransaction { database in
                 try database.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
             }
@@ -129,12 +129,12 @@ public final class SearchIndex: Sendable {
         return pool
     }
 
-    /// The damage that was reported, if any.
+    /// The reported damage, if any.
     var damage: String? {
         reportedDamage.withLock { $0 }
     }
 
-    /// Notes damage that a search came upon.
+    /// Notes damage that a search met.
     func report(damage detail: String) {
         reportedDamage.withLock { $0 = detail }
         board.update { $0.notice = "A search found the index damaged (\(detail)). It is made anew from the files." }

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// The status of an index, written by the pass and read by everybody.
+/// The status of an index. The pass writes it, and any thread reads it.
 final class StatusBoard: Sendable {
     private let status: Mutex<IndexStatus>
 
@@ -13,7 +13,7 @@ final class StatusBoard: Sendable {
         status.withLock { $0 }
     }
 
-    /// Changes the status; `change` only assigns.
+    /// Changes the status. `change` only assigns.
     func update(_ change: (inout IndexStatus) -> Void) {
         status.withLock { change(&$0) }
     }

@@ -1,12 +1,12 @@
 internal import Glibc
 
-/// What an entry of a folder is, by the type bits of its mode (inode(7)).
+/// The kind of an entry of a folder, by the type bits of its mode (inode(7)).
 public enum FileKind: String, Sendable, CaseIterable {
     /// A regular file.
     case regular
     /// A folder.
     case directory
-    /// A symbolic link; it is never followed.
+    /// A symbolic link. It is never followed.
     case symbolicLink = "symbolic-link"
     /// A named pipe.
     case fifo

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// What tells one state of a file from another without reading it.
+/// The facts that tell one state of a file from another without reading it.
 public struct FileStamp: Hashable, Sendable {
     /// Length in bytes.
     public let size: Int64
@@ -14,10 +14,10 @@ public struct FileStamp: Hashable, Sendable {
     /// The inode's number.
     public let inode: UInt64
 
-    /// The device the inode lives on.
+    /// The device of the inode.
     public let device: UInt64
 
-    /// A stamp from its parts.
+    /// Makes a stamp from its parts.
     public init(size: Int64, modified: Int64, changed: Int64, inode: UInt64, device: UInt64) {
         self.size = size
         self.modified = modified
@@ -36,11 +36,11 @@ public struct FileStamp: Hashable, Sendable {
         )
     }
 
-    /// Whether a later write could leave this stamp as it is, so that the file must be read again next time.
+    /// Whether a later write could leave this stamp unchanged. Such a file must be read again next time.
     ///
     /// File times advance with the kernel's tick, not with each write. A file whose times lie within `window` of the
-    /// moment it was looked at may be written once more without a visible change. Change times in the future (the
-    /// clock was set back) count as racy too; modification times there do not, because programs choose them.
+    /// look may be written once more without a visible change. Change times in the future (the clock was set back)
+    /// count as racy too. Modification times there do not, because programs choose them.
     ///
     /// - Parameters:
     ///   - now: The moment of the look, in nanoseconds since 1970.

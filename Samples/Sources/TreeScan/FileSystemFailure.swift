@@ -1,24 +1,24 @@
 internal import Glibc
 
-/// A system call on one entry of a tree that failed; a value, because the walk or the pass goes on.
+/// A failed system call on one entry of a tree. A value, because the walk or the pass goes on.
 public struct FileSystemFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The entry; everything below it is unknown too.
+    /// The entry. Everything below it is unknown too.
     public let path: RelativePath
 
-    /// What was tried, for example `open`.
+    /// The failed operation, for example `open`.
     public let operation: String
 
     /// The error number, errno(3).
     public let code: Int32
 
-    /// A failure from its parts.
+    /// Makes a failure from its parts.
     public init(path: RelativePath, operation: String, code: Int32) {
         self.path = path
         self.operation = operation
         self.code = code
     }
 
-    /// Whether the entry is gone, or something else stands in its place: ENOENT, ENOTDIR, ELOOP, ESTALE.
+    /// Whether the entry is gone, or another is in its place: ENOENT, ENOTDIR, ELOOP, ESTALE.
     public var isVanished: Bool {
         [ENOENT, ENOTDIR, ELOOP, ESTALE].contains(code)
     }
@@ -28,13 +28,13 @@ public struct FileSystemFailure: Error, Hashable, Sendable, CustomStringConverti
         code == EACCES || code == EPERM
     }
 
-    /// Whether this process or machine ran out of something, which says nothing about the file: EMFILE, ENFILE,
+    /// Whether the process or the machine has run out of a resource. This says nothing about the file: EMFILE, ENFILE,
     /// ENOMEM, ENOBUFS, EAGAIN.
     public var isExhaustion: Bool {
         [EMFILE, ENFILE, ENOMEM, ENOBUFS, EAGAIN].contains(code)
     }
 
-    /// One line: what failed, where and why.
+    /// One line with operation, path and reason.
     public var description: String {
         let place = path == .root ? "the folder itself" : path.description
         return "\(operation) \(place): \(SystemError.text(code))"

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A folder by device and inode, which hold under renames and other names.
+/// A folder by device and inode. Both stay the same under renames and other names.
 public struct FolderIdentity: Hashable, Sendable {
     /// The device.
     public let device: UInt64

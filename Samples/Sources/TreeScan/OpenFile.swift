@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A regular file that is open for reading; closed at the end of its life.
+/// A regular file that is open for reading. It is closed at the end of its life.
 public struct OpenFile: ~Copyable {
     /// The path below the root.
     public let path: RelativePath
@@ -27,7 +27,7 @@ public struct OpenFile: ~Copyable {
         close(descriptor)
     }
 
-    /// The stamp of the open file at this moment, fstat(2).
+    /// Returns the stamp of the open file at this moment, fstat(2).
     public func stamp() throws(FileSystemFailure) -> FileStamp {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else {
@@ -45,7 +45,7 @@ public struct OpenFile: ~Copyable {
         var bytes = unsafe [UInt8](unsafeUninitializedCapacity: expected) { buffer, count in
             failure = unsafe fill(UnsafeMutableRawBufferPointer(buffer), &count)
         }
-        // The file grew since it was measured: go on in growing pieces, up to the limit.
+        // The file grew after the measurement: go on in growing pieces, up to the limit.
         while failure == 0, bytes.count >= expected, bytes.count < limit {
             let more = min(limit - bytes.count, max(64 * 1024, bytes.count))
             let piece = unsafe [UInt8](unsafeUninitializedCapacity: more) { buffer, count in
@@ -58,7 +58,7 @@ public struct OpenFile: ~Copyable {
         return bytes
     }
 
-    /// Fills the buffer as far as the file goes; the result is an error number, or 0.
+    /// Fills the buffer as far as the file goes. Returns an error number, or 0.
     private func fill(_ buffer: UnsafeMutableRawBufferPointer, _ count: inout Int) -> Int32 {
         while count < buffer.count {
             let got = unsafe Glibc.read(descriptor, buffer.baseAddress?.advanced(by: count), buffer.count - count)

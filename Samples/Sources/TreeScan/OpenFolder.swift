@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// A folder that is being listed; it owns the directory stream and its descriptor.
+/// A folder that is being listed. It owns the directory stream and its descriptor.
 ///
 /// One thread at a time. Safe: the stream is made here, closed once, and never handed out.
 @safe final class OpenFolder {
-    /// What `next` found.
+    /// The result of `next`.
     enum Entry {
         case entry(name: [UInt8], status: stat)
         case failure(name: [UInt8], operation: String, code: Int32)
@@ -47,7 +47,7 @@ internal import Glibc
         return try OpenFolder(owning: child, path: path)
     }
 
-    /// The next entry and its status, without `.` and `..`; readdir(3), fstatat(2).
+    /// Returns the next entry and its status, without `.` and `..`; readdir(3), fstatat(2).
     func next() -> Entry {
         while true {
             errno = 0
@@ -69,7 +69,7 @@ internal import Glibc
     }
 }
 
-/// Opens an entry by the bytes of its name, openat(2); the result is negative on failure, and errno is set.
+/// Opens an entry by the bytes of its name, openat(2). The result is negative on failure, and errno is set.
 func openEntry(_ name: some Collection<UInt8>, in folder: Int32, flags: Int32) -> Int32 {
     var terminated = name.map { CChar(bitPattern: $0) }
     terminated.append(0)

@@ -1,6 +1,6 @@
-/// A path below the root of a scan, as the bytes the kernel gave: names need not be valid UTF-8.
+/// A path below the root of a scan, as the kernel's bytes: names need not be valid UTF-8.
 ///
-/// It has no leading and no trailing slash; the root itself is the empty path. Ordered by bytes (`memcmp`).
+/// It has no leading and no trailing slash. The root itself is the empty path. Ordered by bytes (`memcmp`).
 public struct RelativePath: Hashable, Sendable, Comparable, CustomStringConvertible,
     ExpressibleByStringLiteral
 {
@@ -10,30 +10,30 @@ public struct RelativePath: Hashable, Sendable, Comparable, CustomStringConverti
     /// The root of the scan.
     public static let root = RelativePath(bytes: [])
 
-    /// A path from bytes that the kernel, or a store of such bytes, gave.
+    /// Makes a path from bytes that the kernel, or a store of such bytes, gave.
     public init(bytes: [UInt8]) {
         self.bytes = bytes
     }
 
-    /// A path from text, for example `"src/main.swift"`.
+    /// Makes a path from text, for example `"src/main.swift"`.
     public init(_ text: String) {
         self.bytes = Array(text.utf8)
     }
 
-    /// A path from a literal.
+    /// Makes a path from a literal.
     public init(stringLiteral text: String) {
         self.init(text)
     }
 
-    /// The path as text for people; bytes that are not UTF-8 are replaced by U+FFFD.
+    /// The path as text for people. Bytes that are not UTF-8 are replaced by U+FFFD.
     public var description: String {
         String(decoding: bytes, as: UTF8.self)
     }
 
     /// The path as text that cannot deceive.
     ///
-    /// Bytes that are not UTF-8 stand as `\xFF`. Characters that are invisible, or that turn the direction of writing,
-    /// stand as `\u{202E}`.
+    /// Bytes that are not UTF-8 appear as `\xFF`. Characters that are invisible, or that turn the direction of writing,
+    /// appear as `\u{202E}`.
     public var display: String {
         var text = ""
         var rest = bytes.makeIterator()
@@ -47,7 +47,7 @@ public struct RelativePath: Hashable, Sendable, Comparable, CustomStringConverti
             case .error:
                 text += "\\x" + String(bytes[position], radix: 16, uppercase: true)
                 position += 1
-                // The decoder may have taken more than the byte that is shown.
+                // The decoder may have taken more than the shown byte.
                 rest = Array(bytes[position...]).makeIterator()
                 decoder = UTF8()
             case .emptyInput:
@@ -62,7 +62,7 @@ public struct RelativePath: Hashable, Sendable, Comparable, CustomStringConverti
         return bytes[(slash + 1)...]
     }
 
-    /// The text behind the last dot of the name in lower case, or nil when there is none; `.profile` has none.
+    /// The text after the last dot of the name in lower case, or nil when there is none; `.profile` has none.
     public var fileExtension: String? {
         guard let dot = name.lastIndex(of: UInt8(ascii: ".")), dot > name.startIndex else { return nil }
         let text = String(decoding: name[(dot + 1)...], as: UTF8.self)
@@ -74,12 +74,12 @@ public struct RelativePath: Hashable, Sendable, Comparable, CustomStringConverti
         bytes.split(separator: UInt8(ascii: "/"))
     }
 
-    /// The path of the entry `name` in this folder.
+    /// Returns the path of the entry `name` in this folder.
     public func appending(_ name: [UInt8]) -> RelativePath {
         bytes.isEmpty ? RelativePath(bytes: name) : RelativePath(bytes: bytes + [UInt8(ascii: "/")] + name)
     }
 
-    /// The half-open range of bytes in which everything below this folder lies, or nil for the root, which has no bound.
+    /// The half-open range of bytes of all paths below this folder, or nil for the root, which has no bound.
     public var subtree: (lower: [UInt8], upper: [UInt8])? {
         guard !bytes.isEmpty else { return nil }
         return (bytes + [UInt8(ascii: "/")], bytes + [UInt8(ascii: "/") + 1])
@@ -92,8 +92,8 @@ public struct RelativePath: Hashable, Sendable, Comparable, CustomStringConverti
 }
 
 extension Unicode.Scalar {
-    /// Whether the character shows itself and leaves the direction of writing alone: no control, format or separator
-    /// character but the space.
+    /// Whether the character is visible and does not change the direction of writing. This excludes control, format and
+    /// separator characters other than the space.
     fileprivate var isVisible: Bool {
         switch properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate, .unassigned: false

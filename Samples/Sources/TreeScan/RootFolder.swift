@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// The folder that a scan starts from and below which files are opened; it holds the folder open.
+/// The folder in which a scan starts and below which files are opened. It holds the folder open.
 ///
 /// Threads may share it.
 public final class RootFolder: Sendable {
@@ -9,8 +9,9 @@ public final class RootFolder: Sendable {
 
     private let descriptor: Int32
 
-    /// `O_PATH`, which the C library hides behind a feature macro; the same on every architecture that uses
-    /// asm-generic/fcntl.h. Passing through a folder then needs the right to search it, not to list it.
+    /// `O_PATH`, which the C library hides behind a feature macro. It is the same on every architecture that uses
+    /// asm-generic/fcntl.h. With this flag, passing through a folder needs the right to search the folder, not to list
+    /// it.
     private static let pathOnly: Int32 = 0o10_000_000
 
     /// Opens the folder.
@@ -27,7 +28,7 @@ public final class RootFolder: Sendable {
         close(descriptor)
     }
 
-    /// Whether the path still names the folder that is open here; it does not when another one was put, or mounted,
+    /// Whether the path still names the folder that is open here. It does not after another folder was put, or mounted,
     /// in its place.
     public var isCurrent: Bool {
         var status = stat()
@@ -36,7 +37,7 @@ public final class RootFolder: Sendable {
     }
 
     func list() throws(TreeScanError) -> OpenFolder {
-        // A descriptor of its own: a directory stream moves the position that duplicates share.
+        // A separate descriptor: a directory stream moves the position that duplicates share.
         let listing = openEntry(".".utf8, in: descriptor, flags: O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard listing >= 0 else { throw Self.error(path, errno) }
         do throws(FileSystemFailure) {
@@ -46,11 +47,11 @@ public final class RootFolder: Sendable {
         }
     }
 
-    /// Opens a regular file for reading: each component relative to the one above, no link followed, never waiting
-    /// for the other end of a pipe.
+    /// Opens a regular file for reading. Each component is opened relative to the one above, and no link is followed.
+    /// Never waits for the other end of a pipe.
     ///
-    /// - Throws: `FileSystemFailure`; a link or a missing component counts as vanished, an entry that is no regular
-    ///   file any more fails with `ENODEV`.
+    /// - Throws: `FileSystemFailure`. A link or a missing component counts as vanished. An entry that is no longer a
+    ///   regular file fails with `ENODEV`.
     public func open(_ file: RelativePath) throws(FileSystemFailure) -> OpenFile {
         var folder = descriptor
         defer { if folder != descriptor { close(folder) } }
@@ -64,7 +65,7 @@ public final class RootFolder: Sendable {
         let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
         let opened = openEntry(components.last ?? [], in: folder, flags: flags)
         guard opened >= 0 else {
-            // A socket or a device without a driver cannot be opened: it is no regular file either.
+            // A socket or a device without a driver cannot be opened. It is no regular file either.
             let code = errno == ENXIO ? ENODEV : errno
             throw FileSystemFailure(path: file, operation: "open", code: code)
         }

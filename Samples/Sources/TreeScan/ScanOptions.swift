@@ -1,18 +1,18 @@
-/// What a scan leaves out.
+/// The limits of a scan, and the folders that it leaves out.
 public struct ScanOptions: Sendable {
-    /// Names of folders that are not entered, wherever they stand.
+    /// Names of folders that are not entered, at any place in the tree.
     public var excludedNames: Set<String>
 
-    /// Folders that are not entered, by what they are rather than by their path.
+    /// Folders that are not entered, by identity rather than by path.
     public var excludedFolders: Set<FolderIdentity>
 
     /// Whether folders on other devices than the root's are left out.
     public var oneFileSystem: Bool
 
-    /// How many folders may lie inside each other, 1 or more; each open one costs a descriptor.
+    /// The maximum number of nested folders, 1 or more. Each open one costs a descriptor.
     public var maximumDepth: Int
 
-    /// Options; by default `.git` is left out, other file systems are entered and 256 levels are walked.
+    /// Makes options. By default `.git` is left out, other file systems are entered and 256 levels are walked.
     public init(
         excludedNames: Set<String> = [".git"],
         excludedFolders: Set<FolderIdentity> = [],

@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// The system's own words for error numbers.
+/// The system's messages for error numbers.
 public enum SystemError {
-    /// The text of an error number, strerror_r(3), with the number. Any thread may call it.
+    /// Returns the text of an error number, strerror_r(3), with the number. Any thread may call it.
     public static func text(_ code: Int32) -> String {
         let message = unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer -> String in
             guard let base = buffer.baseAddress, unsafe strerror_r(code, base, buffer.count) == 0 else {

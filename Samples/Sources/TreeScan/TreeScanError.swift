@@ -1,4 +1,4 @@
-/// Why a scan could not start.
+/// The reason for a scan that could not start.
 public enum TreeScanError: Error, Hashable, Sendable, CustomStringConvertible {
     /// There is no such folder.
     case missing(path: String)
@@ -9,7 +9,7 @@ public enum TreeScanError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Another system call error.
     case failed(path: String, code: Int32)
 
-    /// What failed, and what to do about it.
+    /// The failure and its remedy.
     public var description: String {
         switch self {
         case .missing(let path):

@@ -2,7 +2,7 @@ internal import Glibc
 
 /// A walk of a folder, one event at a time.
 ///
-/// Every step down is relative to the descriptor of the folder above and follows no link, so a tree that is changed
+/// Every step down is relative to the descriptor of the folder above and follows no link. So a change of the tree
 /// during the walk cannot lead it outside. Memory and descriptors are bounded by the depth of the tree, not by its
 /// size. The order is the file system's own. One thread at a time.
 public final class TreeScanner {
@@ -10,7 +10,7 @@ public final class TreeScanner {
     private let device: UInt64
     private var stack: [OpenFolder]
 
-    /// Opens the root, which alone may be a link.
+    /// Opens the root. Only the root may be a link.
     ///
     /// - Throws: `TreeScanError` when the root is missing, is not a folder or cannot be listed.
     public init(root: RootFolder, options: ScanOptions = ScanOptions()) throws(TreeScanError) {
@@ -20,7 +20,7 @@ public final class TreeScanner {
         self.stack = [folder]
     }
 
-    /// The next event, or nil at the end of the tree.
+    /// Returns the next event, or nil at the end of the tree.
     public func next() -> ScanEvent? {
         while let folder = stack.last {
             switch folder.next() {

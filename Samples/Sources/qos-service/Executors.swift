@@ -5,30 +5,30 @@ internal import QoSCore
 internal import QoSRuntime
 internal import Synchronization
 
-// Everything that decides where work runs, and how signals arrive, is in this file.
+// This file contains every decision about where work runs, and how signals arrive.
 
-/// Runs `body` at userInitiated and waits for it; cancellation goes through.
+/// Runs `body` at userInitiated and waits for it. Cancellation passes through.
 func runAtUserInitiated<Value: Sendable>(
     _ body: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {
     try await run(at: .userInitiated, body)
 }
 
-/// Runs `body` at utility and waits for it; cancellation goes through.
+/// Runs `body` at utility and waits for it. Cancellation passes through.
 func runAtUtility<Value: Sendable>(
     _ body: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {
     try await run(at: .utility, body)
 }
 
-/// Runs `body` at background and waits for it; cancellation goes through.
+/// Runs `body` at background and waits for it. Cancellation passes through.
 func runAtBackground<Value: Sendable>(
     _ body: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {
     try await run(at: .background, body)
 }
 
-/// Whose executors run the process's tasks.
+/// The executors that run the process's tasks.
 enum ProcessExecutor: String, CaseIterable, Sendable {
     /// The runtime's pools, one for each class.
     case qos
@@ -36,11 +36,11 @@ enum ProcessExecutor: String, CaseIterable, Sendable {
     case swift
 }
 
-/// Runs `body` as the whole of the process, from the synchronous `main`, and ends the process with its result.
+/// Runs `body` as the whole process, from the synchronous `main`, and ends the process with its result.
 ///
-/// The body, and so the server and its request handlers, runs at userInitiated: a person waits for the answer. The first
-/// SIGINT or SIGTERM cancels it, and it may then end in order; a second one ends the process at once with 128 and the
-/// signal's number.
+/// The body, and so the server and its request handlers, runs at userInitiated: a person waits for the answer. The
+/// first SIGINT or SIGTERM cancels the body, and it may then end in order. A second one ends the process at once with
+/// 128 and the signal's number.
 func runProcess(on executor: ProcessExecutor, _ body: @escaping @Sendable () async -> ExitStatus) -> Never {
     guard executor == .qos else { runProcessOnSwift(body) }
     QoSProcess.run(configuration: QoSProcess.Configuration(qosClass: .userInitiated)) {
@@ -48,7 +48,7 @@ func runProcess(on executor: ProcessExecutor, _ body: @escaping @Sendable () asy
     }
 }
 
-/// The same on Swift's default executor.
+/// Does the same on Swift's default executor.
 private func runProcessOnSwift(_ body: @escaping @Sendable () async -> ExitStatus) -> Never {
     let task = Task(priority: .userInitiated) { exit(await body().rawValue) }
     let sources = [SIGINT, SIGTERM].map { number in
@@ -64,20 +64,20 @@ private func runProcessOnSwift(_ body: @escaping @Sendable () async -> ExitStatu
     withExtendedLifetime(sources) { dispatchMain() }
 }
 
-/// How many processors the process has.
+/// Returns the number of the process's processors.
 func processorCount() -> Int {
     QoSProcess.scheduler?.snapshot.processors ?? ProcessInfo.processInfo.activeProcessorCount
 }
 
-/// What the process's scheduler does, for the status; `nil` where the code runs without it, as in tests.
+/// Returns the counters of the process's scheduler, for the status; `nil` if the code runs without it, as in tests.
 func schedulerSnapshot() -> SchedulerSnapshot? {
     QoSProcess.scheduler?.snapshot
 }
 
-/// A task of its own in the pool of a class, whose end is waited for through a continuation.
+/// Runs a separate task in the pool of a class, and waits for its end through a continuation.
 ///
-/// Not a child task, and not `task.value`: a task of high priority that waits for another one in these ways raises it
-/// to its own priority, so background work that the service waits for would no longer be background work.
+/// It is not a child task, and the wait does not use `task.value`. In both cases a waiting task of high priority raises
+/// the other one to its own priority. Background work would then no longer be background work.
 private func run<Value: Sendable>(
     at qosClass: QoSClass,
     _ body: @escaping @Sendable () async throws -> Value
@@ -100,7 +100,7 @@ private func run<Value: Sendable>(
     }
 }
 
-/// Passes a cancellation on to a task that is made later or was made before.
+/// Passes a cancellation on to a task that is made earlier or later.
 private final class Cancellation: Sendable {
     private enum State {
         case idle

@@ -1,6 +1,6 @@
 internal import Indexing
 
-/// Runs pass after pass over the folder.
+/// Runs one pass over the folder after another.
 struct IndexDriver: Sendable {
     let index: SearchIndex
     /// The time between the end of a pass and the start of the next.
@@ -8,7 +8,8 @@ struct IndexDriver: Sendable {
 
     /// Runs until it is cancelled.
     ///
-    /// An index that is damaged, or whose files were removed, is made anew. Any other failure of a pass stands in the status, and the next pass tries again.
+    /// An index that is damaged, or whose files were removed, is made anew. After any other failure of a pass the
+    /// status shows the reason, and the next pass tries again.
     ///
     /// - Throws: `CancellationError`, or `IndexError` when a damaged index cannot be made anew.
     func run() async throws {
@@ -23,13 +24,13 @@ struct IndexDriver: Sendable {
                 try index.rebuild(because: "its files are gone")
                 continue
             } catch is IndexError {
-                // The status says why.
+                // The status shows the reason.
             }
             try await rest()
         }
     }
 
-    /// Waits until the next pass is due: for the interval, or until the index has to be made anew.
+    /// Waits until the next pass is due: until the interval is over, or the index has to be made anew.
     private func rest() async throws {
         let end = ContinuousClock.now + interval
         while ContinuousClock.now < end, !index.needsRebuild {

@@ -11,10 +11,10 @@ struct SearchService: Sendable {
         self.settings = settings
     }
 
-    /// Runs until it is cancelled or fails; either way the index is closed in order.
+    /// Runs until it is cancelled or fails. In both cases the index is closed in order.
     func run() async -> ExitStatus {
         do {
-            // Whatever the process makes is for this user alone.
+            // All files of the process are for this user alone.
             umask(0o077)
             let index = try SearchIndex(folder: settings.folder, directory: settings.directory)
             let status: ExitStatus
@@ -35,7 +35,7 @@ struct SearchService: Sendable {
         }
     }
 
-    /// Serves requests and indexes; returns or throws when one of the parts has ended, and all have.
+    /// Serves requests and indexes. Returns or throws when one of the parts has ended, and all have.
     private func serve(_ index: SearchIndex) async throws {
         let metrics = PrometheusMetrics()
         MetricsSystem.bootstrap(metrics)
@@ -59,10 +59,10 @@ struct SearchService: Sendable {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await server.run() }
             group.addTask {
-                // Ends by cancellation only: an end of its own could come before the error that the server ends with, and
-                // the first end is what the service ends with.
+                // It ends by cancellation only. Otherwise it could end before the server's error, and the service ends
+                // with the first end.
                 for await port in listening {
-                    // The last line tells how the pass ended, so it comes after the pass.
+                    // The last line reports the end of the pass, so it comes after the pass.
                     defer { terminal.finish() }
                     terminal.announce("Listening on \(place(port: port, policy))")
                     async let report: Void = terminal.run()
@@ -75,7 +75,7 @@ struct SearchService: Sendable {
         }
     }
 
-    /// The clients that are answered.
+    /// Returns the policy that decides which clients are answered.
     private func policy() throws -> AccessPolicy {
         var policy = AccessPolicy()
         policy.cookie = "qos-service-" + IndexLocation.hash(settings.directory)
@@ -92,7 +92,7 @@ struct SearchService: Sendable {
         return policy
     }
 
-    /// The address to open.
+    /// Returns the address to open.
     private func place(port: Int?, _ policy: AccessPolicy) -> String {
         switch settings.address {
         case .socket(let path):

@@ -7,20 +7,20 @@ internal import Foundation
 struct ServiceCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "qos-service",
-        abstract: "Indexes the text files below a folder and answers searches over HTTP meanwhile.",
+        abstract: "Indexes the text files below a folder, and answers searches over HTTP meanwhile.",
         discussion: """
-            GET /                 a page to search from
+            GET /                 the search page
             GET /search?q=WORDS   hits as JSON, best first; also limit, offset,
                                   syntax=words (the default) or syntax=fts
             GET /file?id=NUMBER   lines of a hit's text; also from, count
-            GET /status           what the index holds and does, as JSON
+            GET /status           the state of the index, as JSON
             GET /metrics          counters, in the text form of Prometheus
             GET /healthz          ok, without a token
 
-            Each option may also stand in the environment, as QOS_SERVICE_PORT, and in the file named by --config, as \
-            {"port": 8080}. The command line counts most, the file least.
+            Each option can also be set in the environment, as QOS_SERVICE_PORT, and in the file named by --config, as \
+            {"port": 8080}. The command line overrides the environment, and the environment overrides the file.
 
-            SIGTERM or SIGINT stops the service in order within a second; the next start continues where it was. A \
+            SIGTERM or SIGINT stops the service in order within a second. The next start continues from there. A \
             second signal ends it at once.
 
             Exit codes: 0 stopped in order; 1 failure, for example the port is taken; 64 wrong arguments; 66 the \
@@ -34,23 +34,23 @@ struct ServiceCommand: ParsableCommand {
     @Option(help: "The address to listen on. (default: 127.0.0.1)")
     var host: String?
 
-    @Option(help: "The port to listen on, 0 for any free one. (default: 8080)")
+    @Option(help: "The port to listen on; 0 takes any free one. (default: 8080)")
     var port: Int?
 
-    @Option(help: "Listen on a Unix socket of this path instead, for this user alone.", completion: .file())
+    @Option(help: "Listen on a Unix socket of this path instead. Only this user can connect.", completion: .file())
     var socket: String?
 
-    @Option(help: "Who is answered: token, who has the token, or open, whoever can connect. (default: token)")
+    @Option(help: "The clients that get answers: token, those with the token, or open, all. (default: token)")
     var access: String?
 
-    @Option(help: "The file that holds the token. (default: one beside the index, made at the first start)")
+    @Option(help: "The file with the token. (default: a file beside the index, made at the first start)")
     var tokenFile: String?
 
     @Option(
-        help: "A name of this machine that browsers may use; may be repeated. (localhost and addresses always work)")
+        help: "A name of this machine for browsers; may be repeated. (localhost and addresses always work)")
     var allowedHost: [String] = []
 
-    @Option(help: "Where the index is kept. (default: a folder per indexed folder in the user's state folder)")
+    @Option(help: "The folder of the index. (default: one per indexed folder, in the user's state folder)")
     var indexDir: String?
 
     @Option(help: "Seconds between the end of a pass over the folder and the start of the next. (default: 60)")
@@ -59,18 +59,18 @@ struct ServiceCommand: ParsableCommand {
     @Option(help: "Seconds after which a search is given up. (default: 2)")
     var searchTime: Int?
 
-    @Option(help: "Connections that are open at a time; others wait. (default: 256)")
+    @Option(help: "Open connections at a time; others wait. (default: 256)")
     var connections: Int?
 
     @Option(help: "Seconds after which a connection without a whole request is closed. (default: 30)")
     var idleTime: Int?
 
-    @Option(help: "Seconds that a request may take until its answer is sent. (default: 30)")
+    @Option(help: "Seconds until the answer to a request must be sent. (default: 30)")
     var requestTime: Int?
 
     @Option(
         help:
-            "What is logged to standard error: trace, debug, info (each request), warning, error, critical. (default: error)"
+            "The level of the log on standard error: trace, debug, info (each request), warning, error, critical. (default: error)"
     )
     var logLevel: String?
 
@@ -80,7 +80,7 @@ struct ServiceCommand: ParsableCommand {
     @Flag(help: "Show no progress, only errors.")
     var quiet = false
 
-    @Option(help: ArgumentHelp("Whose executors run the tasks, for comparison: qos or swift.", visibility: .hidden))
+    @Option(help: ArgumentHelp("The executors that run the tasks, for comparison: qos or swift.", visibility: .hidden))
     var executor = ProcessExecutor.qos
 
     static func main() {
@@ -105,7 +105,7 @@ struct ServiceCommand: ParsableCommand {
         }
     }
 
-    /// What was given, by its key.
+    /// The given arguments by key.
     private var arguments: [String: ConfigContent] {
         let texts = [
             "host": host, "socket": socket, "access": access, "tokenFile": tokenFile, "indexDir": indexDir,

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// A connection that is kept open, for one request after the other; blocks its thread.
+/// A connection that is kept open, for one request after the other. It blocks its thread.
 final class Client {
     struct Failure: Error {
         let message: String
@@ -31,7 +31,7 @@ final class Client {
         close(descriptor)
     }
 
-    /// Asks for a path; the answer's body.
+    /// Requests a path. Returns the answer's body.
     func get(_ path: String) throws -> [UInt8] {
         let request = "GET \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n"
         guard unsafe send(descriptor, request, request.utf8.count, Int32(MSG_NOSIGNAL)) == request.utf8.count else {

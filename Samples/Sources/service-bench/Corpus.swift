@@ -1,8 +1,8 @@
 import Foundation
 
-/// A folder of made texts, the same for the same seed.
+/// A folder of generated texts, the same for the same seed.
 struct Corpus {
-    /// Words of all lengths; those at the front are frequent, as in a language.
+    /// Words of all lengths. Those at the front are frequent, as in a language.
     let words: [String]
     let folder: String
     let files: Int
@@ -40,7 +40,7 @@ struct Corpus {
         }
     }
 
-    /// Queries as people type them: half of one word, the others of two, or the beginning of one.
+    /// Returns queries as people type them: half of them one word, the others two words, or the beginning of a word.
     func queries(_ count: Int, seed: UInt64) -> [String] {
         var random = Generator(state: seed)
         return (0..<count).map { number in
@@ -53,7 +53,7 @@ struct Corpus {
         }
     }
 
-    /// A rank that is small more often than large.
+    /// Returns a rank that is small more often than large.
     private static func rank(_ random: inout Generator, _ count: Int) -> Int {
         let share = Double.random(in: 0..<1, using: &random)
         return Int(share * share * share * Double(count))

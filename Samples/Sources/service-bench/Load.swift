@@ -2,16 +2,16 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// Searches that come at their times whether the earlier ones are answered or not.
+/// Searches that come at their times, whether the earlier ones are answered or not.
 struct Load {
     let port: Int
     /// Searches a second.
     let rate: Double
     private static let clients = 24
 
-    /// Sends searches until the time is over or `isOver` says so.
+    /// Sends searches until the time is over or `isOver` returns `true`.
     ///
-    /// Each of many clients has every so-manieth search. One that is late is counted from the time at which it was due.
+    /// The clients take the searches in turn. The time of a late search counts from the moment at which it was due.
     ///
     /// - Returns: The latencies in milliseconds, sorted.
     func run(_ queries: [String], seconds: Double, until isOver: @escaping @Sendable () -> Bool = { false }) throws
@@ -20,7 +20,7 @@ struct Load {
         let all = Mutex<[Double]>([])
         let failure = Mutex<(any Error)?>(nil)
         let count = min(queries.count, Int(seconds * rate))
-        // Times at random, as from many people who know nothing of each other.
+        // Times at random, as from many people who do not know each other.
         var random = Generator(state: 7)
         var time = 0.05
         let times = (0..<count).map { _ in
@@ -31,7 +31,7 @@ struct Load {
         let port = port
         let ended = DispatchSemaphore(value: 0)
         for number in 0..<Self.clients {
-            // A thread each: they block.
+            // One thread each: they block.
             Thread.detachNewThread {
                 defer { ended.signal() }
                 do {

@@ -1,9 +1,9 @@
 import Foundation
 import Glibc
 
-/// The service that is measured, as a process of its own.
+/// The measured service, as a separate process.
 final class Service {
-    /// What `/status` says, in part.
+    /// A part of the answer of `/status`.
     struct Status: Decodable {
         struct Pass: Decodable {
             let seconds: Double
@@ -26,10 +26,10 @@ final class Service {
     ///
     /// - Parameters:
     ///   - program: Its path.
-    ///   - folder: What it indexes.
-    ///   - index: Where it keeps its index.
+    ///   - folder: The folder that it indexes.
+    ///   - index: The folder of its index.
     ///   - executor: `qos` or `swift`.
-    ///   - isUnprivileged: Whether it runs as a user who may do nothing.
+    ///   - isUnprivileged: Whether it runs as a user without privileges.
     init(program: String, folder: String, index: String, executor: String, isUnprivileged: Bool) throws {
         let arguments = [
             program, folder, "--index-dir", index, "--port", "0", "--access", "open", "--rescan-interval", "2",
@@ -64,7 +64,7 @@ final class Service {
         process.waitUntilExit()
     }
 
-    /// The state now.
+    /// Returns the state now.
     func status() throws -> Status {
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase

@@ -2,16 +2,16 @@ import ArgumentParser
 import Foundation
 import Synchronization
 
-/// Measures what searches take while the service indexes, beside what they take while it rests.
+/// Measures the time of searches while the service indexes, and while it rests.
 @main
 struct ServiceBench: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "service-bench",
-        abstract: "Measures the sample's searches, idle and indexing in turns, on our executors and on Swift's.",
+        abstract: "Measures the sample's searches, by turns idle and indexing, on our executors and on Swift's.",
         discussion: """
-            Prints a line for each executor, rate and turn: the median and p99 of searches in milliseconds, idle and while \
-            all files are read again, their ratio, and how long that pass took. The corpus is made, the same each time. \
-            Needs the machine to itself.
+            Prints a line for each executor, rate and turn. It has the median and p99 of searches in milliseconds, idle \
+            and while all files are read again, their ratio, and the time of that pass. The corpus is generated, the same \
+            each time. No other program should load the machine.
             """
     )
 
@@ -21,16 +21,16 @@ struct ServiceBench: ParsableCommand {
     @Option(help: "qos or swift; may be repeated.")
     var executor = ["qos", "swift"]
 
-    @Option(help: "How many turns, each idle and indexing.")
+    @Option(help: "The number of turns, each idle and indexing.")
     var turns = 3
 
-    @Option(help: "Seconds of a turn while the service is idle, and at most while it indexes.")
+    @Option(help: "Seconds of a turn while the service is idle, and the maximum while it indexes.")
     var seconds = 8.0
 
-    @Option(help: "How many files there are.")
+    @Option(help: "The number of files.")
     var files = 6000
 
-    @Flag(help: "Run the service as a user who may do nothing; needs root and setpriv.")
+    @Flag(help: "Run the service as a user without privileges; needs root and setpriv.")
     var unprivileged = false
 
     func run() throws {
@@ -41,7 +41,7 @@ struct ServiceBench: ParsableCommand {
         var program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
             .appending(path: "qos-service").path
         if unprivileged {
-            // The program and the place of the index have to be the other user's to use.
+            // The other user must be able to use the program and the place of the index.
             try FileManager.default.copyItem(atPath: program, toPath: place + "/qos-service")
             program = place + "/qos-service"
             let rights: [FileAttributeKey: Any] = [.ownerAccountID: 65_534, .groupOwnerAccountID: 65_534]
@@ -72,7 +72,7 @@ struct ServiceBench: ParsableCommand {
         let idle = try load.run(queries, seconds: seconds)
         let before = try service.wait { $0.complete && $0.state == "idle" }.settled
         try corpus.touch()
-        // A pass may have begun while the files were touched; what it saw, the next one sees again.
+        // A pass may have begun while the files were touched. The next one sees its files again.
         try service.wait { $0.state == "indexing" }
         let isOver = Atomic(false)
         let watched = Mutex<Double>(0)

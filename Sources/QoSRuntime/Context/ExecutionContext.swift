@@ -1,9 +1,9 @@
 public import QoSCore
 public import ServiceContextModule
 
-/// What travels with work: the level it was submitted at, the service context, the activity (rule X1).
+/// The context that travels with work: the submitter's level, the service context, the activity (rule X1).
 ///
-/// Capture it with ``current`` where work is submitted or created, run the work's body with `run(_:)` where it is
+/// Capture it with ``current`` where work is submitted or created. Run the work's body with `run(_:)` where it is
 /// executed (rule X2). Tasks need neither: their children inherit all of it.
 ///
 /// ```swift
@@ -16,7 +16,7 @@ public struct ExecutionContext: Sendable {
     /// The level at which the capturing code ran, before any translation; `nil` is unspecified.
     public var level: QoSLevel?
 
-    /// The service context: trace, request, whatever the program put into it.
+    /// The service context: the trace, the request, or any other values of the program.
     public var serviceContext: ServiceContext?
 
     /// The activity.
@@ -34,18 +34,19 @@ public struct ExecutionContext: Sendable {
         ExecutionContext(level: QoS.currentLevel, serviceContext: ServiceContext.current, activity: QoS.activity)
     }
 
-    /// No level, no service context, no activity: for work that must not have its submitter's (rules B9, B10).
+    /// A context without level, service context and activity, for work that must not have its submitter's (rules B9,
+    /// B10).
     public static let detached = ExecutionContext()
 
     /// The level that work infers from the context (rule B6): ``level``, with `userInteractive` translated to
     /// `userInitiated`.
     public var inferredLevel: QoSLevel? { level?.propagated }
 
-    /// Runs a body in the context, on the calling thread: ``QoS/currentLevel``, `ServiceContext.current` and
-    /// ``QoS/activity`` are the context's, and what the caller has besides is hidden.
+    /// Runs a body in the context, on the calling thread. ``QoS/currentLevel``, `ServiceContext.current` and
+    /// ``QoS/activity`` are the context's, and the caller's own are hidden.
     ///
-    /// It moves nothing: the thread and the task keep what the kernel and the scheduler give them. In a task whose class is higher
-    /// than the context's level, the current level is the task's, since that is what the body runs at.
+    /// It moves nothing: the thread and the task keep their kernel effects and their executor. In a task whose class is
+    /// higher than the context's level, the current level is the task's: the body runs at it.
     public func run<Success, Failure: Error>(
         _ body: () throws(Failure) -> Success
     ) throws(Failure) -> Success {
@@ -55,7 +56,7 @@ public struct ExecutionContext: Sendable {
         }
     }
 
-    /// Runs an async body in the context, as a part of the calling task; as the synchronous form.
+    /// Runs an async body in the context, as a part of the calling task. Otherwise like the synchronous form.
     public nonisolated(nonsending) func run<Success, Failure: Error>(
         _ body: nonisolated(nonsending) () async throws(Failure) -> Success
     ) async throws(Failure) -> Success {
@@ -65,8 +66,8 @@ public struct ExecutionContext: Sendable {
         }
     }
 
-    /// Runs a body with the service context and the activity, and leaves the level to the caller: for owners of work that is
-    /// ``CurrentWork`` itself.
+    /// Runs a body with the service context and the activity, and leaves the level to the caller. For owners of work
+    /// that is itself ``CurrentWork``.
     package func bind<Success, Failure: Error>(
         _ body: () throws(Failure) -> Success
     ) throws(Failure) -> Success {
@@ -85,7 +86,7 @@ public struct ExecutionContext: Sendable {
         }
     }
 
-    /// Stands for the work of a context that runs.
+    /// The work of a running context.
     private final class CapturedWork: CurrentWork {
         let effectiveLevel: QoSLevel?
 

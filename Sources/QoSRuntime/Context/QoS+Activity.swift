@@ -4,8 +4,9 @@ extension QoS {
     /// The activity in which the calling code was started; `nil` without one. Any thread or task.
     public static var activity: Activity? { LevelScope.current?.activity }
 
-    /// The level that the innermost scope around the calling code gives to what is created there, an activity or
-    /// ``QoSScheduler/withQoS(_:operation:)`` (rules O1, S8): raised as the calling task is (O8); `nil` without one. Any thread or task.
+    /// The level that the innermost scope around the calling code gives to work created there; `nil` without one. A
+    /// scope is an activity or ``QoSScheduler/withQoS(_:operation:)`` (rules O1, S8). The level is raised with the
+    /// calling task (O8). Any thread or task.
     package static var levelOfScope: QoSLevel? {
         guard let given = LevelScope.current?.given else { return nil }
         var facts = SubmitterFacts()
@@ -14,16 +15,17 @@ extension QoS {
         return facts.level
     }
 
-    /// The activities that go on in the process, in the order in which they were begun. Any thread.
+    /// The current activities of the process, in the order of their beginning. Any thread.
     public static var activities: [Activity] { Activity.all }
 
-    /// Runs a body as an activity: what the body creates without a level of its own gets the activity's (rules S8, O1).
+    /// Runs a body as an activity. Work that the body creates without a level of its own gets the activity's level
+    /// (rules S8, O1).
     ///
-    /// The activity follows the tasks, submissions and operations that the body starts, also when they outlive it. The level of the
-    /// running code itself stays what it is. Activities nest: the innermost that says a level counts.
+    /// The activity follows the tasks, submissions and operations that the body starts, even if they outlive it. The
+    /// level of the running code itself does not change. Activities nest: the innermost one with a level counts.
     ///
     /// - Parameters:
-    ///   - options: what is asked; see `ActivityOptions.level` for the level that follows.
+    ///   - options: the demands of the activity; see `ActivityOptions.level` for the resulting level.
     ///   - reason: for diagnostics (``activities``).
     ///   - body: the work of the activity.
     public static func performActivity<Success, Failure: Error>(
@@ -35,9 +37,10 @@ extension QoS {
         return try LevelScope.$current.bound(to: LevelScope(activity: activity), body)
     }
 
-    /// Runs an async body as an activity: what the body creates without a level of its own gets the activity's (rules S8, O1).
+    /// Runs an async body as an activity. Work that the body creates without a level of its own gets the activity's
+    /// level (rules S8, O1).
     ///
-    /// As the synchronous form.
+    /// Otherwise like the synchronous form.
     public nonisolated(nonsending) static func performActivity<Success, Failure: Error>(
         _ options: ActivityOptions, reason: String, _ body: nonisolated(nonsending) () async throws(Failure) -> Success
     ) async throws(Failure) -> Success {

@@ -3,9 +3,10 @@ import QoSCore
 extension QoS {
     /// Runs a body that may block its thread, and lets another worker of the class use the processor meanwhile.
     ///
-    /// A thread that waits in the kernel, for a file, a lock, a child process, is lost to its class; with this the scheduler knows at
-    /// once and another worker stands in, up to 32 for each class; beyond that, and outside of a scheduler's workers, the body just
-    /// runs. What is not declared is noticed within some milliseconds, if work of the class waits. May be nested.
+    /// A thread that waits in the kernel, for a file, a lock or a child process, is lost to its class. With this call
+    /// the scheduler knows at once, and another worker stands in, up to 32 for each class. Beyond that, and outside of
+    /// a scheduler's workers, the body just runs. The scheduler notices undeclared blocking within some milliseconds,
+    /// if work of the class waits. May be nested.
     ///
     /// Any thread. The body runs on the calling thread.
     public static func withBlocking<Success, Failure: Error>(
@@ -16,7 +17,7 @@ extension QoS {
         return try body()
     }
 
-    /// The same from a task: leaves the actor that the caller is on, so that only a worker's thread is blocked.
+    /// Does the same from a task. Leaves the caller's actor, so that only a worker's thread is blocked.
     ///
     /// The body runs on the executor that the task prefers, else on the process's default executor.
     @concurrent
@@ -28,15 +29,20 @@ extension QoS {
         return try body()
     }
 
-    /// Lets more important work go first, in a loop that runs for long without suspending: the calling thread waits while its
-    /// class is to stand aside.
+    /// Lets more important work go first, in a loop that runs for long without suspending. The calling thread waits
+    /// while its class is to stand aside.
     ///
-    /// Costs a nanosecond or two while nothing stands in the way. It returns at once where other work may wait for the caller: within a
-    /// call of an actor, within an item of a serial queue, in promoted work, and within `withBlocking(_:)`. A job that is promoted while
-    /// it waits here goes on.
+    /// Costs a nanosecond or two while no such work waits. It returns at once if other work may wait for the caller:
     ///
-    /// Any thread; on one that is no scheduler's worker it does nothing. In a task, prefer ``yieldIfNeeded()``, which keeps no
-    /// thread.
+    /// - within a call of an actor,
+    /// - within an item of a serial queue,
+    /// - in promoted work,
+    /// - within `withBlocking(_:)`.
+    ///
+    /// A job that is promoted while it waits here goes on.
+    ///
+    /// Any thread. On a thread that is no scheduler's worker it does nothing. In a task, prefer ``yieldIfNeeded()``,
+    /// which keeps no thread.
     @inline(__always)
     public static func checkpoint() {
         guard let worker = unsafe Worker.current, unsafe worker.pointee.hasToAsk else { return }

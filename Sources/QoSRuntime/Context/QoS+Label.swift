@@ -4,7 +4,8 @@ extension QoS {
     /// Gives a piece of synchronous work a name that a report of a stalled job shows
     /// (``SchedulerEvent/jobStalled(worker:nanoseconds:label:_:)``).
     ///
-    /// May be nested: the innermost counts. A few nanoseconds; any thread, on one that is no scheduler's worker the body just runs.
+    /// May be nested: the innermost counts. A few nanoseconds. Any thread; on a thread that is no scheduler's worker
+    /// the body just runs.
     ///
     /// - Parameters:
     ///   - label: a literal of at least one character.

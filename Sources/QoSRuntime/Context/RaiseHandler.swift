@@ -1,12 +1,12 @@
 import CQoSShims
 package import QoSCore
 
-/// Runs `body`; each time that the calling task is raised meanwhile, `raised` gets `object` and the new level.
+/// Runs `body`. Each time that the calling task is raised meanwhile, `raised` gets `object` and the new level.
 ///
-/// A raise from before the call comes to nobody: look at the task's level within `body`.
+/// A raise from before the call is lost: look at the task's level within `body`.
 ///
-/// The handler runs on the thread that raises, at the same time as `body`. That `object` was made before is ordered by the concurrency
-/// library's own list of handlers; ThreadSanitizer does not see that list, so it is told here.
+/// The handler runs on the raising thread, at the same time as `body`. The concurrency library's own list of handlers
+/// orders the creation of `object` before it. ThreadSanitizer does not see that list, so the function tells it here.
 nonisolated(nonsending) package func withRaiseHandler<Object: AnyObject & Sendable, Success, Failure: Error>(
     for object: Object,
     _ body: nonisolated(nonsending) () async throws(Failure) -> Success,

@@ -2,16 +2,16 @@ import QoSCore
 import QoSKernel
 import Synchronization
 
-/// Permits for tasks: what ``AsyncMutex`` and ``AsyncSemaphore`` are made of.
+/// Permits for tasks: the base of ``AsyncMutex`` and ``AsyncSemaphore``.
 ///
-/// A task that finds no permit is suspended and stands in the gate's line; who gives a permit back hands it to the highest waiter.
-/// Holders and waiters are known to the registry only while somebody waits.
+/// A task that finds no permit is suspended in the gate's line. A returned permit goes to the highest waiter. The
+/// registry knows holders and waiters only while a task waits.
 ///
-/// Threading: any thread. Lock order: the gate's state, then the registry's shards; continuations are resumed and tasks raised
-/// outside of both.
-// SAFETY: as the base class; the one further field never changes.
+/// Threading: any thread. Lock order: the gate's state, then the registry's shards. Continuations are resumed and tasks
+/// raised outside of both.
+// SAFETY: as the base class; the one additional field never changes.
 final class AsyncGate: PermitLine, @unchecked Sendable {
-    /// What reports and errors call it.
+    /// The gate's name in reports and errors.
     let description: String
 
     private static let registry = LockRegistry.shared
@@ -21,12 +21,12 @@ final class AsyncGate: PermitLine, @unchecked Sendable {
         super.init(permits: permits)
     }
 
-    /// How many tasks wait at this moment.
+    /// The number of tasks that wait at this moment.
     var waiterCount: Int { state.withLock { $0.site.line.count } }
 
-    /// Takes a permit, waiting for one if need be.
+    /// Takes a permit. Suspends the task until there is one.
     ///
-    /// - Parameter isOwned: whether the calling task gives it back itself, and so is raised while somebody waits.
+    /// - Parameter isOwned: whether the calling task gives it back itself, and so is raised while other tasks wait.
     /// - Throws: `CancellationError` when the task is cancelled before it got a permit; ``LockError``.
     func acquire(isOwned: Bool) async throws {
         guard let task = ConcurrencyRuntime.currentTask else { preconditionFailure("async code runs in a task") }
@@ -44,12 +44,12 @@ final class AsyncGate: PermitLine, @unchecked Sendable {
         } onCancel: {
             cancel(wait)
         }
-        // What the one before did with what the permit guards comes before this, also where the continuation was resumed before the
-        // task was suspended, and no queue was on the way.
+        // Orders the previous holder's accesses to the guarded value before this task's. This also holds if the
+        // continuation was resumed before the task was suspended, without a queue on the way.
         _ = wait.isHandedOver.load(ordering: .acquiring)
     }
 
-    /// Takes a permit if there is one at this moment. For a calling task.
+    /// Takes a permit if there is one at this moment. Called by a task.
     func acquireIfAvailable(isOwned: Bool) -> Bool {
         guard let task = ConcurrencyRuntime.currentTask else { return false }
         return state.withLock { Self.takeAvailable(&$0, task, isOwned: isOwned) }
@@ -100,7 +100,7 @@ final class AsyncGate: PermitLine, @unchecked Sendable {
         return effects
     }
 
-    /// Does what follows from a wait that has begun; it may be over by now.
+    /// Applies the effects of a wait that has begun. The wait may be over by now.
     private func follow(_ effects: consuming LockEffects, of wait: AsyncWait, _ waiter: LockWaiter, holder: LockParty?)
     {
         if effects.mayCloseCircle {
@@ -119,7 +119,7 @@ final class AsyncGate: PermitLine, @unchecked Sendable {
         waiter.perform(effects, holder: holder)
     }
 
-    /// The waiting task was raised by whoever waits for it: so is the holder.
+    /// Raises the holder: a waiter of the waiting task has raised that task.
     private func escalated(_ wait: AsyncWait, to level: QoSLevel) {
         var effects = LockEffects()
         state.withLock { state in
@@ -130,7 +130,7 @@ final class AsyncGate: PermitLine, @unchecked Sendable {
             }
         }
         Self.registry.follow(&effects)
-        // What cannot be raised was reported when the wait began.
+        // A raise that is not possible was reported when the wait began.
         effects.perform()
     }
 
@@ -139,9 +139,9 @@ final class AsyncGate: PermitLine, @unchecked Sendable {
         unsafe continuation?.resume(throwing: CancellationError())
     }
 
-    /// Takes a wait out of the line, or sees to it that it does not begin.
+    /// Takes a wait out of the line, or prevents it from beginning.
     ///
-    /// - Returns: what lets the task go on; `nil` when it has not begun to wait, or has been handed a permit.
+    /// - Returns: the continuation of the task; `nil` when it has not begun to wait, or has been handed a permit.
     private func leave(_ wait: AsyncWait) -> UnsafeContinuation<Void, any Error>? {
         var effects = LockEffects()
         let continuation = unsafe state.withLock { state -> UnsafeContinuation<Void, any Error>? in
@@ -158,9 +158,9 @@ final class AsyncGate: PermitLine, @unchecked Sendable {
 
     // MARK: Giving back
 
-    /// Gives a permit back; it goes to the highest waiter, among equals to the first. Any thread.
+    /// Gives a permit back. It goes to the highest waiter, among equals to the first. Any thread.
     ///
-    /// - Parameter task: the task that owns it; `nil` for one that nobody owns.
+    /// - Parameter task: the task that owns it; `nil` for a permit without an owner.
     func release(ownedBy task: TaskAddress?) {
         var effects = LockEffects()
         let continuation = unsafe state.withLock { state -> UnsafeContinuation<Void, any Error>? in
@@ -195,17 +195,17 @@ final class AsyncGate: PermitLine, @unchecked Sendable {
 }
 
 /// One task's wait for a permit.
-// SAFETY: the variables are touched under the gate's lock only; the continuation is resumed by the one who takes it.
+// SAFETY: the variables are touched under the gate's lock only; the thread that takes the continuation resumes it.
 @safe
 final class AsyncWait: @unchecked Sendable {
     let task: TaskAddress
     let isOwned: Bool
-    /// Whether somebody has given a permit to it.
+    /// Whether the wait was handed a permit.
     let isHandedOver = Atomic<Bool>(false)
     var isCancelled = false
-    /// What the task was raised to while it waited, or before it was in the line.
+    /// The level to which the task was raised while it waited, or before it was in the line.
     var escalated = LevelCode.none
-    /// Its place in the line while it waits.
+    /// The wait's place in the line while the task waits.
     var place: Int?
     var continuation: UnsafeContinuation<Void, any Error>?
 
@@ -214,13 +214,13 @@ final class AsyncWait: @unchecked Sendable {
         self.isOwned = isOwned
     }
 
-    /// The wait that a token stands for.
+    /// Returns the wait that a token stands for.
     fileprivate static func at(_ token: UInt) -> Unmanaged<AsyncWait> {
         // SAFETY: the token is the address of a wait that the line retains.
         unsafe .fromOpaque(UnsafeRawPointer(bitPattern: token).unsafelyUnwrapped)
     }
 
-    /// The wait is over: what lets the task go on.
+    /// Ends the wait and returns the task's continuation.
     fileprivate func ends() -> UnsafeContinuation<Void, any Error>? {
         place = nil
         return unsafe continuation.take()

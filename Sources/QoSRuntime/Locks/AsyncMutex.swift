@@ -1,9 +1,10 @@
-/// Guards a value by a lock for tasks: who finds it held is suspended, and the holder's task is raised while something higher waits
-/// (rules I2, I4).
+// SAFETY: `value` is touched by the task that holds the gate's only permit; a hand-over goes through the gate's lock.
+/// Guards a value by a lock for tasks. A task that finds it held is suspended. The holder's task is raised while higher
+/// work waits (rules I2, I4).
 ///
-/// The body may suspend. The mutex goes to the highest waiter, among equals to the first; a waiter that is raised meanwhile moves
-/// up, and so does the holder. Along a chain, also through ``QoSMutex``, everybody is raised. A raise of a task lasts as long as the
-/// task: Swift cannot take a priority back.
+/// The body may suspend. The mutex goes to the highest waiter, among equals to the first. A waiter that is raised
+/// meanwhile moves up, and its raise reaches the holder. Along a chain, also through ``QoSMutex``, every holder is
+/// raised. A raise of a task lasts as long as the task: Swift cannot take a priority back.
 ///
 /// ```swift
 /// let cache = AsyncMutex([String: Page](), name: "cache")
@@ -16,14 +17,12 @@
 /// ```
 ///
 /// Threading: any task.
-///
-/// SAFETY: `value` is touched by the task that holds the gate's only permit; a hand-over goes through the gate's lock.
 @safe
 public final class AsyncMutex<Value: Sendable>: @unchecked Sendable {
     private let gate: AsyncGate
     private let value: UnsafeMutablePointer<Value>
 
-    /// A free mutex around a value.
+    /// Makes a free mutex around a value.
     ///
     /// - Parameters:
     ///   - value: the guarded value.
@@ -40,24 +39,25 @@ public final class AsyncMutex<Value: Sendable>: @unchecked Sendable {
         unsafe value.deallocate()
     }
 
-    /// How many tasks wait at this moment. Any thread.
+    /// The number of tasks that wait at this moment. Any thread.
     public var waiterCount: Int { gate.waiterCount }
 
-    /// Runs a body with the value, when no other task has it; suspends until then.
+    /// Runs a body with the value. Suspends the task until no other task has the mutex.
     ///
-    /// A task that is cancelled while it waits stops waiting; one that gets the mutex at once, or has it, is not disturbed.
+    /// A task that is cancelled while it waits stops waiting. Cancellation does not disturb a task that gets the mutex
+    /// at once, or has it.
     ///
-    /// - Throws: `CancellationError`; ``LockError`` when the wait could never end, because the task has the mutex already or the
-    ///   holder waits for something that the task has; or what the body throws.
+    /// - Throws: `CancellationError`; ``LockError`` when the wait could never end: the task has the mutex already, or
+    ///   the holder waits for something that the task has; or the body's error.
     public func withLock<Success>(_ body: (inout Value) async throws -> Success) async throws -> Success {
         try await gate.acquire(isOwned: true)
-        // Its task gives back what it got; there is always one in async code.
+        // The task gives back its own permit. There is always a task in async code.
         let task = ConcurrencyRuntime.currentTask
         defer { gate.release(ownedBy: task) }
         return try await unsafe body(&value.pointee)
     }
 
-    /// Runs a body with the value if no task has it at this moment; `nil` otherwise.
+    /// Runs a body with the value if no task has the mutex at this moment; otherwise returns `nil`.
     public func withLockIfAvailable<Success>(
         _ body: (inout Value) async throws -> Success
     ) async rethrows -> Success? {

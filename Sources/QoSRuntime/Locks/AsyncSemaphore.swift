@@ -1,12 +1,13 @@
-/// Lets a number of tasks pass at a time; those that hold a permit are raised while something higher waits for one (rules I2, I4).
+/// Lets a number of tasks pass at a time. Tasks with a permit are raised while higher work waits for one (rules I2,
+/// I4).
 ///
 /// ```swift
 /// let connections = try AsyncSemaphore(permits: 4, name: "connections")
 /// let answer = try await connections.withPermit { try await ask() }
 /// ```
 ///
-/// A permit goes to the highest waiter, among equals to the first. Prefer ``withPermit(_:)``: of permits taken by ``wait()`` nobody
-/// knows who will give them back, so nobody can be raised for them.
+/// A permit goes to the highest waiter, among equals to the first. Prefer ``withPermit(_:)``. A permit taken by
+/// ``wait()`` has no known owner, so no task can be raised for it.
 ///
 /// Threading: any task; ``signal()`` any thread.
 public final class AsyncSemaphore: Sendable {
@@ -15,7 +16,7 @@ public final class AsyncSemaphore: Sendable {
     /// Makes a semaphore.
     ///
     /// - Parameters:
-    ///   - permits: how many tasks may pass at first; 0 or more.
+    ///   - permits: the number of tasks that may pass at first; 0 or more.
     ///   - name: for reports and errors.
     /// - Throws: ``LockError/invalidPermits(_:)``.
     public init(permits: Int, name: String? = nil) throws(LockError) {
@@ -24,13 +25,13 @@ public final class AsyncSemaphore: Sendable {
             permits: permits, description: name.map { "semaphore '\($0)'" } ?? "a semaphore without a name")
     }
 
-    /// How many tasks wait at this moment. Any thread.
+    /// The number of tasks that wait at this moment. Any thread.
     public var waiterCount: Int { gate.waiterCount }
 
-    /// Runs a body with a permit, when there is one; suspends until then.
+    /// Runs a body with a permit. Suspends the task until there is one.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled while it waits; ``LockError`` when all permits are held by tasks that
-    ///   wait, in the end, for this one, itself included; or what the body throws.
+    /// - Throws: `CancellationError` when the task is cancelled while it waits; ``LockError`` when this task, or tasks
+    ///   waiting for it directly or through others, hold all permits; or the body's error.
     public func withPermit<Success>(_ body: () async throws -> Success) async throws -> Success {
         try await gate.acquire(isOwned: true)
         let task = ConcurrencyRuntime.currentTask
@@ -38,9 +39,9 @@ public final class AsyncSemaphore: Sendable {
         return try await body()
     }
 
-    /// Takes a permit that anybody may give back; suspends until there is one.
+    /// Takes a permit that any thread may give back. Suspends the task until there is one.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled while it waits: it has no permit then.
+    /// - Throws: `CancellationError` when the task is cancelled while it waits. It then has no permit.
     public func wait() async throws {
         try await gate.acquire(isOwned: false)
     }

@@ -1,17 +1,17 @@
 import QoSCore
 
-/// Why a lock was refused.
+/// The refusal of a lock.
 public enum LockError: Error, Sendable, Hashable {
     /// The thread or task holds the lock already.
     case reentrant(lock: String, holder: String)
-    /// Whoever holds the lock waits, in the end, for the one that asked for it.
+    /// The holder of the lock waits for the thread or task that asked for it, directly or through others.
     case deadlock(lock: String, waits: [String])
-    /// A semaphore of fewer than no permits.
+    /// A semaphore with a negative number of permits.
     case invalidPermits(Int)
 }
 
 extension LockError: CustomStringConvertible {
-    /// What is wrong and what to do about it.
+    /// The problem and its remedy.
     public var description: String {
         switch self {
         case .reentrant(let lock, let holder):
@@ -25,7 +25,7 @@ extension LockError: CustomStringConvertible {
 }
 
 extension LockWaiter {
-    /// The error for a wait for a lock that could never end, which is reported too.
+    /// Reports a wait for a lock that could never end, and returns its error.
     func refusedLock(by cycle: LockRegistry.Cycle) -> LockError {
         let error: LockError =
             cycle.isReentrant

@@ -3,32 +3,33 @@ import QoSCore
 import QoSKernel
 public import Synchronization
 
-/// The word of a ``QoSMutex`` and what happens when it is contended (`Docs/Protocols/locks.md`).
+/// The word of a ``QoSMutex`` and the contended operations on it (`Docs/Protocols/locks.md`).
 ///
-/// 0 is free; else the kernel's id of the holder's thread times two, plus 1 when somebody waits. The uncontended operations are one
-/// compare-and-swap each. With the last bit set, the word changes under the lock of its line only: the holder cannot give the mutex
-/// back behind the back of somebody who enters himself as waiting for it.
+/// A free word is 0. A held one is the kernel's id of the holder's thread times two, plus 1 when a thread waits. The
+/// uncontended operations are one compare-and-swap each. With the last bit set, the word changes only under the lock of
+/// its line. So the holder cannot give the mutex back while a waiter enters the line.
 @usableFromInline
 enum MutexWaiting {
-    /// How often a contended word is looked at before the thread sleeps: about as long as a sleep and a wake-up would cost.
+    /// The number of looks at a contended word before the thread sleeps. They take about as long as a sleep and a
+    /// wake-up.
     private static let spins = 100
 
     private static let registry = LockRegistry.shared
 
-    /// What the calling thread writes into a word.
+    /// Returns the value that the calling thread writes into a word.
     @usableFromInline @inline(never)
     static func ownWord() -> UInt32 { cqos_own_id() << 1 }
 
-    /// Gets the mutex, after the compare-and-swap has failed, however long that takes.
+    /// Gets the mutex after the compare-and-swap has failed, however long that takes.
     @usableFromInline @inline(never)
     static func lockForEver(_ word: UnsafeMutablePointer<Atomic<UInt32>>, own: UInt32, name: String?) {
-        // Nothing is refused, so nothing is thrown.
+        // No wait is refused, so no error is thrown.
         try? unsafe lock(word, own: own, name: name, refusesCycle: false)
     }
 
-    /// Gets the mutex, after the compare-and-swap has failed.
+    /// Gets the mutex after the compare-and-swap has failed.
     ///
-    /// - Parameter refusesCycle: whether a wait that could never end is refused; if not, it is reported and never ends.
+    /// - Parameter refusesCycle: whether to refuse a wait that could never end. If not, it is reported and never ends.
     static func lock(
         _ word: UnsafeMutablePointer<Atomic<UInt32>>, own: UInt32, name: String?, refusesCycle: Bool
     ) throws(LockError) {
@@ -54,7 +55,7 @@ enum MutexWaiting {
         registry.follow(&effects)
         waiter.perform(effects, holder: holder)
         let task = ConcurrencyRuntime.currentTask
-        // Who waits for something that the task holds, raises the thread that it runs on.
+        // A waiter for a lock of this task raises the thread that runs the task.
         if let task { registry.beginExecution(of: task, by: own >> 1, at: level) }
         if unsafe Worker.current != nil {
             waiter.report(
@@ -66,7 +67,7 @@ enum MutexWaiting {
         registry.settleCallingThread(own >> 1)
     }
 
-    /// Gives the mutex back, after the compare-and-swap has failed: somebody waits, the highest gets it.
+    /// Gives the mutex back after the compare-and-swap has failed. The highest of the waiting threads gets it.
     @usableFromInline @inline(never)
     static func unlock(_ word: UnsafeMutablePointer<Atomic<UInt32>>, own: UInt32) {
         let resource = unsafe resource(word)
@@ -77,13 +78,13 @@ enum MutexWaiting {
                     resource, from: .thread(own >> 1), &present, &effects,
                     newHolder: { (.thread(unsafe LockWait.at($0).takeUnretainedValue().thread), true) })
             else {
-                // Who waited has been refused.
+                // The waiter has been refused.
                 unsafe word.pointee.store(0, ordering: .releasing)
                 return nil
             }
             let next = unsafe LockWait.at(token).takeRetainedValue()
             let isContended = present.line.count > 0
-            // Whom nobody waits for, nobody need know.
+            // The registry need not know a holder without waiters.
             if isContended { site = present }
             unsafe word.pointee.store(next.thread << 1 | (isContended ? 1 : 0), ordering: .releasing)
             return next
@@ -102,16 +103,16 @@ enum MutexWaiting {
             {
                 return true
             }
-            // Who waits already comes first; who holds it himself would spin for nothing.
+            // Waiting threads come first. A thread that already holds the mutex would spin in vain.
             if seen & 1 != 0 || seen == own { return false }
             cqos_spin_hint()
         }
         return false
     }
 
-    /// Gets the mutex if it is free by now, else enters the calling thread as waiting.
+    /// Gets the mutex if it is free by now. Else enters the calling thread as a waiter.
     ///
-    /// - Returns: its place, the holder and what is to be done; `nil` when the mutex was free.
+    /// - Returns: the thread's place, the holder and the effects to perform; `nil` when the mutex was free.
     private static func enter(
         _ word: UnsafeMutablePointer<Atomic<UInt32>>, own: UInt32, level: LevelCode, _ wait: LockWait
     ) -> (place: Int, holder: LockParty, effects: LockEffects)? {
@@ -129,7 +130,7 @@ enum MutexWaiting {
         }
     }
 
-    /// Takes a wait back. The contended bit stays: the holder finds nobody when it gives the mutex back.
+    /// Takes a wait back. The contended bit stays: the holder finds no waiter when it gives the mutex back.
     ///
     /// - Returns: `false` when the mutex has been handed over meanwhile.
     private static func withdraw(_ party: LockParty, at place: Int, from resource: LockResource) -> Bool {
@@ -146,7 +147,8 @@ enum MutexWaiting {
         return isWithdrawn
     }
 
-    /// Sets the last bit, so that the mutex is given back under the lock of its line; `nil` when it was free and is ours now.
+    /// Sets the last bit, so that the mutex is given back under the lock of its line. Returns the holder; `nil` when
+    /// the mutex was free and is now the caller's.
     private static func markContended(_ word: UnsafeMutablePointer<Atomic<UInt32>>, own: UInt32) -> UInt32? {
         var seen = unsafe word.pointee.load(ordering: .relaxed)
         while seen & 1 == 0 {
@@ -164,7 +166,7 @@ enum MutexWaiting {
 }
 
 extension LockWait {
-    /// The wait that a token stands for.
+    /// Returns the wait that a token stands for.
     fileprivate static func at(_ token: UInt) -> Unmanaged<LockWait> {
         // SAFETY: the token is the address of a wait that the line retains.
         unsafe .fromOpaque(UnsafeRawPointer(bitPattern: token).unsafelyUnwrapped)

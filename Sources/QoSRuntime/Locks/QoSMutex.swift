@@ -1,28 +1,28 @@
 public import Synchronization
 
-/// Guards a value by a lock for threads whose holder is raised while something higher waits for it (rule I2).
+// SAFETY: the memory is allocated in `init`, freed in `deinit`, and never replaced; only the thread whose id is in the
+// word touches `value`.
+/// Guards a value by a lock for threads. The holder is raised while higher work waits (rule I2).
 ///
-/// The shape is that of `Synchronization.Mutex`. Uncontended it costs one compare-and-swap to lock and one to unlock. Who finds it
-/// held sleeps; the holder's thread gets the waiter's class until it unlocks, and so does whoever the holder waits for itself,
-/// along any chain of mutexes and of ``AsyncMutex``. It goes to the highest waiter, among equals to the first.
+/// It has the shape of `Synchronization.Mutex`. Uncontended it costs one compare-and-swap to lock and one to unlock. A
+/// thread that finds it held sleeps. The holder's thread gets the waiter's class until it unlocks. If the holder itself
+/// waits, the holders before it are raised too, along any chain of mutexes and of ``AsyncMutex``. The mutex goes to the
+/// highest waiter, among equals to the first.
 ///
-/// Use it for short sections of synchronous code. In tasks prefer ``AsyncMutex``: a thread of a pool that sleeps in a lock is missing
-/// in its pool.
+/// Use it for short sections of synchronous code. In tasks prefer ``AsyncMutex``: a pool lacks each of its threads that
+/// sleeps in a lock.
 ///
 /// Threading: any thread. Not recursive.
-///
-/// SAFETY: the memory is allocated in `init`, freed in `deinit`, and never replaced; `value` is touched by the one whose id is in
-/// the word only.
 @safe
 public struct QoSMutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
     @usableFromInline let word: UnsafeMutablePointer<Atomic<UInt32>>
     /// In the same allocation, behind the word.
     @usableFromInline let value: UnsafeMutablePointer<Value>
 
-    /// What reports and errors call it.
+    /// The mutex's name in reports and errors.
     public let name: String?
 
-    /// A free mutex around a value.
+    /// Makes a free mutex around a value.
     ///
     /// - Parameters:
     ///   - value: the guarded value.
@@ -43,10 +43,10 @@ public struct QoSMutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
         unsafe UnsafeMutableRawPointer(word).deallocate()
     }
 
-    /// Runs a body with the value, when nobody else has it; waits for that.
+    /// Runs a body with the value. Blocks the thread until no other thread has the mutex.
     ///
-    /// A wait that can never end, since the thread holds the mutex already or the holder waits for it, is reported to who listens
-    /// (rule I5), and does not end; ``withCheckedLock(_:)`` throws instead.
+    /// A wait can never end if the thread holds the mutex already, or if the holder waits for the thread. Such a wait
+    /// is reported to the listeners (rule I5), and does not end. ``withCheckedLock(_:)`` throws instead.
     @inlinable @inline(__always)
     public borrowing func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
@@ -59,9 +59,9 @@ public struct QoSMutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
         return try unsafe body(&value.pointee)
     }
 
-    /// Runs a body with the value, when nobody else has it; a wait that could never end is refused.
+    /// Runs a body with the value when no other thread has the mutex. Refuses a wait that could never end.
     ///
-    /// - Throws: ``LockError``, and nothing was run; or what the body throws.
+    /// - Throws: ``LockError``, and the body has not run; or the body's error.
     public borrowing func withCheckedLock<Result: ~Copyable>(
         _ body: (inout sending Value) throws -> sending Result
     ) throws -> sending Result {
@@ -73,7 +73,7 @@ public struct QoSMutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
         return try unsafe body(&value.pointee)
     }
 
-    /// Runs a body with the value if nobody else has it at this moment; `nil` otherwise.
+    /// Runs a body with the value if no thread has the mutex at this moment; otherwise returns `nil`.
     @inlinable @inline(__always)
     public borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result

@@ -4,7 +4,7 @@ import QoSEventLoop
 // The executors of the process.
 
 extension ConcurrencyRuntime {
-    /// Makes the installed executors those of the process. Must come before the first use of either.
+    /// Makes the installed executors those of the process. It must come before the first use of either.
     static func installProcessExecutors() {
         _createExecutors(factory: ProcessExecutorFactory.self)
     }

@@ -5,14 +5,14 @@ import QoSKernel
 
 /// Keeps `DispatchQueue.main` alive while our loop has the main thread.
 ///
-/// libdispatch offers two calls for run loops that own the main thread, the ones that CoreFoundation uses: a descriptor that
-/// becomes readable when the main queue has something to run, and a call that runs it.
+/// libdispatch has two calls for run loops that own the main thread. CoreFoundation uses them too. One returns a
+/// descriptor that becomes readable when the main queue has work, and the other runs that work.
 final class DispatchMainQueue: Sendable {
     private let watch = Lock<DescriptorWatch?>(nil)
 
-    /// Begins to serve the queue on the main thread's loop, which may not run yet. Main thread.
+    /// Serves the queue on the main thread's loop, which need not run yet. Main thread.
     ///
-    /// A failure to do so is reported when the loop runs, on standard error: the program may never use the queue.
+    /// A failure is reported when the loop runs, on standard error: the program may never use the queue.
     func serve(on loop: EventLoop) throws(EventLoopError) {
         let descriptor = dispatchMainQueueHandle()
         try loop.submit { [self] in
@@ -20,7 +20,7 @@ final class DispatchMainQueue: Sendable {
                 let made = try loop.watchDescriptor(descriptor, for: .readable) { outcome in
                     guard case .success = outcome else { return }
                     var count: UInt64 = 0
-                    // The descriptor is non-blocking; a wake-up that is gone already is no error.
+                    // The descriptor is non-blocking. A wake-up that is gone already is no error.
                     _ = unsafe read(descriptor, &count, MemoryLayout<UInt64>.size)
                     dispatchMainQueueCallback(nil)
                 }

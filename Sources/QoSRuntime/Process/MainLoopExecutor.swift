@@ -4,13 +4,13 @@ import Synchronization
 
 /// The main actor's executor: a libuv loop on the real main thread.
 ///
-/// Jobs come in through a lock-free queue; one wake-up of the loop serves all that have come in. Jobs of a higher class go
-/// before those of a lower one, among those that wait at the same time.
+/// Jobs come in through a lock-free queue. One wake-up of the loop serves all of them. Among the waiting jobs, those of
+/// a higher class go first.
 ///
 /// Threading: any thread submits; ``run()`` belongs to the main thread.
 // SAFETY: `waiting` belongs to the main thread; the rest is atomic or never changes.
 final class MainLoopExecutor: SerialExecutor, @unchecked Sendable {
-    /// How many jobs run between two looks at the loop's other events.
+    /// The number of jobs between two looks at the loop's other events.
     private static let batch = 64
 
     let loop: EventLoop

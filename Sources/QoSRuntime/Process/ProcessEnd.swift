@@ -1,13 +1,13 @@
 import Glibc
 
-/// How the process ends, as a value: fed by the body's outcome and by signals, whatever comes first.
+/// The end of the process as a value. The body's outcome and signals are its events, in either order.
 struct ProcessEnd {
-    /// What is to be done after an event.
+    /// The reaction to an event.
     enum Action: Equatable {
         case nothing
         /// Cancel the body's task and give it this signal's grace.
         case cancelBody(signal: Int32)
-        /// Wait for what blocks the end, at most for the grace.
+        /// Wait for the work that blocks the end, at most for the grace.
         case awaitHeld
         /// End the process with the status, after the message.
         case exit(status: Int32, message: String?)
@@ -16,10 +16,10 @@ struct ProcessEnd {
     private var signal: Int32?
     private var hasEnded = false
 
-    /// How the process will end, once what blocks the end has come to its own.
+    /// The prepared end of the process, while work blocks it.
     private var waiting: (status: Int32, message: String?)?
 
-    /// A signal that asks for the end came in.
+    /// Handles a signal that asks for the end.
     mutating func received(signal number: Int32) -> Action {
         if waiting.take() != nil { return end(status: 128 + number) }
         if signal != nil { return end(status: 128 + number) }
@@ -28,7 +28,7 @@ struct ProcessEnd {
         return .cancelBody(signal: number)
     }
 
-    /// The time that the body had after a signal, or that there was for what blocks the end, is over.
+    /// Handles the end of a grace: the body's after a signal, or that of the work that blocks the end.
     mutating func graceEnded() -> Action {
         if let waiting = waiting.take() {
             return end(
@@ -40,13 +40,13 @@ struct ProcessEnd {
             status: 128 + (signal ?? 0), message: "the program did not end in time after a signal: giving up on it")
     }
 
-    /// What blocked the end has come to its own.
+    /// Handles the end of the work that blocked the end.
     mutating func heldEnded() -> Action {
         guard let waiting = waiting.take() else { return .nothing }
         return end(status: waiting.status, message: waiting.message)
     }
 
-    /// The body came to its end.
+    /// Handles the end of the body.
     ///
     /// - Parameter isHeld: whether other work blocks the end of the process.
     mutating func bodyEnded(_ outcome: Result<Void, any Error>, isHeld: Bool = false) -> Action {
@@ -70,18 +70,19 @@ struct ProcessEnd {
         }
     }
 
-    /// The first end counts: `exit` must not be called by two threads at once (exit(3)).
+    /// Returns the end of the process. Only the first end counts: `exit` must not be called by two threads at once
+    /// (exit(3)).
     private mutating func end(status: Int32, message: String? = nil) -> Action {
         if hasEnded || waiting != nil { return .nothing }
         hasEnded = true
         return .exit(status: status, message: message)
     }
 
-    /// Writes a message for the person who started the program.
+    /// Writes a message for the user of the program.
     static func report(_ message: String) {
         var text = "error: \(message)\n"
         text.withUTF8 { bytes in
-            // Nobody is left to be told of a failure.
+            // No reader is left for a failure.
             _ = unsafe write(STDERR_FILENO, bytes.baseAddress, bytes.count)
         }
     }

@@ -9,7 +9,7 @@ final class ProcessExecutors: Sendable {
 
     private static let current = Lock<ProcessExecutors?>(nil)
 
-    /// What was installed; `nil` before.
+    /// The installed executors; `nil` before.
     static var installed: ProcessExecutors? { current.withLock { $0 } }
 
     private init(scheduler: QoSScheduler, main: MainLoopExecutor) {

@@ -12,8 +12,8 @@ final class ProcessRun: Sendable {
     private let dispatchMain = DispatchMainQueue()
     private let watches = Lock<[SignalWatch]>([])
 
-    /// The body's task, and whether it is to be cancelled: a signal may come before the task is known here, also when the body
-    /// has begun already and has told others so.
+    /// The body's task, and whether to cancel it. A signal may come before the task is known here, even after the body
+    /// has begun and has told others so.
     private struct Body {
         var task: Task<Void, Never>?
         var isCancelled = false
@@ -24,11 +24,11 @@ final class ProcessRun: Sendable {
         self.configuration = configuration
     }
 
-    /// Runs the body on the pools and the main loop on the calling thread; ends the process.
+    /// Runs the body on the pools and the main loop on the calling thread. Ends the process.
     func run(_ body: @escaping @Sendable () async throws -> Void) throws -> Never {
         MainThread.choose(isInteractive: configuration.kind == .interactive)
-        // A service's main thread stays as the process was started: that is what `default` is measured by, and a nice value that
-        // threads of libraries would inherit may not be given back.
+        // A service's main thread keeps the scheduling with which the process was started: `default` is measured by it.
+        // Libraries' threads would also inherit a nice value that may be impossible to give back.
         if configuration.kind == .interactive {
             executors.scheduler.core.applyEffects(of: configuration.kind.mainLevel.qosClass, threadName: "main")
         }
@@ -50,11 +50,11 @@ final class ProcessRun: Sendable {
         }
         if isCancelled { bodyTask.cancel() }
         try executors.main.runLoop()
-        // Somebody stopped the main executor by the library's own call: the program is over, and went well.
+        // A call of the library stopped the main executor: the program is over, and went well.
         exit(0)
     }
 
-    /// Signals are watched on the pools' loop, so that they come through when the main actor is busy.
+    /// Watches the signals on the pools' loop, so that they come through when the main actor is busy.
     private func watchSignals() throws {
         let loop = executors.scheduler.core.loop
         try loop.submit { [self] in
@@ -74,8 +74,8 @@ final class ProcessRun: Sendable {
 
     /// Lets a signal through to the calling thread.
     ///
-    /// A process inherits its signal mask from whoever started it, and some block everything: then no thread of ours would
-    /// ever get the signal.
+    /// A process inherits its signal mask from its parent, and some parents block every signal. Then no thread of ours
+    /// would ever get the signal.
     private static func unblock(_ signal: Int32) {
         var set = sigset_t()
         unsafe sigemptyset(&set)

@@ -1,12 +1,12 @@
 public import QoSCore
 
 extension QoSProcess {
-    /// For whom the process is there (rule T5).
+    /// The user of the process: a person or other programs (rule T5).
     public enum Kind: String, Sendable, Hashable, CaseIterable, Codable {
-        /// Somebody sits in front of it: the main thread runs at `userInteractive`, and what is created on it without anything
-        /// else gets `userInitiated` (rule O2).
+        /// A person uses the process directly. The main thread runs at `userInteractive`, and work created on it
+        /// without a level of its own gets `userInitiated` (rule O2).
         case interactive
-        /// It answers others: the main thread runs at `default`.
+        /// The process answers others. The main thread runs at `default`.
         case service
 
         /// The level of the main thread.
@@ -15,7 +15,7 @@ extension QoSProcess {
         }
     }
 
-    /// What was chosen by ``Configuration/kind``; `service` before ``run(configuration:_:)``. Any thread.
+    /// The kind chosen by ``Configuration/kind``; `service` before ``run(configuration:_:)``. Any thread.
     public static var kind: Kind { MainThread.belongsToInteractive ? .interactive : .service }
 
     /// Whether the calling thread is the main thread of an interactive process (rule O2).

@@ -2,8 +2,8 @@ public import Glibc
 public import QoSCore
 import QoSEventLoop
 
-/// The whole process on the runtime: our pools are the default executor, a libuv loop on the real main thread is the main
-/// executor.
+/// The whole process on the runtime. Our pools are the default executor, and a libuv loop on the real main thread is
+/// the main executor.
 ///
 /// ```swift
 /// @main
@@ -16,39 +16,44 @@ import QoSEventLoop
 /// }
 /// ```
 ///
-/// Every task, actor and task group of the process, those of libraries included, then runs in the pool of its priority
-/// (rule C4), `MainActor` is the main thread, and sleeps use our timers. To have only some tasks on the runtime, make a
+/// Every task, actor and task group of the process then runs in the pool of its priority, those of libraries included
+/// (rule C4). `MainActor` is the main thread, and sleeps use our timers. To have only some tasks on the runtime, make a
 /// ``QoSScheduler`` instead.
 public enum QoSProcess {
     /// The scheduler behind the process's default executor; `nil` before ``run(configuration:_:)``.
     ///
-    /// Its executors and ``QoSScheduler/withQoS(_:operation:)`` serve for work of a class other than its priority's. It
+    /// Use its executors and ``QoSScheduler/withQoS(_:operation:)`` for work of another class than its priority's. It
     /// cannot be shut down.
     public static var scheduler: QoSScheduler? { ProcessExecutors.installed?.scheduler }
 
     /// Makes the runtime the executor of the process, runs a body, and ends the process.
     ///
-    /// Must be called on the main thread, from a synchronous `main`, before any task is started: Swift chooses its executors
+    /// Call it on the main thread, from a synchronous `main`, before any task is started: Swift chooses its executors
     /// once. The body runs as a task of the configuration's class.
     ///
-    /// - Important: The body runs in a pool. An asynchronous `main` runs on the main actor: a program that relies on that moves to
-    ///   ``runOnMainActor(configuration:_:)``.
+    /// - Important: The body runs in a pool. An asynchronous `main` runs on the main actor: a program that relies on
+    ///   that moves to ``runOnMainActor(configuration:_:)``.
     ///
     /// **How the process ends**
     ///
-    /// | what happens | exit status |
+    /// | event | exit status |
     /// |---|---|
     /// | the body returns | 0 |
     /// | the body throws ``ExitStatus`` | its code |
     /// | the body throws anything else | 1, and the error on standard error |
-    /// | SIGINT, SIGTERM | the body's task is cancelled and has ``Configuration/signalGrace`` to end; then as above, except that a `CancellationError` gives 128 + the signal's number, as does the end of the grace |
-    /// | the body ends while work that declared `ShutdownBehavior.block` goes on | as above, when that has ended, or after ``Configuration/signalGrace`` |
-    /// | one of these signals a second time, or while such work is waited for | 128 + the signal's number, at once |
+    /// | the body ends after SIGINT or SIGTERM | as above, but 128 + the signal's number for a `CancellationError` |
+    /// | the body exceeds its grace after such a signal | 128 + the signal's number |
+    /// | one of these signals comes a second time | 128 + the signal's number, at once |
+    /// | one of these signals comes while the end waits for work | 128 + the signal's number, at once |
+    ///
+    /// SIGINT and SIGTERM cancel the body's task, which then has ``Configuration/signalGrace`` to end. If work that
+    /// declared `ShutdownBehavior.block` goes on after the body, the end waits for the work, for at most
+    /// ``Configuration/signalGrace``.
     ///
     /// `DispatchQueue.main` keeps working: its blocks run on the main thread between the main actor's jobs.
     ///
     /// - Parameters:
-    ///   - configuration: of the pools, and of the end.
+    ///   - configuration: the settings of the pools, and of the end.
     ///   - body: the program.
     public static func run(
         configuration: Configuration = Configuration(),
@@ -63,10 +68,10 @@ public enum QoSProcess {
         }
     }
 
-    /// Does what ``run(configuration:_:)`` does, with a body on the main actor, as an asynchronous `main` has it.
+    /// Runs like ``run(configuration:_:)``, but with the body on the main actor, like an asynchronous `main`.
     ///
     /// - Parameters:
-    ///   - configuration: of the pools, and of the end.
+    ///   - configuration: the settings of the pools, and of the end.
     ///   - body: the program. Its synchronous parts run on the main thread, so they hold up the main actor and
     ///     `DispatchQueue.main`.
     public static func runOnMainActor(
@@ -78,25 +83,26 @@ public enum QoSProcess {
 }
 
 extension QoSProcess {
-    /// How the process is set up, and how it ends.
+    /// The setup of the process, and its end.
     public struct Configuration: Sendable {
         /// The pools.
         public var scheduler: QoSScheduler.Configuration
 
-        /// For whom the process is there; it gives the main thread its level (rule T5).
+        /// The user of the process. It decides the level of the main thread (rule T5).
         public var kind: Kind
 
-        /// The class of the body's task, and so of what inherits from it: `default`, unless the program is a service whose
-        /// main purpose is to answer (rules C2, T5).
+        /// The class of the body's task, and so of the work that inherits from it. It is `default`, unless the program
+        /// is a service whose main purpose is to answer (rules C2, T5).
         public var qosClass: QoSClass
 
-        /// The signals that ask the process to end: the body's task is cancelled. Empty leaves signals alone.
+        /// The signals that ask the process to end: the body's task is cancelled. An empty set leaves signals alone.
         public var endingSignals: Set<Int32>
 
-        /// How long the body may take to end after such a signal, and work that blocks the end after the body.
+        /// The time that the body has to end after such a signal, and that work which blocks the end has after the
+        /// body.
         public var signalGrace: Duration
 
-        /// Whether `DispatchQueue.main` is served by the main thread's loop.
+        /// Whether the main thread's loop serves `DispatchQueue.main`.
         public var servesDispatchMain: Bool
 
         /// Makes a configuration.
@@ -117,7 +123,7 @@ extension QoSProcess {
         }
     }
 
-    /// An error that only says with which status the process ends; nothing is printed for it.
+    /// An error that only holds the exit status of the process. Nothing is printed for it.
     public struct ExitStatus: Error, Sendable, Hashable {
         /// 0…255.
         public let code: UInt8

@@ -2,9 +2,9 @@ import QoSCore
 import QoSKernel
 import Synchronization
 
-/// Runs something once, whoever comes first; the others wait for it (rule B14).
+/// Runs a closure once. The first caller runs it, and the others wait for it (rule B14).
 ///
-/// Those who wait raise the item that runs it to their level (rule I1).
+/// The waiting callers raise the item that runs the closure to their level (rule I1).
 ///
 /// Threading: any thread.
 public final class Once: Sendable {
@@ -18,18 +18,19 @@ public final class Once: Sendable {
     private let isDone = Atomic<Bool>(false)
     private let state = Lock(State())
 
-    /// Makes one that has not run.
+    /// Makes an object that has not run a closure.
     public init() {}
 
-    /// Whether it has run to its end.
+    /// Whether a closure has run to its end.
     public var hasRun: Bool { isDone.load(ordering: .acquiring) }
 
-    /// Runs the closure if none has run; waits for the one that runs. A nanosecond when one has run.
+    /// Runs the closure if none has run. If one is running, waits for it. Takes a nanosecond if one has run.
     ///
-    /// A closure that throws has not run: the next one gets its turn.
+    /// A closure that throws does not count as run: the next caller's closure gets its turn.
     ///
-    /// - Throws: what the closure throws; ``WorkQueueError/wouldDeadlock(_:)`` when called from the closure itself;
-    ///   ``WorkQueueError/deadlock(waits:)`` when the closure that runs waits, in the end, for the calling thread.
+    /// - Throws: the closure's error; ``WorkQueueError/wouldDeadlock(_:)`` when called from the closure itself;
+    ///   ``WorkQueueError/deadlock(waits:)`` when the running closure waits, directly or through others, for the
+    ///   calling thread.
     public func run(_ body: () throws -> Void) throws {
         while !hasRun {
             if try begin() {
@@ -40,14 +41,14 @@ public final class Once: Sendable {
         }
     }
 
-    /// - Returns: whether the caller runs the closure; `false` after it has waited for another.
+    /// - Returns: whether the caller runs the closure; `false` after it has waited for another caller.
     private func begin() throws(WorkQueueError) -> Bool {
         let wait = ThreadWait()
         let thread = ThreadID.current
         let entry = WorkEntry.current
         let found: Found = state.withLock { state in
             guard state.isRunning else {
-                // Between the caller's look and this one, another may have run to its end.
+                // Between the caller's look and this one, another closure may have run to its end.
                 if isDone.load(ordering: .relaxed) { return .done }
                 state.isRunning = true
                 state.runner = entry
@@ -72,7 +73,7 @@ public final class Once: Sendable {
                 try waiter.sleep(wait, awaiting: self, refusal: WorkQueueError.deadlock(waits:))
             } catch {
                 state.withLock { state in state.waits.removeAll { $0 === wait } }
-                // It may have run just when the wait was refused.
+                // The closure may have ended just when the wait was refused.
                 if !hasRun { throw error }
             }
             return false

@@ -3,23 +3,23 @@ import QoSKernel
 
 /// The open parallel loops of a queue, and the entries in the queue that help with them.
 ///
-/// An entry belongs to no single loop. When its turn comes it helps with each open one. So a queue never holds more entries than can
-/// run at once, even if a thousand loops begin and end before a worker is free.
+/// An entry belongs to no single loop. When its turn comes it helps with each open one. So a queue never holds more
+/// entries than can run at once, even if a thousand loops begin and end before a worker is free.
 ///
 /// Threading: any thread.
 final class ParallelHelp: Sendable {
     private struct Loops {
-        /// Entries that stand in the queue.
+        /// The number of entries that wait in the queue.
         var waiting = 0
         var open: [ParallelWork] = []
     }
 
     private let loops = Lock<[LevelCode: Loops]>([:])
 
-    /// A loop begins.
+    /// Adds a loop that begins.
     ///
-    /// - Parameter wanted: how many entries may help it.
-    /// - Returns: how many have to be added, each for ``help(at:)``.
+    /// - Parameter wanted: the number of entries that may help it.
+    /// - Returns: the number of entries to add, each for ``help(at:)``.
     func began(_ work: ParallelWork, at level: LevelCode, wanted: Int) -> Int {
         loops.withLock { loops in
             var found = loops[level] ?? Loops()
@@ -31,7 +31,7 @@ final class ParallelHelp: Sendable {
         }
     }
 
-    /// A loop has ended, or has no iteration left.
+    /// Removes a loop that has ended, or has no iteration left.
     func ended(_ work: ParallelWork, at level: LevelCode) {
         loops.withLock { loops in
             loops[level]?.open.removeAll { $0 === work }
@@ -39,7 +39,7 @@ final class ParallelHelp: Sendable {
         }
     }
 
-    /// An entry's turn has come: takes part in one loop after the other until none is open.
+    /// Takes part in one loop after the other until none is open. Called when an entry's turn has come.
     func help(at level: LevelCode) {
         loops.withLock { $0[level]?.waiting -= 1 }
         while let work = loops.withLock({ $0[level]?.open.first }) {

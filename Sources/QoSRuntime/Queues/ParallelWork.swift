@@ -1,14 +1,14 @@
 import QoSKernel
 import Synchronization
 
-/// The iterations of a parallel loop, taken one after the other by whoever takes part (rule B14).
+/// The iterations of a parallel loop, which the participating threads take one after the other (rule B14).
 ///
-/// Threading: any thread; `body` is there until ``finish()``, and whoever takes part has joined before that.
-// SAFETY: `body` is set before the work is shared, and cleared when nobody takes part any more and nobody can join.
+/// Threading: any thread. `body` exists until ``finish()``, and every participant has joined before that.
+// SAFETY: `body` is set before the work is shared. It is cleared when no thread takes part and none can join.
 final class ParallelWork: @unchecked Sendable {
     private let count: Int
 
-    /// What the helping threads run it with.
+    /// The context in which the helping threads run the loop.
     let context: CarriedContext?
     private var body: ((Int) -> Void)?
     private let next = Atomic(0)
@@ -26,7 +26,7 @@ final class ParallelWork: @unchecked Sendable {
         self.body = body
     }
 
-    /// Takes part until no iteration is left; does nothing when the loop has ended.
+    /// Takes part until no iteration is left. Does nothing when the loop has ended.
     func takePart() {
         let joined = participants.withLock { participants in
             guard !participants.isClosed else { return false }
@@ -42,7 +42,7 @@ final class ParallelWork: @unchecked Sendable {
         wait?.parker.unpark()
     }
 
-    /// Nothing refers to the closure when it returns.
+    /// Keeps no reference to the closure when it returns.
     @inline(never)
     private func runIterations() {
         guard let body else { return }
@@ -53,12 +53,12 @@ final class ParallelWork: @unchecked Sendable {
         }
     }
 
-    /// Lets nobody begin a further iteration.
+    /// Prevents further iterations from beginning.
     func stop() {
         next.store(count, ordering: .relaxed)
     }
 
-    /// Waits for those who take part, after all iterations have been taken; nobody joins from now on.
+    /// Waits for the participants after all iterations have been taken. No thread can join from now on.
     func finish() {
         let wait = ThreadWait()
         let isBusy = participants.withLock { participants in

@@ -1,10 +1,10 @@
 public import QoSCore
 import QoSKernel
 
-/// Counts pieces of work, and tells when all have ended (rule B14).
+/// Counts pieces of work, and reports when all have ended (rule B14).
 ///
-/// Who waits for it waits for the items that were submitted as a part of it: a thread's wait that one of them would make last for ever
-/// is refused (rule I5). Who has entered by ``enter()`` is not known.
+/// A wait for the group waits for the items that were submitted as a part of it. The group refuses a thread's wait that
+/// one of these items would make last forever (rule I5). It cannot check work that was counted by ``enter()``.
 ///
 /// ```swift
 /// let group = WorkGroup()
@@ -16,13 +16,13 @@ import QoSKernel
 public final class WorkGroup: Sendable {
     private struct State {
         var count = 0
-        /// The items among what is going on.
+        /// The items that have not ended.
         var members: [GroupEntry] = []
         var threads: [ThreadWait] = []
         var tasks: [CheckedContinuation<Void, Never>] = []
         var notifications: [ClosureEntry] = []
 
-        /// What is to be done outside of the lock when something has ended.
+        /// The effects of an end, to be performed outside of the lock.
         struct Ending {
             var threads: [ThreadWait] = []
             var tasks: [CheckedContinuation<Void, Never>] = []
@@ -35,7 +35,7 @@ public final class WorkGroup: Sendable {
             }
         }
 
-        /// - Returns: `nil` when nothing was going on.
+        /// - Returns: `nil` when no work was counted.
         mutating func left() -> Ending? {
             guard count > 0 else { return nil }
             count -= 1
@@ -49,27 +49,27 @@ public final class WorkGroup: Sendable {
 
     private let name: String
 
-    /// Makes a group of nothing.
+    /// Makes an empty group.
     ///
     /// - Parameter name: for errors and reports.
     public init(_ name: String = "group") {
         self.name = name
     }
 
-    /// A piece of work begins.
+    /// Counts a piece of work that begins.
     public func enter() {
         state.withLock { $0.count += 1 }
     }
 
-    /// A piece of work has ended. The last one lets those who wait go on.
+    /// Counts a piece of work that has ended. The last one releases the waiters.
     ///
-    /// - Throws: ``WorkQueueError/unbalancedLeave`` when none is going on; the group stays as it is.
+    /// - Throws: ``WorkQueueError/unbalancedLeave`` when no work is counted. The group stays as it is.
     public func leave() throws(WorkQueueError) {
         guard let ended = state.withLock({ $0.left() }) else { throw .unbalancedLeave }
         ended.perform()
     }
 
-    /// An item begins, to be known until it leaves.
+    /// Adds an item. The group knows it until it leaves.
     func enter(_ entry: GroupEntry) {
         state.withLock { state in
             state.count += 1
@@ -78,7 +78,7 @@ public final class WorkGroup: Sendable {
         }
     }
 
-    /// An item has ended.
+    /// Removes an item that has ended.
     func leave(_ entry: GroupEntry) {
         let ended: State.Ending? = state.withLock { state in
             let last = state.members.removeLast()
@@ -88,11 +88,12 @@ public final class WorkGroup: Sendable {
             }
             return state.left()
         }
-        // Without one somebody else has left in this one's place, and everybody has been let go already.
+        // `nil` means that an extra `leave()` took this item's place. The waiters have then been released already.
         ended?.perform()
     }
 
-    /// Submits a closure to a queue when nothing is going on, or at once if that is so now. The level is resolved now (rule B5).
+    /// Submits a closure to a queue when all work has ended, or at once if there is none. The level is resolved now
+    /// (rule B5).
     public func notify(
         on queue: WorkQueue, level: QoSLevel? = nil, flags: WorkItemFlags = [],
         _ body: @escaping @Sendable () -> Void
@@ -107,7 +108,7 @@ public final class WorkGroup: Sendable {
         if isOver { queue.core.add(entry) }
     }
 
-    /// Waits, without blocking a thread, until nothing is going on.
+    /// Suspends the task until all work has ended. Blocks no thread.
     public func finished() async {
         await withCheckedContinuation { continuation in
             let isOver = state.withLock { state in
@@ -118,10 +119,11 @@ public final class WorkGroup: Sendable {
         }
     }
 
-    /// Waits, blocking the calling thread, until nothing is going on. In a task use ``finished()``.
+    /// Blocks the calling thread until all work has ended. In a task use ``finished()``.
     ///
-    /// - Throws: ``WorkQueueError/deadlock(waits:)`` where an item of the group waits, in the end, for the calling thread, or is run by
-    ///   it; the items and what they wait for are known, what entered by ``enter()`` is not, nor is what tasks await.
+    /// - Throws: ``WorkQueueError/deadlock(waits:)`` when an item of the group runs on the calling thread, or waits for
+    ///   it, directly or through others. The search follows the group's items and their waits. It does not see work
+    ///   counted by ``enter()``, nor what tasks await.
     public func wait() throws(WorkQueueError) {
         let thread = ThreadWait()
         guard parks(thread) else { return }
@@ -130,15 +132,15 @@ public final class WorkGroup: Sendable {
         do throws(WorkQueueError) {
             try waiter.sleep(thread, awaiting: self, refusal: WorkQueueError.deadlock(waits:))
         } catch {
-            // It may have ended just when the wait was refused.
+            // The work may have ended just when the wait was refused.
             if gaveUp(thread) { throw error }
         }
     }
 
-    /// Waits, blocking the calling thread, until nothing is going on or the time is up.
+    /// Blocks the calling thread until all work has ended or the time is up.
     ///
-    /// - Parameter timeout: 0 or less only looks.
-    /// - Returns: whether nothing is going on.
+    /// - Parameter timeout: the longest time to wait; 0 or less only looks.
+    /// - Returns: whether all work has ended.
     public func wait(for timeout: Duration) -> Bool {
         let deadline = MonotonicClock.nanoseconds().addingSaturating(timeout.clampedNanoseconds)
         let thread = ThreadWait()
@@ -146,7 +148,7 @@ public final class WorkGroup: Sendable {
         return thread.parker.park(untilNanoseconds: deadline) || !gaveUp(thread)
     }
 
-    /// - Returns: `false` when nothing is going on; the thread is then not kept.
+    /// - Returns: `false` when all work has ended. The thread is then not kept.
     private func parks(_ thread: ThreadWait) -> Bool {
         state.withLock { state in
             if state.count > 0 { state.threads.append(thread) }
@@ -165,7 +167,7 @@ public final class WorkGroup: Sendable {
 }
 
 extension WorkGroup: ThreadAwaited {
-    /// The items are kept by the group while they are looked at, so that none is released here.
+    /// The group keeps its items while it looks at them, so none is released here.
     var blockers: [UInt32] {
         state.withLock { state in
             state.members.flatMap { member in member.queue.blockers(of: member) }
@@ -174,14 +176,15 @@ extension WorkGroup: ThreadAwaited {
 
     var awaitedName: String { "group '\(name)'" }
 
-    /// Waiting for a group raises nobody: who has to leave it is not known in general.
+    /// Raises nothing. In general the group does not know which thread has to leave it.
     func raised(to level: LevelCode) {}
 
     func lowered(from level: LevelCode) {}
 }
 
 extension WorkQueue {
-    /// Submits a closure as a part of a group, which it leaves at its end; otherwise as ``async(level:flags:_:)``.
+    /// Submits a closure as a part of a group. It leaves the group at its end. Otherwise like
+    /// ``async(level:flags:_:)``.
     public func async(
         in group: WorkGroup, level: QoSLevel? = nil, flags: WorkItemFlags = [],
         _ body: @escaping @Sendable () -> Void

@@ -1,33 +1,34 @@
 import QoSCore
 import QoSKernel
 
-// Waiting raises the item, and what stands before it on its serial queue, to the waiter's level until the wait is over
+// A wait raises the item, and the entries before it on its serial queue, to the waiter's level until the wait is over
 // (rules I1, B13).
 
 extension WorkItem {
-    /// Waits, blocking the calling thread, until the item has finished.
+    /// Blocks the calling thread until the item has finished.
     ///
-    /// On a worker of a scheduler the thread runs what stands before the item, and the item, where nobody else does. In a task
-    /// use ``finished(promotes:)``.
+    /// A worker of a scheduler helps while it waits: it runs the entries before the item, and the item, if no other
+    /// thread does. In a task use ``finished(promotes:)``.
     ///
-    /// - Throws: ``WorkQueueError/wouldDeadlock(_:)`` when the calling thread runs the item, or one that it has to wait for;
-    ///   ``WorkQueueError/deadlock(waits:)`` when whoever would have to end the wait waits, in the end, for the calling thread.
+    /// - Throws: ``WorkQueueError/wouldDeadlock(_:)`` when the calling thread runs the item, or an item that this one
+    ///   has to wait for; ``WorkQueueError/deadlock(waits:)`` when the thread that would end the wait itself waits for
+    ///   the calling thread, directly or through others.
     public func wait() throws(WorkQueueError) {
         _ = try wait(until: nil)
     }
 
-    /// Waits, blocking the calling thread, until the item has finished or the time is up.
+    /// Blocks the calling thread until the item has finished or the time is up.
     ///
-    /// - Parameter timeout: how long at most; 0 or less only looks.
+    /// - Parameter timeout: the longest time to wait; 0 or less only looks.
     /// - Returns: whether the item has finished.
     /// - Throws: ``WorkQueueError/wouldDeadlock(_:)``.
     public func wait(for timeout: Duration) throws(WorkQueueError) -> Bool {
         try wait(until: MonotonicClock.nanoseconds().addingSaturating(timeout.clampedNanoseconds))
     }
 
-    /// Waits, blocking the calling thread, until the item has finished or the deadline has passed.
+    /// Blocks the calling thread until the item has finished or the deadline has passed.
     ///
-    /// - Returns: whether the item has finished; a deadline that has passed only looks.
+    /// - Returns: whether the item has finished. With a deadline in the past the call only looks.
     /// - Throws: ``WorkQueueError/wouldDeadlock(_:)``.
     public func wait(until deadline: SuspendingClock.Instant) throws(WorkQueueError) -> Bool {
         try wait(for: SuspendingClock.now.duration(to: deadline))
@@ -54,7 +55,7 @@ extension WorkItem {
                 try waitHelping(raised, thread)
             } catch {
                 state.withLock { $0.gaveUp(thread) }
-                // It may have ended just when the wait was refused.
+                // The item may have ended just when the wait was refused.
                 if !isFinished { throw error }
             }
             return true
@@ -72,10 +73,10 @@ extension WorkItem {
         try entry.queue.helping(towards: entry, wait: thread) { isFinished }
     }
 
-    /// Waits until the item has finished, without blocking a thread. When the waiting task is raised meanwhile, the item
-    /// follows.
+    /// Suspends the task until the item has finished. Blocks no thread. If the waiting task is raised meanwhile, the
+    /// item is raised too.
     ///
-    /// Pays no attention to the task's cancellation: ``cancel()`` the item.
+    /// Ignores the task's cancellation: ``cancel()`` the item.
     ///
     /// - Parameter promotes: `false` for a wait that only watches, and raises nothing.
     public func finished(promotes: Bool = true) async {
@@ -84,7 +85,7 @@ extension WorkItem {
             return
         }
         await withRaiseHandler(for: self) {
-            // Not before: a raise between this look and the handler would come to nobody.
+            // Not earlier: a raise between this look and the handler would be lost.
             raise(to: LevelCode(QoS.currentLevel))
             await suspendUntilFinished()
         } raised: { item, level in
@@ -98,7 +99,7 @@ extension WorkItem {
         }
     }
 
-    /// Until it has finished.
+    /// Raises the item until it has finished.
     private func raise(to level: LevelCode) {
         let raised = state.withLock { $0.waitBegan(at: level) }
         if let raised { raised.queue.waitBegan(for: raised, at: level) }

@@ -1,7 +1,7 @@
 public import QoSCore
 import QoSKernel
 
-/// A closure with a level and flags of its own, that can be cancelled, waited for, and followed by notifications (rule B4).
+/// A closure with its own level and flags. It can be cancelled, waited for, and followed by notifications (rule B4).
 ///
 /// ```swift
 /// let item = WorkItem(level: .utility, flags: .enforceQoS) { rebuild() }
@@ -14,7 +14,8 @@ import QoSKernel
 ///
 /// Threading: any thread.
 public final class WorkItem: Sendable {
-    /// The item's own level; with `WorkItemFlags.assignCurrent` and none given, that of the code that made it (rule B9).
+    /// The item's own level. With `WorkItemFlags.assignCurrent` and no given level: that of the code that made the item
+    /// (rule B9).
     public let level: QoSLevel?
 
     /// The item's flags.
@@ -32,16 +33,16 @@ public final class WorkItem: Sendable {
         contextAtCreation = flags.contains(.assignCurrent) ? .captured(flags) : nil
     }
 
-    /// Lets the item not begin any more; one that runs goes on, and may look at ``isCancelled`` (rule B12).
+    /// Cancels the item if it has not begun. A running closure goes on, and may look at ``isCancelled`` (rule B12).
     ///
-    /// An item that was cancelled before it began does not run its closure when its turn comes; those who wait for it go on then. The
-    /// closure, and what it captures, is released at once. A delay ends: the item's turn comes now.
+    /// When the turn of a cancelled item comes, its closure does not run, and its waiters go on. The closure and its
+    /// captures are released at once. A delay ends: the item's turn comes now.
     public func cancel() {
         let cancelled = state.withLock { $0.cancelled() }
         if let delay = cancelled.delay { delay.entry.queue.endDelay(delay.ticket) }
     }
 
-    /// The item has been submitted after a delay.
+    /// Notes that the item has been submitted after a delay.
     func isDelayed(by ticket: TimerTicket) {
         if let delay = state.withLock({ $0.isDelayed(by: ticket) }) { delay.entry.queue.endDelay(delay.ticket) }
     }
@@ -49,22 +50,23 @@ public final class WorkItem: Sendable {
     /// Whether ``cancel()`` was called.
     public var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-    /// Whether the item has run, or has been passed over because it was cancelled.
+    /// Whether the item has run, or was passed over because it was cancelled.
     public var isFinished: Bool { state.withLock { $0.phase == .finished } }
 
-    /// The level that the item runs or waits at, promotions included; `nil` before its submission and after its end.
+    /// The level at which the item runs or waits, promotions included; `nil` before its submission and after its end.
     ///
-    /// For an item that waits for its turn that is also what stands behind it and needs its end (rule I1).
+    /// For an item that waits for its turn, the level includes the entries behind the item, which need its end (rule
+    /// I1).
     ///
-    /// - Complexity: O(1) for an item that runs; O(items behind it) for one that waits for its turn.
+    /// - Complexity: O(1) for a running item; O(items behind it) for one that waits for its turn.
     public var effectiveLevel: QoSLevel? {
         let (entry, performance) = state.withLock { $0.phase == .finished ? (nil, nil) : ($0.entry, $0.performance) }
         return QoSLevel.higher(entry?.expectedLevel, performance?.effectiveLevel)
     }
 
-    /// Runs the item on the calling thread, in no queue; returns at once when it has begun already.
+    /// Runs the item on the calling thread, in no queue. Returns at once if the item has begun already.
     ///
-    /// Code in it runs with the item's level or the thread's, whichever is higher (rule B7).
+    /// Its code runs with the item's level or the thread's, whichever is higher (rule B7).
     public func perform() {
         let submission = WorkSubmission(itemLevel: level, flags: flags, submitter: QoS.currentLevel)
         let performance = Performance(level: submission.synchronousLevel, within: WorkEntry.current)
@@ -82,9 +84,9 @@ public final class WorkItem: Sendable {
         flags.contains(.assignCurrent) ? contextAtCreation : .captured(flags)
     }
 
-    /// Runs the closure unless it has begun or was cancelled, and tells those who wait.
+    /// Runs the closure unless it has begun or was cancelled, and releases the waiters.
     ///
-    /// - Parameter performance: what it runs as, where that is no entry of its own.
+    /// - Parameter performance: the execution, for an item without an entry of its own.
     func runOnce(_ performance: Performance? = nil) {
         switch state.withLock({ $0.begun(performance) }) {
         case .nothing: return
@@ -94,8 +96,9 @@ public final class WorkItem: Sendable {
         state.withLock { $0.ended() }.perform()
     }
 
-    /// It is about to be added to a queue; `nil` for a submission whose submitter runs it.
+    /// Notes that the item is about to be added to a queue.
     ///
+    /// - Parameter entry: `nil` for a submission whose submitter runs the item.
     /// - Throws: ``WorkQueueError/itemAlreadySubmitted``.
     func submitted(as entry: ItemEntry?) throws(WorkQueueError) {
         let isFirst = state.withLock { $0.submitted(as: entry) }
@@ -104,7 +107,7 @@ public final class WorkItem: Sendable {
 
     /// Submits a closure to a queue when the item has finished, or at once if it has (rule B4).
     ///
-    /// The level is resolved now, as if it were submitted now (rule B5).
+    /// The level is resolved now, like that of a submission at this moment (rule B5).
     public func notify(
         on queue: WorkQueue, level: QoSLevel? = nil, flags: WorkItemFlags = [],
         _ body: @escaping @Sendable () -> Void
@@ -116,10 +119,10 @@ public final class WorkItem: Sendable {
         if isFinished { queue.core.add(entry) }
     }
 
-    /// The execution of an item by the thread that calls ``perform()``, or that submits it synchronously.
+    /// The execution of an item by the thread that calls ``perform()``, or that submits the item synchronously.
     final class Performance: CurrentWork {
         private let level: QoSLevel?
-        /// What the thread ran already: what raises that, raises the item.
+        /// The entry that the thread ran before. A raise of that entry raises the item.
         private let entry: WorkEntry?
 
         init(level: QoSLevel?, within entry: WorkEntry?) {

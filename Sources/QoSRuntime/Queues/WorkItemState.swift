@@ -1,8 +1,8 @@
 import QoSCore
 import QoSKernel
 
-/// Where an item is in its life, and who waits for its end, as a value: an event answers with what is to be done outside of the
-/// lock.
+/// The progress of an item and the waiters for its end, as a value. An event returns the effects to be performed
+/// outside of the lock.
 struct WorkItemState {
     typealias Body = @Sendable () -> Void
 
@@ -12,32 +12,32 @@ struct WorkItemState {
         case finished
     }
 
-    /// What to do with an item whose turn has come.
+    /// The decision for an item whose turn has come.
     enum Start {
         case run(Body)
-        /// It was cancelled: it ends without having run.
+        /// The item was cancelled: it ends without having run.
         case skip
-        /// It has begun already.
+        /// The item has begun already.
         case nothing
     }
 
     private(set) var phase = Phase.pending
     private(set) var isCancelled = false
 
-    /// The timer that adds the entry; `nil` for an item that is not delayed.
+    /// The timer that adds the entry; `nil` for an item without a delay.
     private var delay: TimerTicket?
 
-    /// Until it begins, or is cancelled before that.
+    /// The closure, until the item begins or is cancelled before that.
     private var body: Body?
 
-    /// What it runs as, where its submitter runs it.
+    /// The execution that the item runs as, if its submitter runs it.
     private(set) var performance: WorkItem.Performance?
     private var isSubmitted = false
 
-    /// What stands for the item in its queue, once it has been submitted.
+    /// The item's entry in its queue, once it has been submitted.
     private(set) var entry: ItemEntry?
 
-    /// The levels of those who wait.
+    /// The levels of the waiters.
     private(set) var waits: [LevelCode] = []
 
     private var threads: [ThreadWait] = []
@@ -48,21 +48,21 @@ struct WorkItemState {
         self.body = body
     }
 
-    /// - Returns: whether it is the first submission, and the item has not begun.
+    /// - Returns: whether this is the first submission, and the item has not begun.
     mutating func submitted(as entry: ItemEntry?) -> Bool {
         guard !isSubmitted, phase == .pending else { return false }
         isSubmitted = true
         self.entry = entry
-        // Nobody else knows the entry yet; those who wait from now on raise it themselves.
+        // No other thread knows the entry yet. Later waiters raise it themselves.
         entry?.waits = waits
         return true
     }
 
-    /// What is to be done outside of the lock when the item has been cancelled.
+    /// The effects of a cancellation, to be performed outside of the lock.
     struct Cancelled {
         /// The closure, to be released there; `nil` when the item has begun.
         let body: Body?
-        /// The timer to be ended, and the entry that it would add.
+        /// The timer to end, and the entry that it would add.
         let delay: (ticket: TimerTicket, entry: ItemEntry)?
     }
 
@@ -71,9 +71,9 @@ struct WorkItemState {
         return Cancelled(body: body.take(), delay: takeDelay())
     }
 
-    /// The item waits for a timer.
+    /// Notes the timer that the item waits for.
     ///
-    /// - Returns: the delay to be ended, where the item was cancelled meanwhile.
+    /// - Returns: the delay to end, if the item was cancelled meanwhile.
     mutating func isDelayed(by ticket: TimerTicket) -> (ticket: TimerTicket, entry: ItemEntry)? {
         delay = ticket
         return isCancelled ? takeDelay() : nil
@@ -98,30 +98,30 @@ struct WorkItemState {
         return Ending(threads: threads, tasks: tasks, notifications: notifications)
     }
 
-    /// - Returns: whether the item has finished, so that it is to be submitted at once.
+    /// - Returns: whether the item has finished, so that the entry is to be submitted at once.
     mutating func notificationAdded(_ entry: ClosureEntry) -> Bool {
         if phase == .finished { return true }
         notifications.append(entry)
         return false
     }
 
-    /// Somebody begins to wait.
+    /// Notes a waiter.
     ///
-    /// - Returns: the entry to be raised, if there is one.
+    /// - Returns: the entry to raise, if there is one.
     mutating func waitBegan(at level: LevelCode) -> ItemEntry? {
         waits.append(level)
         return entry
     }
 
-    /// Somebody waits no longer.
+    /// Removes a waiter.
     ///
-    /// - Returns: the entry to be lowered, if there is one.
+    /// - Returns: the entry to lower, if there is one.
     mutating func waitEnded(at level: LevelCode) -> ItemEntry? {
         if let index = waits.lastIndex(of: level) { waits.remove(at: index) }
         return entry
     }
 
-    /// - Returns: `false` when the item has finished; the thread is then not kept.
+    /// - Returns: `false` when the item has finished. The thread is then not kept.
     mutating func parks(_ thread: ThreadWait) -> Bool {
         guard phase != .finished else { return false }
         threads.append(thread)
@@ -132,14 +132,14 @@ struct WorkItemState {
         threads.removeAll { $0 === thread }
     }
 
-    /// - Returns: `false` when the item has finished; the continuation is then not kept.
+    /// - Returns: `false` when the item has finished. The continuation is then not kept.
     mutating func suspends(_ task: CheckedContinuation<Void, Never>) -> Bool {
         guard phase != .finished else { return false }
         tasks.append(task)
         return true
     }
 
-    /// Who is to go on at the end of the item.
+    /// The waiters that go on at the end of the item.
     struct Ending {
         let threads: [ThreadWait]
         let tasks: [CheckedContinuation<Void, Never>]

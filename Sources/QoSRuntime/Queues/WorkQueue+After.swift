@@ -1,17 +1,17 @@
 public import QoSCore
 import QoSKernel
 
-// Submission after a delay: never early, at most the tolerance late, detached (rules B10, S6).
+// Submission after a delay: never early, late by at most the tolerance, detached (rules B10, S6).
 
 extension WorkQueue {
     /// Submits a closure after a delay.
     ///
-    /// It is detached (rule B10): without the submitter's level and context.
+    /// The closure is detached (rule B10): it has neither the submitter's level nor its context.
     ///
     /// - Parameters:
     ///   - delay: 0 or less submits at once.
-    ///   - tolerance: how much later than the delay it may be, so that wake-ups fall together; `nil` leaves it to the level's
-    ///     class (rule S6).
+    ///   - tolerance: how much later than the delay the submission may be, so that wake-ups fall together; `nil` leaves
+    ///     it to the level's class (rule S6).
     ///   - level: the closure's own level.
     ///   - flags: none by default, which inherits.
     ///   - body: the work.
@@ -25,7 +25,7 @@ extension WorkQueue {
         core.add(entry, after: delay, tolerance: tolerance)
     }
 
-    /// Submits a closure at a moment, or at once if that has passed. Otherwise as the other form.
+    /// Submits a closure at a moment, or at once if that has passed. Otherwise like the other form.
     public func async(
         at deadline: SuspendingClock.Instant, tolerance: Duration? = nil, level: QoSLevel? = nil,
         flags: WorkItemFlags = [], _ body: @escaping @Sendable () -> Void
@@ -33,7 +33,7 @@ extension WorkQueue {
         async(after: SuspendingClock.now.duration(to: deadline), tolerance: tolerance, level: level, flags: flags, body)
     }
 
-    /// Submits an item after a delay; it is detached (rule B10), its own level and flags count.
+    /// Submits an item after a delay. The item is detached (rule B10): its own level and flags count.
     ///
     /// - Throws: ``WorkQueueError/itemAlreadySubmitted``.
     public func async(after delay: Duration, tolerance: Duration? = nil, _ item: WorkItem) throws(WorkQueueError) {
@@ -48,7 +48,7 @@ extension WorkQueue {
 }
 
 extension QueueCore {
-    /// The level of what the runtime submits on its own account (rule B10).
+    /// Returns the level of work that the runtime submits on its own account (rule B10).
     func detachedLevel(_ level: QoSLevel?, _ flags: WorkItemFlags) -> LevelCode {
         LevelCode(
             WorkSubmission(queueLevel: self.level, target: targetKind, itemLevel: level, flags: flags).detachedLevel)
@@ -57,7 +57,7 @@ extension QueueCore {
     /// Adds an entry when the delay is over.
     ///
     /// - Parameter asTicket: whether the caller may want to end the delay.
-    /// - Returns: the delay's ticket, if one is asked for and there is a delay.
+    /// - Returns: the delay's ticket, if the caller asks for one and there is a delay.
     @discardableResult
     func add(
         _ entry: WorkEntry, after delay: Duration, tolerance: Duration?, asTicket: Bool = false
@@ -76,7 +76,7 @@ extension QueueCore {
         return ticket
     }
 
-    /// Adds a delayed entry now; nothing if its delay is over.
+    /// Adds a delayed entry now. Does nothing if its delay is over.
     func endDelay(_ ticket: TimerTicket) {
         if case .entry(let entry)? = core.cancelTimer(ticket) { entry.delayEnded() }
     }

@@ -1,16 +1,16 @@
 import QoSCore
 
 extension WorkQueue {
-    /// Runs a closure for each of the numbers 0 to `count` − 1, as many at once as the queue allows, and returns when all have run
-    /// (rule B14).
+    /// Runs a closure for each of the numbers 0 to `count` − 1, as many at once as the queue allows. Returns when all
+    /// have run (rule B14).
     ///
-    /// The calling thread takes part, in the queue's turn; workers of the pool of its level help. On a serial queue it runs them
-    /// one after the other.
+    /// The calling thread takes part, in the queue's turn. Workers of the pool of its level help. On a serial queue the
+    /// calling thread runs them one after the other.
     ///
     /// - Parameters:
     ///   - count: 0 or less runs nothing.
-    ///   - body: is called once for each number, by several threads at once.
-    /// - Throws: ``WorkQueueError/wouldDeadlock(_:)``, as synchronous submission does.
+    ///   - body: called once for each number, by several threads at once.
+    /// - Throws: ``WorkQueueError/wouldDeadlock(_:)``, like a synchronous submission.
     public func apply(_ count: Int, _ body: @Sendable (Int) -> Void) throws(WorkQueueError) {
         let level = LevelCode(WorkSubmission(submitter: QoS.currentLevel).synchronousLevel)
         try core.checkMayWait(isBarrier: false)
@@ -28,13 +28,13 @@ extension WorkQueue {
         }
     }
 
-    /// Runs a closure for each of the numbers 0 to `count` − 1, as many at once as the queue allows, without blocking a thread
+    /// Runs a closure for each of the numbers 0 to `count` − 1, as many at once as the queue allows. Blocks no thread
     /// (rule B14).
     ///
     /// - Parameters:
     ///   - count: 0 or less runs nothing.
-    ///   - body: is called once for each number, by several threads at once.
-    /// - Throws: `CancellationError` when the task is cancelled: numbers that have not begun are left out.
+    ///   - body: called once for each number, by several threads at once.
+    /// - Throws: `CancellationError` when the task is cancelled. Numbers that have not begun are left out.
     public func apply(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) async throws {
         guard count > 0 else { return }
         let level = core.asynchronousLevel(nil, [])
@@ -55,7 +55,7 @@ extension WorkQueue {
 }
 
 extension QueueCore {
-    /// Adds the entries that a loop lacks to have so many helpers.
+    /// Adds the entries that a loop lacks to have the given number of helpers.
     fileprivate func callHelp(for work: ParallelWork, at level: LevelCode, helpers: Int) {
         for _ in 0..<parallelHelp.began(work, at: level, wanted: helpers) {
             add(
@@ -65,7 +65,7 @@ extension QueueCore {
         }
     }
 
-    /// Whether the queue, or one that it targets, runs one item at a time.
+    /// Whether the queue, or a queue that it targets, runs one item at a time.
     var isSerialThroughout: Bool {
         var queue: QueueCore? = self
         while let step = queue {

@@ -1,16 +1,17 @@
 public import QoSCore
 
 extension WorkQueue {
-    /// Runs a closure in the queue's turn and returns what it returns, without blocking a thread.
+    /// Runs a closure in the queue's turn and returns its result, without blocking a thread.
     ///
-    /// The level is that of an asynchronous submission (rule B5), raised to the waiting task's, also when that is raised later
-    /// (rule I1). A closure that has not begun when the task is cancelled does not run.
+    /// The level is that of an asynchronous submission (rule B5), raised to the waiting task's level. It follows later
+    /// raises of that task (rule I1). If the task is cancelled before the closure has begun, the closure does not run.
     ///
     /// - Parameters:
     ///   - level: the closure's own level.
     ///   - flags: none by default, which inherits.
     ///   - body: the work.
-    /// - Throws: what the closure throws; `CancellationError`, also where `WorkItemFlags.onShutdown(_:)` lets it be passed over.
+    /// - Throws: the closure's error; `CancellationError`, also when a shutdown passes the closure over as
+    ///   `WorkItemFlags.onShutdown(_:)` allows.
     @discardableResult
     public func run<Success: Sendable>(
         level: QoSLevel? = nil, flags: WorkItemFlags = [], _ body: @escaping @Sendable () throws -> Success
@@ -24,7 +25,7 @@ extension WorkQueue {
                 try await withCheckedThrowingContinuation { continuation in
                     if entry.awaited(by: continuation) {
                         core.add(entry)
-                        // Before it was added, a raise of the task came to nobody.
+                        // A raise of the task before the entry was added was lost.
                         let latest = LevelCode(QoS.currentLevel)
                         if latest > waiter { core.waitBegan(for: entry, at: latest) }
                     } else {
@@ -39,7 +40,7 @@ extension WorkQueue {
         }
     }
 
-    /// Submits an item and waits for its end, without blocking a thread.
+    /// Submits an item and suspends the task until the item's end. Blocks no thread.
     ///
     /// - Throws: ``WorkQueueError/itemAlreadySubmitted``.
     public func run(_ item: WorkItem) async throws(WorkQueueError) {

@@ -3,8 +3,8 @@ public import QoSCore
 extension WorkQueue {
     /// Submits a closure and returns at once.
     ///
-    /// It runs at the queue's level, that of the global queue it targets, `level`, or the level of the calling code, in this order
-    /// (rule B5); the flags may change that (rule B8).
+    /// The level is the first of these that is given (rule B5): the queue's level, the level of the targeted global
+    /// queue, `level`, the level of the calling code. The flags may change the level (rule B8).
     ///
     /// - Parameters:
     ///   - level: the closure's own level.
@@ -20,14 +20,15 @@ extension WorkQueue {
         )
     }
 
-    /// Submits a closure that runs alone on a concurrent queue, after all before it and before all after it (rule B11).
+    /// Submits a closure that runs alone on a concurrent queue: after all earlier items and before all later ones (rule
+    /// B11).
     public func barrier(
         level: QoSLevel? = nil, flags: WorkItemFlags = [], _ body: @escaping @Sendable () -> Void
     ) {
         async(level: level, flags: flags.union(.barrier), body)
     }
 
-    /// Submits an item and returns at once; its level is resolved as that of a closure, from its own level and flags.
+    /// Submits an item and returns at once. Its level is resolved like that of a closure, from its own level and flags.
     ///
     /// - Throws: ``WorkQueueError/itemAlreadySubmitted``.
     public func async(_ item: WorkItem) throws(WorkQueueError) {
@@ -38,19 +39,20 @@ extension WorkQueue {
         core.add(entry)
     }
 
-    /// Runs a closure in the queue's turn and returns what it returns, at the level of the calling thread or that of the
-    /// closure, whichever is higher (rule B7).
+    /// Runs a closure in the queue's turn and returns its result. The level is the higher one of the calling thread's
+    /// and the closure's (rule B7).
     ///
-    /// Where the queue is idle it runs on the calling thread, without a change of threads. Else the thread waits, which raises
-    /// what stands before the closure (rule I1). A worker that waits runs that itself where nobody else does.
+    /// If the queue is idle, the closure runs on the calling thread, without a change of threads. Else the thread
+    /// waits, which raises the entries before the closure (rule I1). A waiting worker runs these entries itself if no
+    /// other thread does.
     ///
     /// - Parameters:
     ///   - level: the closure's own level.
     ///   - flags: none by default, which enforces `level`.
     ///   - body: the work.
-    /// - Throws: what the closure throws; ``WorkQueueError/wouldDeadlock(_:)`` where the calling thread runs an item that the
-    ///   closure would have to wait for; ``WorkQueueError/deadlock(waits:)`` where those whom it would wait for wait for the calling
-    ///   thread, over any number of queues and locks. The closure has not run then.
+    /// - Throws: the closure's error; ``WorkQueueError/wouldDeadlock(_:)`` when the calling thread runs an item that
+    ///   the closure would have to wait for; ``WorkQueueError/deadlock(waits:)`` when the closure would wait for
+    ///   threads that wait for the calling thread, over any number of queues and locks. The closure has then not run.
     @discardableResult
     public func sync<Success>(
         level: QoSLevel? = nil, flags: WorkItemFlags = [], _ body: () throws -> Success
@@ -69,8 +71,8 @@ extension WorkQueue {
         return try outcome.get()
     }
 
-    /// Runs an item in the queue's turn and waits for its end, as the other form does for a closure. A cancelled item does not
-    /// run (rule B12).
+    /// Runs an item in the queue's turn and waits for its end, like the other form for a closure. A cancelled item does
+    /// not run (rule B12).
     ///
     /// - Throws: ``WorkQueueError/itemAlreadySubmitted``, ``WorkQueueError/wouldDeadlock(_:)``.
     public func sync(_ item: WorkItem) throws(WorkQueueError) {
@@ -82,7 +84,7 @@ extension WorkQueue {
 }
 
 extension QueueCore {
-    /// The level of an asynchronous submission to this queue (rule B5).
+    /// Returns the level of an asynchronous submission to this queue (rule B5).
     func asynchronousLevel(_ level: QoSLevel?, _ flags: WorkItemFlags) -> LevelCode {
         var submission = WorkSubmission(queueLevel: self.level, target: targetKind, itemLevel: level, flags: flags)
         submission.itemLevel = WorkSubmission.captured(assigned: level, flags: flags, creator: QoS.currentLevel)
@@ -90,7 +92,7 @@ extension QueueCore {
         return LevelCode(submission.asynchronousLevel)
     }
 
-    /// The level of a synchronous submission, and what the caller runs at anyway (rule B7).
+    /// Returns the level of a synchronous submission, and the level at which the caller runs anyway (rule B7).
     @inline(__always)
     func synchronousLevels(_ level: QoSLevel?, _ flags: WorkItemFlags) -> (own: LevelCode, caller: LevelCode) {
         let submitter = QoS.currentLevel

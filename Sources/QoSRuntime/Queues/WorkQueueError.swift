@@ -1,34 +1,34 @@
-/// What a work queue, an item or a group refuses to do.
+/// A call that a work queue, an item, a group or a source refuses.
 public enum WorkQueueError: Error, Sendable, Hashable {
-    /// A target that leads back to the queue: the labels along the cycle, from the queue to itself (rule B3).
+    /// A target that leads back to the queue. Holds the labels along the cycle, from the queue to itself (rule B3).
     case targetCycle([String])
-    /// A target was to be set while the queue has work.
+    /// An attempt to set a target while the queue has work.
     case queueHasWork(String)
-    /// Two queues of different schedulers were to be connected.
+    /// An attempt to connect two queues of different schedulers.
     case otherScheduler(String)
-    /// A synchronous submission that could never begin, because the calling thread runs an item that it would have to wait for.
+    /// A synchronous submission that could never begin. The calling thread runs an item that it would have to wait for.
     case wouldDeadlock(String)
-    /// A wait that could never end, because whoever would have to end it waits, in the end, for the calling thread: every wait of the
-    /// circle, with its queue or lock and both threads (rule I5).
+    /// A wait that could never end. The thread that would end it waits for the calling thread, directly or through
+    /// others. Holds every wait of the circle, with its queue or lock and both threads (rule I5).
     case deadlock(waits: [String])
     /// A queue was resumed more often than suspended.
     case notSuspended(String)
-    /// Something that a global queue does not do: being suspended, having a target.
+    /// A call that global queues do not support: suspending one, or giving it a target.
     case globalQueue(String)
-    /// An item was submitted a second time; it runs once (rule B4).
+    /// An item was submitted a second time. It runs once (rule B4).
     case itemAlreadySubmitted
     /// A group was left more often than entered (rule B14).
     case unbalancedLeave
-    /// A source could not be made; the text says what failed and what helps.
+    /// A source could not be made. The text says what failed and what helps.
     case sourceUnavailable(String)
     /// A source was resumed more often than suspended.
     case sourceNotSuspended
-    /// A source that is no timer was to be scheduled.
+    /// An attempt to schedule a source that is no timer.
     case sourceIsNoTimer
 }
 
 extension WorkQueueError: CustomStringConvertible {
-    /// What is wrong and what to do about it.
+    /// The problem and its remedy.
     public var description: String {
         switch self {
         case .targetCycle(let labels):

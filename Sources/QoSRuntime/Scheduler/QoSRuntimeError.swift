@@ -1,24 +1,24 @@
 import QoSEventLoop
 import QoSKernel
 
-/// What can go wrong when a runtime is set up or taken down.
+/// An error of setting up or shutting down a runtime.
 public enum QoSRuntimeError: Error, Sendable, Hashable {
-    /// A configuration that cannot be meant.
+    /// A configuration that makes no sense.
     case invalidConfiguration(String)
-    /// The event loop could not be made; the text says what failed and what helps.
+    /// The event loop could not be made. The text says what failed and what helps.
     case eventLoopUnavailable(String)
-    /// A thread that the runtime cannot do without was refused; the text says what failed and what helps.
+    /// The system refused a thread that the runtime needs. The text says what failed and what helps.
     case threadUnavailable(String)
-    /// The scheduler of the process cannot be shut down: it ends with the process.
+    /// The scheduler of the process cannot be shut down. It ends with the process.
     case processSchedulerCannotBeShutDown
-    /// The process has its executors already, from an earlier call or because a task ran before it.
+    /// The process has its executors already, from an earlier call or because a task ran before.
     case processAlreadyRunning
-    /// The running concurrency library is laid out differently from the one that the package was built for.
+    /// The layout of the running concurrency library differs from the one that the package was built for.
     case unsupportedConcurrencyLibrary
 }
 
 extension QoSRuntimeError: CustomStringConvertible {
-    /// What is wrong and what to do about it.
+    /// The problem and its remedy.
     public var description: String {
         switch self {
         case .invalidConfiguration(let text):

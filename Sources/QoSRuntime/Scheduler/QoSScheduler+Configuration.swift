@@ -2,42 +2,42 @@ public import QoSCore
 package import QoSKernel
 
 extension QoSScheduler {
-    /// How a scheduler is set up. The defaults are right for a server.
+    /// The setup of a scheduler. The defaults are right for a server.
     public struct Configuration: Sendable {
-        /// How many processors to count on; `nil` takes what affinity mask and control group allow, and follows them when they
-        /// change: within half a second while the scheduler works.
+        /// The number of processors to count on. `nil` takes the number that affinity mask and control group allow. It
+        /// then follows their changes, within half a second while the scheduler works.
         ///
-        /// Positive; it decides how many workers each class has.
+        /// Positive. It decides how many workers each class has.
         public var processors: Int?
 
-        /// Workers of classes that should have another number of them than the default: as many as there are processors,
-        /// half of them at background. Positive.
+        /// The number of workers of a class, for classes that should not have the default. The default is the number of
+        /// processors, and half of it at background. Positive.
         ///
-        /// More workers than processors come into their own where some of them block: of those that run, there are never more than
+        /// More workers than processors help only if some of them block: at most as many run at a time as there are
         /// processors.
         public var workers: [QoSClass: Int]
 
         /// Whether the classes get their kernel effects: policy, nice, slice, I/O priority, timer slack.
         ///
-        /// Without them the classes are pools of threads like any others; for tests and for processes whose
+        /// Without them the classes are ordinary pools of threads. Use that for tests, and for processes whose
         /// administrator tunes the threads from outside, by their names.
         public var appliesKernelEffects: Bool
 
-        /// Whether a worker whose thread sleeps in the kernel with its job unfinished gets somebody to stand in for it although the job
-        /// did not declare it by `QoS.withBlocking(_:)`, when work of its class waits.
+        /// Whether another worker stands in for a worker whose thread sleeps in the kernel inside a job, when work of
+        /// its class waits. The job need not declare this by `QoS.withBlocking(_:)`.
         public var detectsBlocking: Bool
 
-        /// How long a job of a class may take before it counts as stalled and is reported; a class that is not named has
+        /// The time after which a job of a class counts as stalled and is reported. A class without an entry has
         /// ``defaultStallLimit(of:)``. Positive.
         public var stallLimits: [QoSClass: Duration] = [:]
 
-        /// Is told what the scheduler does; `nil` costs nothing.
+        /// The receiver of the scheduler's events; `nil` costs nothing.
         public var observer: (any SchedulerObserver)?
 
-        /// The seam to the kernel's scheduling calls, for tests; `nil` is the real one.
+        /// The seam to the kernel's scheduling calls, for tests; `nil` uses the real one.
         package var schedulingCalls: (any SchedulingCalls)?
 
-        /// Where `proc` and `sys` are, for tests of what follows the control group.
+        /// The place of `proc` and `sys`, for tests of the code that follows the control group.
         package var fileRoot = FileRoot.real
 
         /// Makes a configuration.
@@ -56,8 +56,8 @@ extension QoSScheduler {
 }
 
 extension QoSScheduler.Configuration {
-    /// How long a job of a class may take before it counts as stalled, where nothing else is said: 0.25, 1, 2, 5 and 10 s from the
-    /// highest class to the lowest.
+    /// Returns the time after which a job of a class counts as stalled, if the configuration sets none: 0.25, 1, 2, 5
+    /// and 10 s from the highest class to the lowest.
     public static func defaultStallLimit(of qosClass: QoSClass) -> Duration {
         switch qosClass {
         case .userInteractive: .milliseconds(250)
@@ -68,10 +68,10 @@ extension QoSScheduler.Configuration {
         }
     }
 
-    /// The number of processors to count on.
+    /// Returns the number of processors to count on.
     ///
-    /// - Parameter bound: what the process may use, where the calling thread is bound to less by another scheduler.
-    /// - Returns: how many of them at a time, and how many the affinity allows without a quota.
+    /// - Parameter bound: the processors of the process, if another scheduler binds the calling thread to fewer.
+    /// - Returns: the number of processors at a time, and the number that the affinity allows without a quota.
     /// - Throws: ``QoSRuntimeError`` for a number that makes no sense.
     private func resolvedWidth(outOf bound: CPUSet?) throws(QoSRuntimeError) -> (width: Int, withoutQuota: Int) {
         for (qosClass, limit) in stallLimits where limit <= .zero {
@@ -91,7 +91,7 @@ extension QoSScheduler.Configuration {
         return (processors, processors)
     }
 
-    /// What the configuration comes to on this machine, for a scheduler that the calling thread makes.
+    /// Returns the resulting settings on this machine, for a scheduler made by the calling thread.
     ///
     /// - Throws: ``QoSRuntimeError`` for a number that makes no sense.
     func settings() throws(QoSRuntimeError) -> PoolSettings {

@@ -3,104 +3,108 @@ import QoSKernel
 import Synchronization
 
 extension QoSScheduler {
-    /// What the scheduler has done and has to do, at this moment.
+    /// The scheduler's counters and its pending work at this moment.
     ///
-    /// The numbers are read one after the other while the scheduler goes on: each is right, together they may be off by what
-    /// happened meanwhile. Some microseconds; any thread.
+    /// The numbers are read one after the other while the scheduler goes on. Each is right, but together they may be
+    /// off by the changes meanwhile. Some microseconds; any thread.
     public var snapshot: SchedulerSnapshot { core.snapshot() }
 
-    /// What the kernel gave each thread, in the order in which they started.
+    /// The kernel effects of each thread, in the order in which the threads started.
     package var workerEffects: [WorkerEffects] { core.effects.withLock { $0 } }
 }
 
-/// What a scheduler has done and has to do.
+/// The counters of a scheduler and its pending work.
 public struct SchedulerSnapshot: Sendable, Hashable, Codable {
-    /// One class's pool.
+    /// The pool of one class.
     public struct Pool: Sendable, Hashable, Codable {
         /// The class.
         public let qosClass: QoSClass
-        /// How many workers it may have.
+        /// The number of workers that the pool may have.
         public let width: Int
-        /// How many workers are at work now, as admission counts them; blocked and parked ones are not.
+        /// The number of workers at work now, as admission counts them. Blocked and parked workers are not counted.
         public let running: Int
-        /// The limit of `running` by ``QoSScheduler/setWidthLimit(_:for:)``; 0 pauses the class, `nil` is none.
+        /// The limit of `running` set by ``QoSScheduler/setWidthLimit(_:for:)``; 0 pauses the class, `nil` is no limit.
         public let widthLimit: Int?
-        /// How long the last change of `widthLimit` took to take effect, nanoseconds; 0 before the first.
+        /// The time until the last change of `widthLimit` took effect, in nanoseconds; 0 before the first.
         public let widthChangeNanoseconds: UInt64
-        /// How many it has; more than `width` while some stand in for blocked ones, and for a moment after.
+        /// The number of workers. It exceeds `width` while some stand in for blocked ones, and for a moment after.
         public let workers: Int
-        /// How many of them are known to be blocked.
+        /// The number of workers that are known to be blocked.
         public let blocked: Int
-        /// How many threads were started so far to stand in for blocked workers.
+        /// The number of threads started so far to stand in for blocked workers.
         public let standIns: UInt64
-        /// The run time of its work: how much processor time its threads have used so far, nanoseconds.
+        /// The run time of the pool's work: the processor time of its threads so far, in nanoseconds.
         public let processorNanoseconds: UInt64
-        /// Jobs and lanes that wait in workers' queues; what has come in since a worker looked last is not counted.
+        /// The number of jobs and lanes in workers' queues. Jobs that came in since a worker's last look are not
+        /// counted.
         public let queued: Int
-        /// For how long the job that has waited longest waits, nanoseconds; 0 when none waits behind busy workers. Exact to a
-        /// millisecond or a sixty-fourth.
+        /// The age of the job that has waited longest, in nanoseconds; 0 when no job waits behind busy workers. Exact
+        /// to a millisecond or a sixty-fourth.
         public let oldestWaitNanoseconds: UInt64
-        /// The longest that any job was seen to wait so far, nanoseconds; to the same precision.
+        /// The longest wait of a job seen so far, in nanoseconds, with the same precision.
         public let longestWaitNanoseconds: UInt64
-        /// How many waiting jobs of lower classes were moved into this pool because something of this class waits for them (rule I4).
+        /// The number of waiting jobs moved into the pool from lower classes, because work of the pool's class awaits
+        /// them (rule I4).
         public let movedIn: UInt64
-        /// How many running jobs of this class were raised by the effects of a higher one on their thread.
+        /// The number of running jobs of this class that were raised by the effects of a higher class on their thread.
         public let raisedByEffects: UInt64
-        /// How many running jobs of this class were raised by a fence, since the kernel does not let the thread be raised.
+        /// The number of running jobs of this class that were raised by a fence, because the kernel refuses to raise
+        /// the thread.
         public let raisedByFence: UInt64
-        /// How many of both were raised because they hold a lock (rule I2).
+        /// The number of jobs raised by effects or by a fence because they hold a lock (rule I2).
         public let raisedForLock: UInt64
-        /// How often higher classes began to stand aside for this one (rule C7).
+        /// The number of times that higher classes began to stand aside for this one (rule C7).
         public let starvationWindows: UInt64
-        /// How often a job of this class took longer than its limit.
+        /// The number of jobs of this class that took longer than its limit.
         public let stalls: UInt64
-        /// Jobs and lanes run so far.
+        /// The number of jobs and lanes run so far.
         public let jobsRun: UInt64
-        /// How many of those a worker took from another one's queue.
+        /// The number of jobs and lanes that a worker took from another worker's queue.
         public let nodesStolen: UInt64
-        /// How often a worker went to sleep.
+        /// The number of times that a worker went to sleep.
         public let timesParked: UInt64
     }
 
-    /// How many processors the scheduler counts on.
+    /// The number of processors that the scheduler counts on.
     public let processors: Int
 
     /// The pools, from the highest class to the lowest.
     public let pools: [Pool]
 
-    /// How many waiting tasks were moved to a higher pool because something there waits for them (rule I4).
+    /// The number of waiting tasks that were moved to a higher pool because work there waits for them (rule I4).
     public let tasksMoved: UInt64
 
-    /// How many running tasks were raised because something of a higher class waits for them (rule I4).
+    /// The number of running tasks that were raised because work of a higher class waits for them (rule I4).
     public let runningPromoted: UInt64
 
-    /// How often higher classes began to stand aside for one that was kept off the processors for too long (rule C7).
+    /// The number of times that higher classes began to stand aside for a class that was kept off the processors for
+    /// too long (rule C7).
     public let starvationWindows: UInt64
 
-    /// How many fences were raised: competitors that took no jobs so that promoted work got through.
+    /// The number of fences raised. Behind a fence, competitors take no jobs, so that promoted work gets through.
     public let fencesRaised: UInt64
 
-    /// How often a job declared that it blocks.
+    /// The number of times that a job declared blocking.
     public let blockedDeclared: UInt64
 
-    /// How often a job was seen to block that had not declared it.
+    /// The number of times that a job was seen to block without a declaration.
     public let blockedDetected: UInt64
 
-    /// How often nobody could stand in for a blocked worker, because the limit was reached.
+    /// The number of blocked workers without a stand-in, because the limit was reached.
     public let uncompensated: UInt64
 
-    /// How often a job kept its worker for longer than its class should: 0.25 s at userInteractive, 10 s at background.
+    /// The number of jobs that kept their worker for too long: 0.25 s at userInteractive, 10 s at background.
     public let stalls: UInt64
 
-    /// How often a thread could not be created. Each is tried again while there is work.
+    /// The number of threads that could not be created. Each is tried again while there is work.
     public let threadStartFailures: UInt64
 
-    /// How much of the classes' effects the process's privileges allow: `privileged`, `reversible`, `oneWay` or `denied`;
-    /// `nil` when effects are switched off.
+    /// The part of the classes' effects that the process's privileges allow: `privileged`, `reversible`, `oneWay` or
+    /// `denied`; `nil` when effects are switched off.
     public let effectMode: String?
 
-    /// Whether a call that waits for the turn of an actor without an executor of its own is promoted (rule I4): unless the concurrency
-    /// library is one whose actors cannot be looked into.
+    /// Whether a call is promoted while it waits for an actor without an executor of its own (rule I4). `false` if the
+    /// running concurrency library hides the state of its actors.
     public let promotesWaitingActors: Bool
 }
 
@@ -145,7 +149,7 @@ extension ClassPool {
             blocked: blocked.load(ordering: .relaxed), standIns: counters.standIns.load(ordering: .relaxed),
             processorNanoseconds: processorTime(), queued: queued,
             oldestWaitNanoseconds: oldest,
-            // What is shown counts: the longest is never less than an age that somebody saw.
+            // A shown age counts: the longest wait is never less than an age that a reader saw.
             longestWaitNanoseconds: counters.longestWait.max(oldest, ordering: .relaxed).newValue,
             movedIn: counters.movedIn.load(ordering: .relaxed),
             raisedByEffects: counters.raisedByEffects.load(ordering: .relaxed),
@@ -154,9 +158,9 @@ extension ClassPool {
             stalls: counters.stalls.load(ordering: .relaxed), jobsRun: run, nodesStolen: stolen, timesParked: parked)
     }
 
-    /// What the pool's threads have used of the processors so far, those that have ended too. Never less than it was before.
+    /// Returns the processor time of the pool's threads so far, including ended threads. It never decreases.
     ///
-    /// The clocks are read outside of the lock; if a thread ended meanwhile, its time may be on both sides or on none.
+    /// The clocks are read outside of the lock. If a thread ended meanwhile, its time may be on both sides or on none.
     private func processorTime() -> UInt64 {
         while true {
             let ended = counters.ended.withLock { $0 }

@@ -1,19 +1,22 @@
 import QoSCore
 
-// Where a task runs changes with its preference only when it is next suspended. On an actor not even then, if the thread that has run it
-// so far has not given the actor up when the task comes back: that thread goes on with it.
+// A changed preference moves a task only at its next suspension. On an actor even that may not move it: if its thread
+// has not given the actor up when the task comes back, that thread goes on with it.
 
 extension QoSScheduler {
-    /// How often an actor's task tries to get onto a thread of the pool, or away from one, before it goes on where it is.
+    /// The number of times that an actor's task tries to get onto a thread of the pool, or away from one. Then it goes
+    /// on where it is.
     private static let attempts = 8
 
-    /// Moves the calling task to the executor that it prefers. Nothing happens if it is there already.
+    /// Moves the calling task to its preferred executor. Does nothing if the task is there already.
     ///
-    /// - Parameter actor: to whose isolation the task comes back. Its thread until now must have given it up by then.
+    /// - Parameter actor: the actor to whose isolation the task comes back. The task's previous thread must have given
+    ///   it up by then.
     @concurrent
     @inline(never)
     func enterPool(with actor: (any Actor)?) async {
-        // The task is on the executor by now. Only a thread that has an actor without an executor of its own may keep it from there.
+        // The task is on the executor by now. Only a thread that has an actor without an executor of its own may keep
+        // it away.
         guard let actor, unsafe ConcurrencyRuntime.isDefaultActor(actor.unownedExecutor) else { return }
         for _ in 0..<Self.attempts {
             if await isInside(on: actor) { return }
@@ -26,8 +29,8 @@ extension QoSScheduler {
         QoSClass.allCases.contains { unsafe Worker.isCurrent(of: core.group.pools + $0.rank) }
     }
 
-    /// Moves the calling task to where it runs without the preference that has ended. An actor would otherwise stay on the
-    /// pool's thread until it is next suspended.
+    /// Moves the calling task away from the executor whose preference has ended. An actor would otherwise stay on the
+    /// pool's thread until its next suspension.
     ///
     /// The task leaves the actor, then the thread, and comes back.
     nonisolated(nonsending) func leavePool(of qosClass: QoSClass) async {
@@ -37,7 +40,7 @@ extension QoSScheduler {
         }
     }
 
-    /// Outside of the actor: a yield within it would be answered by the thread that has it.
+    /// Yields outside of the actor: the actor's own thread would answer a yield within it.
     @concurrent
     private func leaveThread(of qosClass: QoSClass) async {
         if isStray(in: qosClass) { await Task.yield() }
@@ -48,7 +51,7 @@ extension QoSScheduler {
         unsafe Worker.isCurrent(of: core.group.pools + qosClass.rank) && !prefersOwnExecutor
     }
 
-    /// Whether the calling task prefers an executor of this scheduler, and so is where it belongs.
+    /// Whether the calling task prefers an executor of this scheduler, and so is in the right place.
     private var prefersOwnExecutor: Bool {
         unsafe withUnsafeCurrentTask { task in
             guard let preferred = unsafe task?.unownedTaskExecutor else { return false }

@@ -1,12 +1,12 @@
 public import QoSCore
 
-// What is made on a scheduler, to be submitted to.
+// The queues and executors of a scheduler.
 
 extension QoSScheduler {
     /// Makes a work queue.
     ///
     /// - Parameters:
-    ///   - label: names it in errors and diagnostics; need not be unique.
+    ///   - label: the name for errors and diagnostics. It need not be unique.
     ///   - kind: serial or concurrent.
     ///   - level: fixed for the queue's life (rule B1); `nil` leaves it to target, item and submitter (rule B5).
     public func makeQueue(_ label: String, _ kind: WorkQueue.Kind = .serial, level: QoSLevel? = nil) -> WorkQueue {
@@ -25,7 +25,8 @@ extension QoSScheduler {
         return queue
     }
 
-    /// The global concurrent queue of a class, one for each (rule B2): the class's pool, without an order.
+    /// Returns the global concurrent queue of a class, one for each (rule B2). It is the class's pool, without an
+    /// order.
     public func globalQueue(for qosClass: QoSClass) -> WorkQueue {
         globalQueues[qosClass.rank]
     }

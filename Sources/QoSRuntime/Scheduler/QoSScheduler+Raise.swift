@@ -2,11 +2,14 @@ public import QoSCore
 import Synchronization
 
 extension QoSScheduler {
-    /// Raises a task, whether it waits or runs, to a class at least (rule I4); never lowers it.
+    /// Raises a task to at least a class, whether it waits or runs (rule I4). Never lowers it.
     ///
-    /// The same as when a task of that class awaited it: its child tasks follow, and what it submits from then on goes to the pool of
-    /// the class. If it waits in one of this scheduler's queues, it is moved at once, in constant time; if it runs, its
-    /// worker is raised as soon as the loop has looked, within a millisecond or so; a raised child is found by the same look.
+    /// The effect is the same as if a task of that class awaited it. Its child tasks follow, and its later submissions
+    /// go to the pool of the class.
+    ///
+    /// - A task that waits in one of this scheduler's queues is moved at once, in constant time.
+    /// - The worker of a running task is raised after the loop's next look, within a millisecond or so. The same look
+    ///   finds a raised child.
     ///
     /// Any thread.
     public func raise<Success, Failure: Error>(_ task: Task<Success, Failure>, to qosClass: QoSClass) {
@@ -31,9 +34,9 @@ extension QoSScheduler {
 }
 
 extension QoSScheduler {
-    /// Moves a task's node from the queue that it waits in to a higher pool, if it waits in one. The task is alive.
+    /// Moves a task's node from its queue to a higher pool, if the task waits in one. The task is alive.
     ///
-    /// What has just come in from another thread is in no worker's queue yet, and is left to the loop's look.
+    /// A node that has just come in from another thread is in no worker's queue yet. The loop's look will find it.
     private func moveIfWaiting(_ node: JobNode, to qosClass: QoSClass) {
         let (group, place) = (core.group, node.place)
         guard group.number != 0, place.scheduler == group.number, place.rank < qosClass.rank else { return }

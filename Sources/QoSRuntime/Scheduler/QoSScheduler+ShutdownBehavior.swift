@@ -1,10 +1,11 @@
 public import QoSCore
 
 extension QoSScheduler {
-    /// The executor of one class for tasks that declare what becomes of them at a ``shutdown(within:)``.
+    /// Returns the executor of one class for tasks that declare their treatment at a ``shutdown(within:)``.
     ///
-    /// Otherwise as ``executor(for:)``; child tasks inherit the declaration with the preference. A task that blocks is waited for
-    /// while it is queued or runs; to be waited for while it is suspended too, it uses ``withQoS(_:onShutdown:operation:)``.
+    /// Otherwise like ``executor(for:)``. Child tasks inherit the declaration with the preference. The shutdown waits
+    /// for a `.block` task while it is queued or runs. If it should also wait while the task is suspended, use
+    /// ``withQoS(_:onShutdown:operation:)``.
     ///
     /// ```swift
     /// Task(executorPreference: scheduler.executor(for: .background, onShutdown: .skip)) {
@@ -15,15 +16,17 @@ extension QoSScheduler {
         poolExecutor(qosClass, behavior)
     }
 
-    /// The executor that runs each job in the pool of its task's priority, for tasks that declare what becomes of them.
+    /// The executor that runs each job in the pool of its task's priority, for tasks that declare their treatment at a
+    /// shutdown.
     public func executor(onShutdown behavior: ShutdownBehavior) -> any TaskExecutor {
         poolExecutor(nil, behavior)
     }
 
-    /// Runs an operation at a class, as ``withQoS(_:operation:)``, and declares what becomes of it at a ``shutdown(within:)``.
+    /// Runs an operation at a class, like ``withQoS(_:operation:)``, and declares its treatment at a
+    /// ``shutdown(within:)``.
     ///
-    /// With `.block` the shutdown waits until the operation has ended, suspended or not, as long as its grace lasts, and raises it
-    /// to `userInitiated`: for what must not be left half done.
+    /// With `.block` the shutdown waits until the operation has ended, suspended or not, as long as its grace lasts. It
+    /// raises the operation to `userInitiated`. Use this for work that must not be left half done.
     ///
     /// ```swift
     /// try await scheduler.withQoS(.background, onShutdown: .block) {

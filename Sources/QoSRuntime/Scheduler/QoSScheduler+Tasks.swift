@@ -1,21 +1,22 @@
 public import QoSCore
 
 extension QoSScheduler {
-    /// Starts a task of a class: on the executor of the class, and with its priority.
+    /// Starts a task of a class, on the executor of the class and with its priority.
     ///
-    /// As `Task.init`, it takes the caller's task-local values, and it is not a child: the caller may end first.
+    /// Like `Task.init`, it takes the caller's task-local values, and it is not a child: the caller may end first.
     ///
     /// ```swift
     /// let index = scheduler.startTask(at: .background) { await rebuildIndex() }
     /// ```
     ///
-    /// `Task(executorPreference: scheduler.executor(for: .background)) { … }` runs in the same pool, but takes the priority of the code
-    /// that makes it: made on the main thread it is recorded at userInitiated. So are the tasks that it makes itself without an executor.
+    /// `Task(executorPreference: scheduler.executor(for: .background)) { … }` runs in the same pool, but takes the
+    /// priority of the code that makes it. If it is made on the main thread, it is recorded at userInitiated. So are
+    /// the tasks that it makes without an executor.
     ///
     /// - Parameters:
-    ///   - qosClass: The class of the task, until something of a higher class waits for it (rule I4).
-    ///   - name: What the task is called in reports; `nil` for nothing.
-    ///   - operation: What the task does.
+    ///   - qosClass: The class of the task, until work of a higher class waits for it (rule I4).
+    ///   - name: The task's name in reports; `nil` for none.
+    ///   - operation: The task's work.
     /// - Returns: The task.
     @discardableResult
     public func startTask<Success: Sendable>(
@@ -26,7 +27,7 @@ extension QoSScheduler {
             operation: operation)
     }
 
-    /// Starts a task of a class that may throw: see the form that does not.
+    /// Starts a task of a class that may throw. Otherwise like the other form.
     @discardableResult
     public func startTask<Success: Sendable>(
         at qosClass: QoSClass, name: String? = nil, operation: sending @escaping () async throws -> Success
@@ -36,12 +37,13 @@ extension QoSScheduler {
             operation: operation)
     }
 
-    /// Starts a task of a class that has nothing of its creator: no task-local values, no execution context (rule X2).
+    /// Starts a task of a class that inherits nothing from its creator: no task-local values, no execution context
+    /// (rule X2).
     ///
     /// - Parameters:
-    ///   - qosClass: The class of the task, until something of a higher class waits for it (rule I4).
-    ///   - name: What the task is called in reports; `nil` for nothing.
-    ///   - operation: What the task does.
+    ///   - qosClass: The class of the task, until work of a higher class waits for it (rule I4).
+    ///   - name: The task's name in reports; `nil` for none.
+    ///   - operation: The task's work.
     /// - Returns: The task.
     @discardableResult
     public func startDetachedTask<Success: Sendable>(
@@ -52,7 +54,7 @@ extension QoSScheduler {
             operation: operation)
     }
 
-    /// Starts a task of a class that may throw and has nothing of its creator: see the form that does not.
+    /// Starts a task of a class that may throw and inherits nothing from its creator. Otherwise like the other form.
     @discardableResult
     public func startDetachedTask<Success: Sendable>(
         at qosClass: QoSClass, name: String? = nil, operation: sending @escaping () async throws -> Success

@@ -1,7 +1,7 @@
 import QoSCore
 
 extension SchedulerSnapshot: CustomStringConvertible {
-    /// A line for the scheduler and one for each class, in columns.
+    /// The scheduler in one line, and each class in another, in columns.
     ///
     /// ```
     /// 2 processors, effects privileged, 0 stalls, 0 threads refused

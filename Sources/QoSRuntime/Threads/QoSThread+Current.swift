@@ -2,17 +2,17 @@ public import QoSCore
 import QoSKernel
 
 extension QoSThread where Success == Never {
-    /// The level of the calling thread (rule T1): of a thread of one's own, or of the main thread; `nil` is unspecified.
+    /// The level of the calling thread (rule T1), which is a ``QoSThread`` or the main thread; `nil` is unspecified.
     ///
-    /// Of the thread, not of the task that it runs at this moment: see ``QoS/currentLevel`` for that.
+    /// It is the thread's level, not that of its current task: see ``QoS/currentLevel`` for the task's.
     public static var currentLevel: QoSLevel? { ThreadLevel.current?.level ?? MainThread.levelIfCurrent }
 
-    /// The level of the main thread (rule T5); it follows the kind of the process.
+    /// The level of the main thread (rule T5). It follows the kind of the process.
     public static var mainLevel: QoSLevel { MainThread.level }
 
-    /// Changes the level of the calling thread (rule T2): what it submits from now on and what the kernel gives it.
+    /// Changes the level of the calling thread (rule T2): its later submissions and its kernel effects.
     ///
-    /// What the kernel refuses is in ``missingEffects``: without privileges a thread cannot come up again.
+    /// ``missingEffects`` lists the effects that the kernel refuses: without privileges a thread cannot come up again.
     ///
     /// - Throws: ``QoSThreadError/optedOut`` (rule T4); ``QoSThreadError/noLevelOfItsOwn`` on any other thread.
     public static func setCurrent(_ level: QoSLevel) throws(QoSThreadError) {
@@ -21,18 +21,18 @@ extension QoSThread where Success == Never {
         current.applyEffects()
     }
 
-    /// Sets the calling thread's nice value, as programs did before levels (setpriority(2)), and opts the thread out: it reads
-    /// unspecified from now on and takes no level any more (rule T4).
+    /// Sets the calling thread's nice value, like programs without levels (setpriority(2)), and opts the thread out.
+    /// Its level reads unspecified from now on, and it takes no level any more (rule T4).
     ///
     /// - Parameter nice: −20…19.
-    /// - Throws: ``QoSThreadError/noLevelOfItsOwn`` on a thread without a level of its own; ``QoSThreadError/refused(_:)`` by the
-    ///   kernel, and then nothing has changed.
+    /// - Throws: ``QoSThreadError/noLevelOfItsOwn`` on a thread without a level of its own;
+    ///   ``QoSThreadError/refused(_:)`` when the kernel refuses. Nothing has then changed.
     public static func setCurrentNice(_ nice: Int) throws(QoSThreadError) {
         try optOut { calls throws(KernelError) in try calls.setNice(nice, of: .current) }
     }
 
-    /// Sets the calling thread's policy, as programs did before levels (sched_setscheduler(2)), and opts the thread out, as
-    /// ``setCurrentNice(_:)``.
+    /// Sets the calling thread's policy, like programs without levels (sched_setscheduler(2)). Opts the thread out,
+    /// like ``setCurrentNice(_:)``.
     public static func setCurrentPolicy(_ policy: LegacyThreadPolicy) throws(QoSThreadError) {
         try optOut { calls throws(KernelError) in
             let nice = try calls.nice(of: .current)
@@ -45,7 +45,8 @@ extension QoSThread where Success == Never {
     ) throws(QoSThreadError) {
         guard let current = ThreadLevel.current else { throw .noLevelOfItsOwn }
         var outcome = Result<Void, KernelError>.success(())
-        // What was done for those who wait is put back on top of it, so that it is not this that is taken back with the raise.
+        // Raises for waiters are put back on top of the new scheduling. So the end of a raise does not take the new
+        // scheduling back.
         current.changingScheduling {
             outcome = Result { () throws(KernelError) in try change(LockKernel.profile.calls) }
         }
@@ -58,7 +59,7 @@ extension QoSThread where Success == Never {
     }
 }
 
-/// The scheduling policies of before levels (sched(7)).
+/// The scheduling policies of programs without levels (sched(7)).
 public enum LegacyThreadPolicy: Sendable, Hashable {
     /// SCHED_OTHER.
     case other

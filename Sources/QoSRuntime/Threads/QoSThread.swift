@@ -3,8 +3,8 @@ public import QoSCore
 import QoSKernel
 import Synchronization
 
-/// A thread of one's own with a level (rules T1–T4), for code that has to block or to keep its thread. Everything else is better
-/// off in tasks.
+/// A dedicated thread with a level (rules T1–T4), for code that has to block or to keep its thread. Use tasks for
+/// everything else.
 ///
 /// ```swift
 /// let thread = QoSThread(name: "reader", level: .utility) { try readAll() }
@@ -12,30 +12,30 @@ import Synchronization
 /// let bytes = try await thread.value
 /// ```
 ///
-/// Its level is set before it starts; after that only it itself can change it (``setCurrent(_:)``). It infers nothing: without a
-/// level it reads as unspecified, whoever made it, and gets the kernel effects of `default`. In contrast to a task it inherits no
-/// context either.
+/// Set the level before the start. After that only the thread itself can change it (``setCurrent(_:)``). The thread
+/// infers nothing. Without a level it reads as unspecified, whatever its creator's level, and gets the kernel effects
+/// of `default`. Unlike a task it inherits no context either.
 ///
-/// Threading: any thread, except where a method says otherwise. A thread that was started runs to its end, also when nobody keeps
+/// Threading: any thread, unless a method says otherwise. A started thread runs to its end, even without a reference to
 /// the object.
 public final class QoSThread<Success: Sendable>: Sendable {
-    /// What it is called; tools show the first 15 bytes.
+    /// The thread's name. Tools show the first 15 bytes.
     public let name: String
 
     private let stackSize: Int?
     private let ownLevel: ThreadLevel
     private let life: Lock<ThreadLife<Success>>
 
-    /// The kernel's id of the thread, once it runs.
+    /// The kernel's id of the thread, once the thread runs.
     private let id = Atomic<UInt32>(0)
 
-    /// Makes a thread; ``start()`` starts it.
+    /// Makes a thread. ``start()`` starts it.
     ///
     /// - Parameters:
-    ///   - name: for tools and reports.
+    ///   - name: the name for tools and reports.
     ///   - level: `nil` is unspecified.
     ///   - stackSize: bytes, at least 16 KiB; `nil` is the system's default.
-    ///   - body: what it does; it ends when this returns or throws.
+    ///   - body: the thread's work. The thread ends when it returns or throws.
     public init(
         name: String, level: QoSLevel? = nil, stackSize: Int? = nil, _ body: @escaping @Sendable () throws -> Success
     ) {
@@ -45,10 +45,10 @@ public final class QoSThread<Success: Sendable>: Sendable {
         life = Lock(ThreadLife(body))
     }
 
-    /// The level; `nil` is unspecified, as for a thread that was opted out (rule T4).
+    /// The level; `nil` is unspecified, also for a thread that was opted out (rule T4).
     public var level: QoSLevel? { ownLevel.level }
 
-    /// Which effects of its class the kernel refused the thread, by their names; empty before it runs (rule C6).
+    /// The names of the class's effects that the kernel refused the thread; empty before it runs (rule C6).
     public var missingEffects: Set<String> { Set(ownLevel.effects?.missing.map(\.rawValue) ?? []) }
 
     /// Sets the level, before the start.
@@ -63,10 +63,11 @@ public final class QoSThread<Success: Sendable>: Sendable {
         guard isReady else { throw .alreadyStarted(name: name) }
     }
 
-    /// Starts it; returns when it runs.
+    /// Starts the thread. Returns when it runs.
     ///
-    /// - Throws: ``QoSThreadError/alreadyStarted(name:)``, or ``QoSThreadError/refused(_:)`` when there can be no further thread; it
-    ///   may then be tried again. Those that have begun to wait for its end meanwhile get ``QoSThreadError/notStarted(name:)``.
+    /// - Throws: ``QoSThreadError/alreadyStarted(name:)``, or ``QoSThreadError/refused(_:)`` when the system has no
+    ///   further thread. The call may then be repeated. Threads and tasks that already wait for the end get
+    ///   ``QoSThreadError/notStarted(name:)``.
     public func start() throws(QoSThreadError) {
         guard let body = life.withLock({ $0.started() }) else { throw .alreadyStarted(name: name) }
         do throws(KernelError) {
@@ -89,11 +90,12 @@ public final class QoSThread<Success: Sendable>: Sendable {
 
     // MARK: The end
 
-    /// Blocks the calling thread until the thread has ended; any number of times, by any number of threads.
+    /// Blocks the calling thread until the thread has ended. Any number of threads may call it, any number of times.
     ///
-    /// - Returns: what the body returned.
-    /// - Throws: what the body threw; ``QoSThreadError/joinsItself(name:)``, ``QoSThreadError/notStarted(name:)``;
-    ///   ``QoSThreadError/deadlock(waits:)`` when the thread waits, in the end, for the calling one (rule I5).
+    /// - Returns: the body's result.
+    /// - Throws: the body's error; ``QoSThreadError/joinsItself(name:)``, ``QoSThreadError/notStarted(name:)``;
+    ///   ``QoSThreadError/deadlock(waits:)`` when the thread waits for the calling one, directly or through others
+    ///   (rule I5).
     @discardableResult
     public func join() throws -> Success {
         if ThreadLevel.current === ownLevel { throw QoSThreadError.joinsItself(name: name) }
@@ -109,7 +111,7 @@ public final class QoSThread<Success: Sendable>: Sendable {
             do {
                 try known.sleep(wait, awaiting: self, refusal: QoSThreadError.deadlock(waits:))
             } catch {
-                // It may have ended just when the wait was refused.
+                // The thread may have ended just when the wait was refused.
                 guard life.withLock({ $0.result == nil }) else { break }
                 throw error
             }
@@ -117,8 +119,7 @@ public final class QoSThread<Success: Sendable>: Sendable {
         return try endedResult.get()
     }
 
-    /// What the body returned, when the thread has ended; the calling task is suspended until then. Cancellation does not end the
-    /// wait.
+    /// The body's result. Suspends the calling task until the thread has ended. Cancellation does not end the wait.
     public var value: Success {
         get async throws {
             let result = await withCheckedContinuation { continuation in
@@ -129,7 +130,7 @@ public final class QoSThread<Success: Sendable>: Sendable {
         }
     }
 
-    /// What the body returned or threw, of a thread that does not run.
+    /// The result or error of the body, for a thread that does not run.
     private var endedResult: Result<Success, any Error> {
         life.withLock(\.result) ?? .failure(QoSThreadError.notStarted(name: name))
     }
@@ -144,7 +145,7 @@ extension QoSThread: ThreadAwaited {
 
     var awaitedName: String { "the end of thread '\(name)'" }
 
-    /// A wait for its end raises nothing: it is for the whole life of the thread.
+    /// Raises nothing: a wait for the thread's end lasts for the whole life of the thread.
     func raised(to level: LevelCode) {}
 
     func lowered(from level: LevelCode) {}

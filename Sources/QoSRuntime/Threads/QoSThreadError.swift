@@ -1,23 +1,24 @@
-/// What cannot be done to a thread.
+/// A call that a thread refuses.
 public enum QoSThreadError: Error, Sendable, Hashable {
-    /// The level of a thread that runs, or has run, was set from outside (rule T3).
+    /// The level of a running or ended thread was set from outside (rule T3).
     case alreadyStarted(name: String)
-    /// The thread has been opted out by a call that changed its scheduling (rule T4).
+    /// The thread was opted out by a call that changed its scheduling (rule T4).
     case optedOut
     /// The calling thread has no level of its own.
     case noLevelOfItsOwn
     /// A thread waits for its own end.
     case joinsItself(name: String)
-    /// The end of a thread was waited for that waits, in the end, for the calling one: every wait of the circle.
+    /// The calling thread would wait for a thread that waits for it, directly or through others. Holds every wait of
+    /// the circle.
     case deadlock(waits: [String])
-    /// The end of a thread was waited for that was not started.
+    /// The calling thread or task waits for a thread that was not started.
     case notStarted(name: String)
-    /// The system refused; the text says what failed and what helps.
+    /// The system refused. The text says what failed and what helps.
     case refused(String)
 }
 
 extension QoSThreadError: CustomStringConvertible {
-    /// What is wrong and what to do about it.
+    /// The problem and its remedy.
     public var description: String {
         switch self {
         case .alreadyStarted(let name):

@@ -3,7 +3,8 @@ import QoSCore
 import QoSKernel
 
 extension ThreadLevel {
-    /// Gives the calling thread, whose level this is, the effects of its class; those of `default` without one (rule C2).
+    /// Gives the calling thread, which owns this level, the effects of its class; those of `default` without a class
+    /// (rule C2).
     func applyEffects() {
         let qosClass = level?.qosClass ?? .default
         let profile = LockKernel.profile
@@ -13,7 +14,7 @@ extension ThreadLevel {
         changingScheduling(change)
     }
 
-    /// Changes the scheduling of the calling thread, whose level this is, below what it is raised to.
+    /// Changes the scheduling of the calling thread, which owns this level, below its raise.
     func changingScheduling(_ change: () -> Void) {
         if let raise = LockRegistry.shared.raise(ofThread: cqos_own_id()) {
             raise.changingOwn(change)

@@ -39,38 +39,38 @@ struct ThreadLife<Success: Sendable> {
 
     var isRunning: Bool { if case .running = phase { true } else { false } }
 
-    /// - Returns: the body to be run; `nil` where the thread has been started before.
+    /// - Returns: the body to run; `nil` if the thread was started before.
     mutating func started() -> Body? {
         guard case .ready(let body) = phase else { return nil }
         phase = .running(body)
         return body
     }
 
-    /// The system has refused the thread: it may be started again.
+    /// Notes that the system has refused the thread. It may be started again.
     ///
-    /// - Returns: what has begun to wait meanwhile, and would not be resumed without a thread.
+    /// - Returns: the waiters so far, which would not be resumed without a thread.
     mutating func startFailed() -> Waiters {
         guard case .running(let body) = phase else { return Waiters() }
         phase = .ready(body)
         return takeWaiters()
     }
 
-    /// - Returns: what is to be told the result.
+    /// - Returns: the waiters that get the result.
     mutating func ended(_ result: Result<Success, any Error>) -> Waiters {
         phase = .ended(result)
         return takeWaiters()
     }
 
-    /// Keeps what waits for the end.
+    /// Keeps a waiter for the end.
     ///
-    /// - Returns: whether the thread runs; nothing is kept otherwise.
+    /// - Returns: whether the thread runs. Otherwise the waiter is not kept.
     mutating func waits(_ add: (inout Waiters) -> Void) -> Bool {
         guard isRunning else { return false }
         add(&waiters)
         return true
     }
 
-    /// A thread waits no longer.
+    /// Removes the wait of a thread.
     mutating func gaveUp(_ wait: ThreadWait) {
         waiters.threads.removeAll { $0 === wait }
     }

@@ -1,24 +1,26 @@
 import QoSKernel
 import Synchronization
 
-/// What the kernel let the runtime do for threads that are no workers and that higher work waited for (rules B7, I1, I2).
+/// The kernel's answers to raises of awaited threads that are no workers (rules B7, I1, I2).
 public struct ThreadRaises: Sendable, Hashable, Codable {
-    /// How often such a thread was given the scheduling of a higher class; each time it got its own back when nothing demanded the raise
-    /// any more.
+    /// The number of times that such a thread was given the scheduling of a higher class. Each time it got its own back
+    /// when the raise was no longer demanded.
     public let raised: UInt64
 
-    /// How often the kernel did not allow it: the thread's level was raised, so what it submits, and not its scheduling.
+    /// The number of times that the kernel refused. The thread's level was then raised, and with it its submissions,
+    /// but not its scheduling.
     public let refused: UInt64
 
-    /// How often a thread could not be given its own scheduling back, and stayed raised.
+    /// The number of times that a thread could not be given its own scheduling back, and stayed raised.
     public let notTakenBack: UInt64
 
-    /// How much the process's privileges allow: `privileged` and `reversible` raise running threads, `oneWay` and `denied` do not.
+    /// The raises that the process's privileges allow: `privileged` and `reversible` raise running threads, `oneWay`
+    /// and `denied` do not.
     public let effectMode: String
 }
 
 extension QoSThread where Success == Never {
-    /// How threads that are no workers were raised so far, in the whole process. Any thread.
+    /// The raises of threads that are no workers so far, in the whole process. Any thread.
     public static var raises: ThreadRaises {
         ThreadRaises(
             raised: ThreadRaiseCounts.raised.load(ordering: .relaxed),

@@ -2,11 +2,12 @@ package import QoSCore
 import QoSKernel
 import Synchronization
 
-/// Where reports of waits go (rule I5): to nobody, unless somebody listens.
+/// The destination of reports of waits (rule I5). Without a listener there are no reports.
 ///
-/// Locks belong to the process and not to a scheduler, and so does this. Unused it costs one load on paths that are about to sleep.
+/// Locks belong to the process and not to a scheduler, and so does this. Unused it costs one load on paths that are
+/// about to sleep.
 package enum InversionDetection {
-    /// Names a listener, to take it back.
+    /// The identity of a listener, to take it back.
     package struct Token: Sendable, Hashable {
         fileprivate let number: UInt64
     }
@@ -19,12 +20,12 @@ package enum InversionDetection {
     private static let listeners = Lock(Listeners())
     private static let count = Atomic(0)
 
-    /// Whether anybody listens; one load.
+    /// Whether there is a listener; one load.
     package static var isOn: Bool { count.load(ordering: .relaxed) > 0 }
 
-    /// Begins to tell a listener. Any thread.
+    /// Adds a listener. Any thread.
     ///
-    /// - Parameter listener: called on the thread that is about to wait, before it does, with no lock held; short.
+    /// - Parameter listener: called on the thread that is about to wait, before the wait, with no lock held; short.
     package static func listen(_ listener: @escaping @Sendable (InversionReport) -> Void) -> Token {
         let number = listeners.withLock { listeners in
             listeners.lastNumber += 1
@@ -35,18 +36,19 @@ package enum InversionDetection {
         return Token(number: number)
     }
 
-    /// Stops telling a listener; it may be called once more by a report that is on its way. Any thread, once for each token.
+    /// Removes a listener. A report that is on its way may still call it once more. Any thread, once for each token.
     package static func stop(_ token: Token) {
         let removed = listeners.withLock { $0.all.removeValue(forKey: token.number) }
         if removed != nil { count.subtract(1, ordering: .relaxed) }
     }
 
-    /// Reports that the calling thread is about to sleep until something ends that somebody else runs, if it is a pool's.
+    /// Reports that the calling thread is about to sleep until work of another thread ends, if the calling thread is a
+    /// pool's.
     ///
     /// - Parameters:
-    ///   - resource: what it waits for is called.
-    ///   - holder: who has to end that, and at which level it runs.
-    ///   - remedy: what would not take a worker from its class.
+    ///   - resource: the name of the awaited work.
+    ///   - holder: the owner of that work, and the level at which it runs.
+    ///   - remedy: a way to wait without taking a worker from its class.
     package static func reportSleep(for resource: String, holder: String, at level: QoSLevel?, remedy: String) {
         guard isOn, unsafe Worker.current != nil else { return }
         report {
@@ -57,7 +59,7 @@ package enum InversionDetection {
         }
     }
 
-    /// Tells the listeners; the report is made only if there are any.
+    /// Tells the listeners. The report is made only if there are any.
     static func report(_ make: () -> InversionReport) {
         guard isOn else { return }
         let report = make()

@@ -1,29 +1,29 @@
 import QoSCore
 import QoSKernel
 
-/// Somebody is to be raised because somebody waits. Performed or discarded exactly once, outside of every lock.
+/// A raise of a thread or task for a waiter. Performed or discarded exactly once, outside of every lock.
 struct LockRaise: Sendable {
     enum Means {
         case thread(ThreadRaise)
-        /// The thread sleeps until something ends that is no lock: that is raised, too.
+        /// A thread that sleeps until its target (``ThreadAwaited``) ends. The target is raised too.
         case awaited(ThreadRaise?, ThreadAwaiting, LevelCode)
-        /// Retained until it has been raised.
+        /// A task, retained until it has been raised.
         case task(TaskAddress, QoSClass)
-        /// A child of an `async let`, which lives in its parent's memory: it may end while somebody looks at it.
+        /// A child of an `async let`, which lives in its parent's memory: it may end during a look at it.
         case impossible
     }
 
     let party: LockParty
     let means: Means
 
-    /// Raises nobody, since the wait was refused.
+    /// Drops the raise: the wait was refused.
     func discard() {
         if case .task(let task, _) = means { ConcurrencyRuntime.release(task) }
     }
 
-    /// Raises; any thread.
+    /// Performs the raise. Any thread.
     ///
-    /// - Returns: why that could not be done; `nil` when it was, or was not necessary.
+    /// - Returns: the reason why that was not possible; `nil` when it was, or was not necessary.
     func perform() -> String? {
         switch means {
         case .thread(let thread):
@@ -33,7 +33,7 @@ struct LockRaise: Sendable {
             return thread?.raise()
         case .task(let task, let qosClass):
             ConcurrencyRuntime.escalateAndRelease(task, to: qosClass)
-            // So that the scheduler looks for it, wherever it waits.
+            // Makes the scheduler look for the task, wherever it waits.
             if let worker = unsafe Worker.current { unsafe worker.pointee.pool.pointee.group.calls.noteBacklog() }
             return nil
         case .impossible:

@@ -2,17 +2,18 @@ import CQoSShims
 import QoSCore
 import QoSKernel
 
-// Threads that sleep until something ends that is no lock, and tasks whose thread sleeps: a circle over locks and queues is found, and
-// a raise goes on along both (rules I1, I2).
+// Threads that sleep for a target that is no lock (``ThreadAwaited``), and tasks whose thread sleeps. The search for
+// circles crosses locks and queues, and a raise goes on along both (rules I1, I2).
 
 extension LockRegistry {
-    /// Lets the calling thread sleep until something has ended, or until its wait is given up for a circle that closed later.
+    /// Blocks the calling thread until its target has ended, or until its wait is given up for a circle that closed
+    /// later.
     ///
     /// - Parameters:
-    ///   - wait: is unparked at the end; this may return before that.
-    ///   - level: of the wait.
-    ///   - neverEnds: is called where the wait closes a circle and no wait on it can be given up.
-    /// - Throws: the cycle for whose sake this wait is given up.
+    ///   - wait: unparked at the end. The call may return before that.
+    ///   - level: the level of the wait.
+    ///   - neverEnds: called if the wait closes a circle and no wait on the circle can be given up.
+    /// - Throws: the cycle for which this wait is given up.
     func sleep(
         _ wait: ThreadWait, awaiting awaited: any ThreadAwaited, at level: QoSLevel?, neverEnds: (Cycle) -> Void
     ) throws(Cycle) {
@@ -32,18 +33,20 @@ extension LockRegistry {
         if let refusal { throw refusal }
     }
 
-    /// Looks whether a thread's wait closes a circle, and opens that: this wait is given up, or another.
+    /// Opens the circle that a thread's wait closes, if there is one: gives up this wait, or another.
     ///
-    /// It may close several, one after the other: the wait that is given up for one counts as ended for the next.
+    /// The wait may close several circles, one after the other. A wait that is given up for one counts as ended for the
+    /// next.
     ///
-    /// - Throws: the cycle where it is this one.
+    /// - Throws: the cycle, if this wait is given up.
     private func open(
         _ party: LockParty, _ awaiting: ThreadAwaiting, _ neverEnds: (Cycle) -> Void
     ) throws(Cycle) {
         while let other = try openOne(party, awaiting, neverEnds) { other.wait.parker.unpark() }
     }
 
-    /// - Returns: the wait of another thread that is given up; `nil` when this one closes no circle, or none that can be opened.
+    /// - Returns: the wait of another thread that is given up; `nil` when this one closes no circle, or none that can
+    ///   be opened.
     private func openOne(
         _ party: LockParty, _ awaiting: ThreadAwaiting, _ neverEnds: (Cycle) -> Void
     ) throws(Cycle) -> ThreadAwaiting? {
@@ -53,7 +56,7 @@ extension LockRegistry {
             let waiters = circle.links.map(\.waiter)
             switch CircleRefusal(of: waiters, closedBy: party, mayGiveUp: { mayGiveUp($0) }) {
             case .closing:
-                // At once, so that nobody else finds the circle.
+                // Withdrawn at once, so that no other thread finds the circle.
                 with(party) { $0.record.stopsWaiting() }
                 return true
             case .other(let found):
@@ -76,7 +79,7 @@ extension LockRegistry {
 
     private func mayGiveUp(_ party: LockParty) -> Bool { entry(of: party)?.awaiting?.awaited.mayBeGivenUp ?? false }
 
-    /// A thread that began to wait for this one before this wait was known found nothing to raise further.
+    /// Passes on a raise by a thread that began to wait for this one earlier. That thread did not know this wait yet.
     private func handOn(_ party: LockParty, to awaiting: ThreadAwaiting) {
         let inherited = with(party) { entry in
             let record = entry.record
@@ -87,9 +90,9 @@ extension LockRegistry {
         if inherited != .none { awaiting.awaited.raised(to: inherited) }
     }
 
-    /// The wait is over: from then on no thread notes a raise in it, or gives it up.
+    /// Ends a wait. From then on no thread notes a raise in it, or gives it up.
     ///
-    /// - Returns: the circle for whose sake it was given up.
+    /// - Returns: the circle for which it was given up.
     private func end(_ awaiting: ThreadAwaiting, of party: LockParty) -> Cycle? {
         with(party) { entry in
             entry.record.stopsWaiting()
@@ -99,7 +102,8 @@ extension LockRegistry {
         return awaiting.refusal
     }
 
-    /// An item that a thread runs is raised: if the thread sleeps in a wait, so is who it waits for, until that wait ends.
+    /// Passes on the raise of an item to the thread that runs it. If the thread sleeps in a wait, its target is raised
+    /// too, until that wait ends.
     func raised(thread id: UInt32, to level: QoSLevel) {
         let level = LevelCode(level)
         var effects = LockEffects()
@@ -117,7 +121,8 @@ extension LockRegistry {
 
     // MARK: Executions
 
-    /// The calling thread is about to sleep while it runs a task: who waits for something that the task holds, raises the thread.
+    /// Notes that the calling thread is about to sleep while it runs a task. A waiter for a lock of the task raises the
+    /// thread.
     func beginExecution(of task: TaskAddress, by thread: UInt32, at level: LevelCode) {
         let resource = LockResource.execution(thread)
         var effects = LockEffects()
@@ -129,7 +134,7 @@ extension LockRegistry {
         effects.perform()
     }
 
-    /// The calling thread goes on with the task.
+    /// Notes that the calling thread goes on with the task.
     func endExecution(of task: TaskAddress, by thread: UInt32) {
         let resource = LockResource.execution(thread)
         var effects = LockEffects()

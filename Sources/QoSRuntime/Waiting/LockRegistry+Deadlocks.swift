@@ -1,28 +1,29 @@
 import QoSCore
 import QoSKernel
 
-// Waits that could never end (rule I5). A wait is entered first and looked at then, so that of those who close a circle together the
-// last one finds it.
+// Waits that could never end (rule I5). A thread enters its wait first and looks then. So if several threads close a
+// circle together, the last one finds it.
 
 extension LockRegistry {
-    /// What one look at everybody who can be reached has found.
+    /// The result of one look at all reachable parties.
     private struct Look {
         var standstill: Standstill<LockParty, LockResource>
         /// The wait in which each party was found.
         var waits: [LockParty: UInt64]
         /// The parties whose waits may still be refused.
         var unsettled: Set<LockParty>
-        /// What was looked at is released when no lock is held: the last reference to an item may go with user code.
+        /// The objects of the look. They are released when no lock is held: the last reference to an item may go with
+        /// user code.
         var kept: [AnyObject]
     }
 
     /// Refuses a wait that could never end. The wait has been entered; no other lock is held.
     ///
-    /// A look takes one lock after the other, so what it finds need not have been so at one moment. A circle counts when its members
-    /// slept in the same waits before, during and after a look. The refused wait is withdrawn before anybody else finds the circle,
-    /// so that one member of it is refused.
+    /// A look takes one lock after the other, so its results may come from different moments. A circle counts when its
+    /// members slept in the same waits before, during and after a look. The refused wait is withdrawn before another
+    /// thread finds the circle, so only one member is refused.
     ///
-    /// - Parameter withdraw: takes the wait back; `false` when it has ended meanwhile, or is not the one to be refused.
+    /// - Parameter withdraw: takes the wait back; `false` when it has ended meanwhile, or is not the one to refuse.
     /// - Returns: the circle; `nil` when the wait was not taken back.
     func refuse(_ party: LockParty, _ withdraw: (Cycle) -> Bool) -> Cycle? {
         defer { with(party) { $0.record.settles() } }
@@ -48,7 +49,8 @@ extension LockRegistry {
             guard isStable else { continue }
             let circle = standstill.circle(through: party)
             if !circle.isEmpty { return Cycle(links: circle) }
-            // The party is no part of the circle that it would wait for. That may yet be opened by the party that has closed it.
+            // The party waits for a circle without being part of it. The party that has closed that circle may yet open
+            // it.
             let isFinal = second.unsettled.allSatisfy { $0 == party || !standstill.includes($0) }
             return isFinal ? Cycle(links: standstill.way(from: party)) : nil
         }
@@ -79,7 +81,7 @@ extension LockRegistry {
         return Look(standstill: standstill, waits: waits, unsettled: unsettled, kept: kept)
     }
 
-    /// One share is enough; where nobody is known to hold it, the wait may end.
+    /// Returns a wait for one share of a lock. Without a known holder the wait may end.
     private static func one(
         of holders: [LockParty], _ resource: LockResource
     ) -> Standstill<LockParty, LockResource>.Wait? {
@@ -97,7 +99,8 @@ extension LockRegistry {
         with(party) { entry in
             guard let wait = entry.record.wait else { return nil }
             switch wait.resource.kind {
-            // SAFETY: a gate outlives the waits for it, and this one has not ended, since that is noted under the shard's lock.
+            // SAFETY: a gate outlives the waits for it. This wait has not ended: its end is noted under the shard's
+            // lock.
             case .gate: return unsafe (wait, .gate(PermitLine.at(wait.resource.address)))
             case .mutex: return (wait, .mutex)
             case .execution: return (wait, .execution)

@@ -2,7 +2,7 @@ import QoSCore
 import QoSKernel
 import Synchronization
 
-/// What is to be done when the locks have been given back under which a wait began, ended or changed.
+/// Actions after a wait began, ended or changed, for when its locks have been given back.
 struct LockEffects {
     /// A waiting party whose effective level has changed.
     struct Link {
@@ -13,43 +13,43 @@ struct LockEffects {
         let gate: PermitLine?
     }
 
-    /// Whom to raise.
+    /// The raises to perform.
     var raises: [LockRaise] = []
 
     /// The waits along which the change goes on.
     var links: [Link] = []
 
-    /// Whether the wait could be the last of a circle: one of the holders waits, or somebody waits for what the waiter holds.
+    /// Whether the wait could be the last of a circle: a holder waits, or another party waits for a lock of the waiter.
     var mayCloseCircle = false
 
-    /// The chain was longer than ``LockRegistry/depthLimit``: those at its end are not raised.
+    /// Whether the chain was longer than ``LockRegistry/depthLimit``. The parties at its end are then not raised.
     var isBeyondDepth = false
 
-    /// Whether nothing is to be done.
+    /// Whether there is nothing to do.
     var isEmpty: Bool { raises.isEmpty && links.isEmpty && !mayCloseCircle }
 
-    /// Raises; what cannot be raised was reported when the wait began. No lock is held.
+    /// Performs the raises. Impossible raises were reported when the wait began. No lock is held.
     func perform() {
         for raise in raises { _ = raise.perform() }
     }
 
-    /// Raises nobody, since the wait was refused.
+    /// Drops the raises: the wait was refused.
     func discard() {
         for raise in raises { raise.discard() }
     }
 }
 
-// What a wait's beginning and end mean for the line and for those who hold the lock. Each method but the last runs under the lock
-// of the site.
+// The effects of a wait's beginning and end on the line and on the holders of the lock. Each method but the last runs
+// under the lock of the site.
 
 extension LockRegistry {
-    /// A party begins to wait for a lock.
+    /// Begins a party's wait for a lock.
     ///
-    /// It is known to wait before its holders are looked at: of two who begin to wait for one another at the same time, one at
-    /// least sees the other.
+    /// The wait is known before the look at its holders. If two parties begin to wait for each other at the same time,
+    /// at least one sees the other.
     ///
-    /// - Parameter token: stands for it in the line.
-    /// - Returns: its place in the line.
+    /// - Parameter token: the party's token in the line.
+    /// - Returns: the party's place in the line.
     func begin(
         _ party: LockParty, at level: LevelCode, for resource: LockResource, token: UInt, sleeper: LockWait? = nil,
         _ site: inout WaitSite, _ effects: inout LockEffects
@@ -63,9 +63,9 @@ extension LockRegistry {
         return place
     }
 
-    /// A party is known to wait from now on.
+    /// Notes that a party waits.
     ///
-    /// - Returns: its effective level, and whether others wait for what it holds.
+    /// - Returns: the party's effective level, and whether others wait for its locks.
     func begins(
         _ party: LockParty, at level: LevelCode, for resource: LockResource, place: Int = 0,
         _ also: (inout Entry) -> Void = { _ in }
@@ -77,7 +77,7 @@ extension LockRegistry {
         }
     }
 
-    /// A party gives up its wait for a lock.
+    /// Gives up a party's wait for a lock.
     func withdraw(
         _ party: LockParty, at place: Int, from resource: LockResource, _ site: inout WaitSite,
         _ effects: inout LockEffects
@@ -88,7 +88,7 @@ extension LockRegistry {
         if site.line.count == 0 || site.line.highest != before { demand(for: resource, site, &effects) }
     }
 
-    /// The party that waits at a place is raised.
+    /// Raises the party that waits at a place.
     func raised(
         _ party: LockParty, at place: Int, to level: LevelCode, for resource: LockResource, _ site: inout WaitSite,
         _ effects: inout LockEffects
@@ -102,12 +102,12 @@ extension LockRegistry {
         if site.line.highest != before { demand(for: resource, site, &effects) }
     }
 
-    /// Whether a party waits. Under the lock of the site it is exact.
+    /// Whether a party waits. Exact under the lock of the site.
     func isWaiting(_ party: LockParty) -> Bool {
         entry(of: party)?.record.wait != nil
     }
 
-    /// A party waits no more.
+    /// Notes that a party waits no more.
     func stopsWaiting(_ party: LockParty) {
         with(party) { entry in
             entry.record.stopsWaiting()
@@ -115,12 +115,12 @@ extension LockRegistry {
         }
     }
 
-    /// A share of a lock goes from one party to the next in the line, which somebody is in.
+    /// Hands a share of a lock from one party to the next in the line, which is not empty.
     ///
     /// - Parameters:
-    ///   - holder: who gives it back; `nil` for one that is not known.
-    ///   - newHolder: says of a token which party waits, and whether it holds what it gets.
-    /// - Returns: the token of the one that has it now.
+    ///   - holder: the party that gives it back; `nil` if that is not known.
+    ///   - newHolder: returns the waiting party of a token, and whether it holds its share.
+    /// - Returns: the token of the new holder.
     func handOver(
         _ resource: LockResource, from holder: LockParty?, _ site: inout WaitSite, _ effects: inout LockEffects,
         newHolder: (UInt) -> (party: LockParty, isOwned: Bool)
@@ -146,7 +146,7 @@ extension LockRegistry {
         return token
     }
 
-    /// Tells all holders of a lock what is demanded of them now.
+    /// Tells all holders of a lock the level that is now demanded of them.
     func demand(for resource: LockResource, _ site: WaitSite, _ effects: inout LockEffects) {
         let (isEmpty, highest) = (site.line.count == 0, site.line.highest)
         for holder in site.holders {
@@ -158,7 +158,7 @@ extension LockRegistry {
         }
     }
 
-    /// Others wait for what a party holds, the highest of them at this level.
+    /// Notes the highest level of the waiters for a lock of a party.
     func demand(
         _ level: LevelCode, of holder: LockParty, for resource: LockResource, _ effects: inout LockEffects
     ) {
@@ -168,14 +168,14 @@ extension LockRegistry {
         }
     }
 
-    /// Nobody waits for what a party holds, or it does not hold that any more.
+    /// Notes that a party has lost the lock, or its last waiter.
     func demandNothing(of holder: LockParty, for resource: LockResource, _ effects: inout LockEffects) {
         with(holder) { entry in
             change(&entry, of: holder, &effects) { $0.demandsNothing(for: resource) }
         }
     }
 
-    /// Changes what is demanded of a party, and notes what follows from that. Under its shard's lock.
+    /// Changes the level demanded of a party, and notes the effects. Under its shard's lock.
     private func change(
         _ entry: inout Entry, of party: LockParty, _ effects: inout LockEffects, _ body: (inout WaitRecord) -> Void
     ) {
@@ -188,7 +188,7 @@ extension LockRegistry {
     /// Notes that the level of a wait has changed. Under the lock of the party's shard.
     func noteLink(_ entry: Entry, of party: LockParty, _ effects: inout LockEffects) {
         guard let wait = entry.record.wait, wait.resource.kind != .awaited else { return }
-        // SAFETY: a gate outlives the waits for it, and this one has not ended, since that is noted under the shard's lock.
+        // SAFETY: a gate outlives the waits for it. This wait has not ended: its end is noted under the shard's lock.
         let gate = wait.resource.kind == .gate ? unsafe PermitLine.at(wait.resource.address) : nil
         effects.links.append(.init(party: party, resource: wait.resource, wait: wait.id, gate: gate))
     }
@@ -242,7 +242,7 @@ extension LockRegistry {
 }
 
 extension LockRegistry.Entry {
-    /// Notes that what a party inherits has changed: whom to raise. Under the lock of its shard.
+    /// Notes the raises that follow from a change of the party's inherited level. Under the lock of its shard.
     fileprivate mutating func note(from before: LevelCode, of party: LockParty, _ effects: inout LockEffects) {
         let now = record.inherited
         if let task = party.taskAddress {
@@ -264,7 +264,7 @@ extension LockRegistry.Entry {
             let thread = raise ?? ThreadRaise(id: id)
             raise = thread
             thread.targetClass = now.level?.qosClass
-            // The thread takes back by itself.
+            // The thread itself takes raises back.
             guard now != .none else { return }
             awaiting?.note(now)
             effects.raises.append(
@@ -274,7 +274,7 @@ extension LockRegistry.Entry {
 }
 
 extension WaitSite {
-    /// A party gives one share back.
+    /// Removes one share of a holder.
     mutating func giveBack(_ holder: LockParty) {
         guard let place = holders.firstIndex(of: holder) else { return }
         holders.swapAt(place, holders.count - 1)

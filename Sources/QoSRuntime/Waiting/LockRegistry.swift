@@ -2,29 +2,30 @@ import QoSCore
 import QoSKernel
 import Synchronization
 
-/// Those who wait for a lock of ours, in the whole process, and those who hold what others wait for.
+/// The waiters for the runtime's locks, in the whole process, and the awaited holders.
 ///
-/// Entered by who is about to wait and by who gives back what others wait for; who finds a lock free never comes here. What is known
-/// of one party stands in a shard with a lock of its own, and so does the line of a ``QoSMutex``; an ``AsyncGate`` has its line
-/// itself (`Docs/Protocols/locks.md`).
+/// A thread enters it when it is about to wait, or gives back an awaited lock. A thread that finds a lock free never
+/// comes here. Each party's record is in a shard with a lock of its own, and so is the line of a ``QoSMutex``. An
+/// ``AsyncGate`` has its line itself (`Docs/Protocols/locks.md`).
 ///
-/// Threading: any thread. Lock order: a site's lock, then a shard's. Nobody is woken, raised or reported under either.
+/// Threading: any thread. Lock order: a site's lock, then a shard's. No thread is woken, raised or reported under
+/// either.
 final class LockRegistry: Sendable {
     static let shared = LockRegistry()
 
     typealias Cycle = WaitCycle<LockParty, LockResource>
 
-    /// How many holders one behind the other a wait raises.
+    /// The number of holders, one behind the other, that a wait raises.
     static let depthLimit = 64
 
-    /// What is known of one party.
+    /// The record of one party.
     struct Entry {
         var record = WaitRecord()
-        /// The level at which a task is known to run: that of the wait that ended with what it holds.
+        /// The known level of a task: that of the wait that ended when the task got its lock.
         var known = LevelCode.none
-        /// A thread that is raised, or is about to be.
+        /// The raise of a thread that is raised, or is about to be.
         var raise: ThreadRaise?
-        /// What a thread waits for that sleeps until something ends that is no lock.
+        /// The wait of a thread that sleeps for a target that is no lock.
         var awaiting: ThreadAwaiting?
         /// The sleep of a thread that waits for a mutex.
         var sleeper: LockWait?
@@ -43,7 +44,7 @@ final class LockRegistry: Sendable {
 
     private static let shardCount = 64
 
-    /// Held by who has found that a wait could be a part of a circle, until that is known.
+    /// Held by a thread that has found a possible circle, until the circle is confirmed or not.
     let deadlocks = Lock(())
 
     private final class Shard<Value>: Sendable {
@@ -58,11 +59,11 @@ final class LockRegistry: Sendable {
         Int(truncatingIfNeeded: (UInt64(word) &* 0x9E37_79B9_7F4A_7C15) >> 58)
     }
 
-    /// How many threads hold what others wait for at a level: while it is 0, no level is raised by it.
+    /// The number of threads whose locks others await at a level. While it is 0, no waiter raises a level.
     static let demandedThreads = Atomic<Int>(0)
 
-    /// The calling thread's level, raised to that of the highest who waits for a lock that it holds. One load while no thread is waited
-    /// for.
+    /// Returns the calling thread's level, raised to that of its highest waiter for a lock. One load while no thread is
+    /// awaited.
     @inline(__always)
     static func raised(_ level: QoSLevel?) -> QoSLevel? {
         demandedThreads.load(ordering: .relaxed) == 0 ? level : shared.raised(level, of: .callingThread)
@@ -75,7 +76,7 @@ final class LockRegistry: Sendable {
 
     // MARK: Under locks
 
-    /// Looks at what is known of a party and changes that.
+    /// Reads or changes the record of a party.
     @inline(__always)
     func with<Success>(_ party: LockParty, _ body: (inout Entry) -> Success) -> Success {
         withEntries(of: party) { entries in
@@ -83,7 +84,7 @@ final class LockRegistry: Sendable {
         }
     }
 
-    /// The same, with a number for a wait that begins.
+    /// Does the same, with a number for a wait that begins.
     @inline(__always)
     func withNewWait<Success>(of party: LockParty, _ body: (inout Entry, UInt64) -> Success) -> Success {
         withEntries(of: party) { entries in
@@ -93,7 +94,7 @@ final class LockRegistry: Sendable {
         }
     }
 
-    /// What is known of a party; `nil` for nothing.
+    /// Returns the record of a party; `nil` without one.
     func entry(of party: LockParty) -> Entry? {
         withEntries(of: party) { $0.all[party] }
     }
@@ -116,23 +117,25 @@ final class LockRegistry: Sendable {
         var entry = entries.all[party] ?? Entry()
         let success = body(&entry)
         entries.all[party] = entry.isIdle ? nil : entry
-        // The memory of a crowd that is gone.
+        // Frees the memory of a crowd that is gone.
         if entries.all.isEmpty, entries.all.capacity > 64 { entries.all = [:] }
         return success
     }
 
     // MARK: Threads
 
-    /// Takes back what was done for the calling thread and is no longer wanted: after it gave back a lock, or got one.
+    /// Takes back raises of the calling thread that are no longer demanded, after it gave back a lock, or got one.
     func settleCallingThread(_ id: UInt32) {
         guard let raise = raise(ofThread: id) else { return }
         raise.settle()
         tidy(raise)
     }
 
-    /// Forgets a thread that is not raised any more, unless somebody is about to look at it, who does this afterwards.
+    /// Removes a thread that is not raised any more. If another thread is about to look at it, the other thread does
+    /// this afterwards.
     ///
-    /// It may have been forgotten already, and another object stand for the thread: that one stays, its raise is to be taken back.
+    /// The registry may have removed it already, and another object may stand for the thread. That object stays: its
+    /// raise is still to be taken back.
     func tidy(_ raise: ThreadRaise) {
         with(.thread(raise.id)) { entry in
             guard entry.raise === raise, raise.targetClass == nil, raise.retireIfIdle() else { return }
@@ -140,7 +143,7 @@ final class LockRegistry: Sendable {
         }
     }
 
-    /// What raises a thread, made if there is none; it may be retired by the time it is used.
+    /// Returns the raise of a thread, and makes it if there is none. It may be retired before its use.
     func raiseOrNew(ofThread id: UInt32) -> ThreadRaise {
         with(.thread(id)) { entry in
             let raise = entry.raise ?? ThreadRaise(id: id)
@@ -149,7 +152,7 @@ final class LockRegistry: Sendable {
         }
     }
 
-    /// Whether and how a thread is raised.
+    /// Returns the raise of a thread; `nil` without one.
     func raise(ofThread id: UInt32) -> ThreadRaise? {
         entry(of: .thread(id))?.raise
     }
@@ -159,13 +162,13 @@ final class LockRegistry: Sendable {
         parties.flatMap { shard in shard.value.withLock { $0.all.values.compactMap(\.raise) } }
     }
 
-    /// Whether nobody waits and nobody is raised. For tests.
+    /// Whether no thread waits and none is raised. For tests.
     var isEmpty: Bool {
         parties.allSatisfy { shard in shard.value.withLock { $0.all.isEmpty } }
             && mutexes.allSatisfy { shard in shard.value.withLock { $0.isEmpty } }
     }
 
-    /// What a party waits for is called; `nil` where that is not known.
+    /// Returns the name of a party's awaited resource; `nil` if it is not known.
     func nameOfResource(awaitedBy party: LockParty) -> String? {
         let entry = entry(of: party)
         return entry?.awaiting?.awaited.awaitedName ?? entry?.sleeper?.lockName
@@ -179,7 +182,7 @@ final class LockWait: Sendable {
     /// The thread's id.
     let thread: UInt32
 
-    /// What the lock is called.
+    /// The name of the lock.
     let lockName: String
 
     init(thread: UInt32, lockName: String) {

@@ -2,17 +2,17 @@ import CQoSShims
 import QoSCore
 import QoSKernel
 
-/// Who begins to wait and for what: makes the reports and the errors.
+/// The beginning of a wait: the waiter and its target. Makes the reports and the errors.
 struct LockWaiter: Sendable {
     let party: LockParty
-    /// What it is called; `nil` is asked for when it is needed.
+    /// The waiter's name; `nil` looks it up when it is needed.
     let name: String?
     let level: QoSLevel?
-    /// What the lock is called, or what else it waits for.
+    /// The name of the lock, or of another awaited object.
     let lockName: String
     let since = ContinuousClock.now
 
-    /// Does what follows from the wait, and reports what cannot be done.
+    /// Performs the effects of the wait, and reports impossible raises.
     func perform(_ effects: LockEffects, holder: LockParty?) {
         for raise in effects.raises {
             if let failure = raise.perform() { report(.unresolvedInversion, holder: raise.party, failure) }
@@ -24,7 +24,7 @@ struct LockWaiter: Sendable {
         }
     }
 
-    /// Reports the wait, if anybody listens.
+    /// Reports the wait, if there is a listener.
     func report(_ kind: InversionReport.Kind, holder: LockParty?, _ explanation: String) {
         InversionDetection.report {
             var holderLevel: QoSLevel?
@@ -36,7 +36,7 @@ struct LockWaiter: Sendable {
         }
     }
 
-    /// The waits of a cycle in words: each member, what it waits for, and who has that.
+    /// Describes the waits of a cycle: each member, its awaited resource, and the holder of that.
     func descriptions(of cycle: LockRegistry.Cycle) -> [String] {
         cycle.links.map { link in
             let awaited = link.waiter == party ? lockName : LockRegistry.shared.nameOfResource(awaitedBy: link.waiter)
@@ -51,12 +51,12 @@ struct LockWaiter: Sendable {
 }
 
 extension LockWaiter {
-    /// Lets the calling thread, which is the one that waits, sleep until something has ended that is no lock.
+    /// Blocks the calling thread, which is the waiter, until its target has ended. The target is no lock.
     ///
     /// - Parameters:
-    ///   - wait: is unparked at the end; this may return before that.
-    ///   - refusal: makes the error for a wait that would never end, of the waits of the circle in words.
-    /// - Throws: the refusal, which is reported too. The end may have come meanwhile: the caller looks.
+    ///   - wait: unparked at the end. The call may return before that.
+    ///   - refusal: makes the error for a wait that would never end, from the descriptions of the circle's waits.
+    /// - Throws: the refusal, which is reported too. The end may have come meanwhile: the caller has to look.
     func sleep<Refusal: Error>(
         _ wait: ThreadWait, awaiting awaited: any ThreadAwaited, refusal: ([String]) -> Refusal
     ) throws(Refusal) {
@@ -80,7 +80,7 @@ extension LockParty {
     /// A task.
     static func task(_ task: TaskAddress) -> LockParty { .task(at: task.rawValue) }
 
-    /// What it is called in reports. Reads a file for a thread: not under a lock.
+    /// The party's name in reports. Reads a file for a thread, so not under a lock.
     var name: String {
         guard let id = threadID else { return "task 0x\(String(word, radix: 16))" }
         let thread = ThreadID(rawValue: Int32(bitPattern: id))

@@ -1,16 +1,16 @@
 import QoSCore
 import QoSKernel
 
-/// The permits of a gate for tasks, who holds them, and who stands in line: as much of an ``AsyncGate`` as the registry knows.
+/// The permits of a gate for tasks, with holders and waiters: the part of an ``AsyncGate`` that the registry knows.
 ///
 /// Threading: any thread. Lock order: the line's state, then the registry's shards.
-// SAFETY: nothing in it changes but what stands behind the lock.
+// SAFETY: only the variables behind the lock change.
 class PermitLine: @unchecked Sendable {
     struct State {
         var available: Int
-        /// The tasks with a permit, and those that wait; a wait is retained by the line.
+        /// The tasks with a permit, and the waiting tasks. The line retains each wait.
         var site = WaitSite()
-        /// Permits that were taken by tasks and may be given back by anybody.
+        /// The number of permits that were taken by tasks and may be given back by any thread.
         var unowned = 0
     }
 
@@ -20,13 +20,13 @@ class PermitLine: @unchecked Sendable {
         state = Lock(State(available: permits))
     }
 
-    /// The line at an address, which is alive.
+    /// Returns the line at an address. The line is alive.
     @unsafe
     static func at(_ address: UInt) -> PermitLine {
         unsafe Unmanaged.fromOpaque(UnsafeRawPointer(bitPattern: address).unsafelyUnwrapped).takeUnretainedValue()
     }
 
-    /// Names the line in the registry.
+    /// The line's name in the registry.
     final var resource: LockResource {
         .gate(UInt(bitPattern: unsafe Unmanaged.passUnretained(self).toOpaque()))
     }
@@ -36,6 +36,6 @@ class PermitLine: @unchecked Sendable {
         state.withLock { body(&$0.site) }
     }
 
-    /// The tasks that have to give back a permit; none where others may.
+    /// The tasks that have to give back a permit; none if others may give it back.
     final var knownHolders: [LockParty] { state.withLock { $0.unowned > 0 ? [] : $0.site.holders } }
 }

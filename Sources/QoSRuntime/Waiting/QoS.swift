@@ -2,14 +2,20 @@ import CQoSShims
 public import QoSCore
 import _Concurrency
 
-/// What the calling code can ask about its own quality of service.
+/// The quality of service of the calling code.
 public enum QoS {
-    /// The level at which the calling code runs, and with which it submits work that names none (rules B6, O1, S8).
+    /// The level at which the calling code runs, and with which it submits work without a level of its own (rules B6,
+    /// O1, S8).
+    ///  The first of these that applies:
     ///
-    /// That of the work item or operation in whose execution it stands; else that of the innermost activity or
-    /// ``QoSScheduler/withQoS(_:operation:)`` around it; all raised when something of a higher class waits for the calling task. Else
-    /// the class of the executor that the task was given to, unless it was raised above that; for a task without one, the class of its
-    /// priority. Else the level of a ``QoSThread`` or of the main thread (rule T5). `nil` (unspecified, rule C1) on a thread without a level.
+    /// 1. The level of the work item or operation in whose execution the code runs.
+    /// 2. The level of the innermost activity or ``QoSScheduler/withQoS(_:operation:)`` around it.
+    /// 3. The class of the executor that the task was given to, unless the task was raised above that.
+    /// 4. For a task without such an executor, the class of its priority.
+    /// 5. The level of a ``QoSThread`` or of the main thread (rule T5).
+    ///
+    /// The levels of 1 and 2 are raised when work of a higher class waits for the calling task. `nil` (unspecified,
+    /// rule C1) on a thread without a level.
     ///
     /// Any thread or task; some 30 ns.
     public static var currentLevel: QoSLevel? {

@@ -1,24 +1,26 @@
 import QoSCore
 
-/// Something that is no lock and that a thread waits for: an item of a work queue, a closure that runs once.
+/// The target of a thread's wait that is no lock, such as an item of a work queue or a closure that runs once.
 protocol ThreadAwaited: AnyObject, Sendable {
-    /// The threads that have to get on before it can end, every one of them, as far as that is known; none where it is not, or where
-    /// it is going to end by itself.
+    /// All known threads that have to make progress before the target can end. Empty if they are not known, or if the
+    /// target will end by itself.
     ///
-    /// Asked under the registry's lock for circles, which may be held while the locks are taken that this needs, never the other way round. A
-    /// thread named here counts only if it sleeps in a wait itself, so it has to be named for what stands on its stack only.
+    /// Asked under the registry's lock for circles. The locks needed here may be taken while that one is held, never
+    /// the other way round. A thread named here counts only if it sleeps in a wait itself. So it must be named only for
+    /// work on its own stack.
     var blockers: [UInt32] { get }
 
-    /// Whether a thread that waits for it can give up: it gets an error then. Asked under the registry's lock for circles.
+    /// Whether a thread can give up its wait for the target. It then gets an error. Asked under the registry's lock for
+    /// circles.
     var mayBeGivenUp: Bool { get }
 
-    /// What it is called in reports and errors.
+    /// The target's name in reports and errors.
     var awaitedName: String { get }
 
-    /// The waiting thread is wanted by something of a higher level: so is what it waits for, until ``lowered(from:)``.
+    /// Raises the target, because higher work needs the waiting thread, until ``lowered(from:)``.
     func raised(to level: LevelCode)
 
-    /// A raise has ended.
+    /// Ends a raise.
     func lowered(from level: LevelCode)
 }
 
@@ -26,18 +28,19 @@ extension ThreadAwaited {
     var mayBeGivenUp: Bool { true }
 }
 
-/// A thread's wait for something that is no lock.
-// SAFETY: `raises` and `refusal` are touched under the lock of the thread's shard in the registry, and by the thread when its wait is over.
+/// A thread's wait for a target that is no lock.
+// SAFETY: `raises` and `refusal` are touched under the lock of the thread's shard in the registry, and by the thread
+// when its wait is over.
 final class ThreadAwaiting: @unchecked Sendable {
     let awaited: any ThreadAwaited
 
     /// Wakes the thread.
     let wait: ThreadWait
 
-    /// The circle for whose sake the wait is given up.
+    /// The circle for which the wait is given up.
     var refusal: LockRegistry.Cycle?
 
-    /// What the waiting thread inherited meanwhile and handed on.
+    /// The levels that the waiting thread inherited meanwhile and passed on.
     private var raises: [LevelCode] = []
 
     init(_ awaited: any ThreadAwaited, _ wait: ThreadWait) {
@@ -45,12 +48,12 @@ final class ThreadAwaiting: @unchecked Sendable {
         self.wait = wait
     }
 
-    /// Notes a raise, to be handed on outside of the lock.
+    /// Notes a raise, to be passed on outside of the lock.
     func note(_ level: LevelCode) {
         raises.append(level)
     }
 
-    /// Gives out what was noted, when the wait is over.
+    /// Returns the noted raises when the wait is over.
     func takeRaises() -> [LevelCode] {
         defer { raises = [] }
         return raises

@@ -2,25 +2,25 @@ import QoSCore
 import QoSKernel
 import Synchronization
 
-/// How far a thread is raised because of locks that it holds and items of work queues that it runs, and what was done for that.
+/// The raise of a thread for its locks and for the items of work queues that it runs, and the applied scheduling.
 ///
-/// The target of locks is set under the lock of the thread's shard in ``LockRegistry``; what an item is raised to, the item knows. The kernel is asked
-/// outside of the locks of registry and queues: by whoever waits, to raise, and by the thread itself, to take back. Both do so under
-/// `state`, and look at the target and at the item in there. So a raise that comes late finds neither, and one that comes in time ends
-/// before the thread gets on. `state` is held over system calls of some microseconds; only who raises this thread, and the thread
-/// itself, ever wait for it.
+/// The target for locks is set under the lock of the thread's shard in ``LockRegistry``. An item knows its own level.
+/// The kernel is asked outside of the locks of registry and queues: by a waiter, to raise, and by the thread itself, to
+/// take back. Both do so under `state`, and read the target and the item in there. So a late raise finds neither, and a
+/// timely one ends before the thread goes on.
+///  `state` is held over system calls of some microseconds. Only this thread and its raisers ever wait for it.
 final class ThreadRaise: Sendable {
     private struct Applied {
         let qosClass: QoSClass
-        /// What the thread's scheduling was; `nil` when a worker was raised by its scheduler.
+        /// The thread's previous scheduling; `nil` when its scheduler raised a worker.
         let saved: Scheduling?
     }
 
     private struct State {
         var applied: Applied?
-        /// The items that the thread runs and that are above it, with their classes; not of workers, at which the loop looks.
+        /// The items above the thread that it runs, with their classes. Not for workers: the loop looks at them.
         var items: [(item: ObjectIdentifier, qosClass: QoSClass)] = []
-        /// Whether the registry has forgotten it: another one stands for the thread now.
+        /// Whether the registry has forgotten this object. Another one stands for the thread now.
         var isRetired = false
     }
 
@@ -36,31 +36,31 @@ final class ThreadRaise: Sendable {
         self.id = id
     }
 
-    /// The class to raise the thread to because of locks; `nil` for none. Set under the lock of the thread's shard.
+    /// The class to which locks raise the thread; `nil` for none. Set under the lock of the thread's shard.
     var targetClass: QoSClass? {
         get { QoSClass(rank: Int(target.load(ordering: .acquiring)) - 1) }
         set { target.store(UInt8((newValue?.rank ?? -1) + 1), ordering: .releasing) }
     }
 
-    /// The class that the thread was raised to.
+    /// The class to which the thread was raised.
     var raisedClass: QoSClass? { state.withLock { $0.applied?.qosClass } }
 
     /// Raises the thread to its target. Any thread.
     ///
-    /// - Returns: why that could not be done; `nil` when it was, or was not necessary.
+    /// - Returns: the reason why that was not possible; `nil` when it was, or was not necessary.
     func raise() -> String? {
         let (failure, wakes) = state.withLock { apply(&$0) }
         wakes?()
         return failure
     }
 
-    /// Takes back what is no longer wanted. The thread itself.
+    /// Takes back raises that are no longer demanded. On the thread itself.
     func settle() {
         let wakes = state.withLock { takeBack(&$0) }
         wakes?()
     }
 
-    /// Changes the thread's own scheduling while nothing is on top of it. The thread itself.
+    /// Changes the thread's own scheduling while no raise is on top of it. On the thread itself.
     func changingOwn(_ change: () -> Void) {
         let wakes = state.withLock { state -> Wakes? in
             if let present = state.applied { undo(present) }
@@ -73,7 +73,7 @@ final class ThreadRaise: Sendable {
 
     // MARK: Items
 
-    /// What became of a look at an item.
+    /// The result of a look at an item.
     enum ItemOutcome {
         case done
         case failed(String)
@@ -81,11 +81,11 @@ final class ThreadRaise: Sendable {
         case retired
     }
 
-    /// Brings the thread to what an item demands that it runs. Any thread; the item is alive.
+    /// Raises the thread to the level of an item that it runs. Any thread; the item is alive.
     func adjust(for item: PoolEntry) -> ItemOutcome {
         state.withLock { state -> ItemOutcome in
             if state.isRetired { return .retired }
-            // Before the look whether it runs: the thread looks at the mark after it has said that the item has ended.
+            // Set before the check that the item runs: the thread reads the mark after it has noted the item's end.
             item.threadMayBeRaised.store(true, ordering: .sequentiallyConsistent)
             guard item.plainRunner == id else { return .done }
             let item = (item: ObjectIdentifier(item), qosClass: QoSClass(atRank: item.effective.rank))
@@ -96,7 +96,7 @@ final class ThreadRaise: Sendable {
         }
     }
 
-    /// An item has ended that the thread ran. The thread itself.
+    /// Ends the raise for an item that the thread ran. On the thread itself.
     func ended(_ item: PoolEntry) {
         state.withLock { state in
             item.threadMayBeRaised.store(false, ordering: .sequentiallyConsistent)
@@ -105,7 +105,8 @@ final class ThreadRaise: Sendable {
         }
     }
 
-    /// Ends it if nothing is done for the thread and nobody looks at it. Under the lock of the thread's shard.
+    /// Retires the object if there is no raise for the thread and no thread looks at it. Under the lock of the thread's
+    /// shard.
     func retireIfIdle() -> Bool {
         state.withLockIfAvailable { state in
             guard state.applied == nil, state.items.isEmpty else { return false }
@@ -128,7 +129,7 @@ final class ThreadRaise: Sendable {
         return apply(&state).1
     }
 
-    /// - Returns: whether less is wanted than was done, which is undone then.
+    /// - Returns: whether the demanded level is lower than the applied one, which is then undone.
     @discardableResult
     private func lower(_ present: Applied, _ state: inout State) -> Bool {
         guard wanted(state).map({ $0 < present.qosClass }) ?? true else { return false }
@@ -152,7 +153,7 @@ final class ThreadRaise: Sendable {
         return (failure, nil)
     }
 
-    /// Raises a thread that is no worker, where the kernel allows to take that back.
+    /// Raises a thread that is no worker, if the kernel allows taking that back.
     private func renice(to wanted: QoSClass, _ applied: inout Applied?) -> String? {
         let profile = LockKernel.profile
         let mode = profile.capabilities.mode
@@ -160,7 +161,7 @@ final class ThreadRaise: Sendable {
         let effects = ClassEffects(wanted, mode: mode, spread: profile.scope.spread)
         do throws(KernelError) {
             let present = try scheduling(of: thread, applied, profile)
-            // Above all classes, or as high as it would get.
+            // The thread is above all classes, or as high as the raise would make it.
             guard present.policy.isFair || present.policy == .idle else { return nil }
             if present.policy.isFair, present.nice <= effects.scheduling.nice { return nil }
             guard mode == .privileged || mode == .reversible else {
@@ -175,7 +176,7 @@ final class ThreadRaise: Sendable {
         }
     }
 
-    /// What the thread has without any raise.
+    /// Returns the thread's scheduling without any raise.
     private func scheduling(
         of thread: ThreadID, _ applied: Applied?, _ profile: KernelProfile
     ) throws(KernelError) -> Scheduling {
@@ -185,7 +186,7 @@ final class ThreadRaise: Sendable {
 
     private func undo(_ present: Applied) {
         if let saved = present.saved {
-            // What raised the thread also lowers it; were it refused, the thread would stay raised, and work.
+            // The calls that raised the thread also lower it. If they failed, the thread would stay raised, and work.
             let thread = ThreadID(rawValue: Int32(bitPattern: id))
             let calls = LockKernel.profile.calls
             do throws(KernelError) {
@@ -203,14 +204,14 @@ final class ThreadRaise: Sendable {
     }
 }
 
-/// How locks and threads outside of schedulers ask the kernel.
+/// The kernel access of locks and of threads outside of schedulers.
 enum LockKernel {
     private static let replaced = Lock<KernelProfile?>(nil)
 
-    /// The process's, unless a test has put another one in its place.
+    /// The process's profile, unless a test has replaced it.
     static var profile: KernelProfile { replaced.withLock { $0 } ?? .process }
 
-    /// Puts another profile in the place of the process's; `nil` takes it back.
+    /// Replaces the process's profile; `nil` takes that back.
     static func replace(with profile: KernelProfile?) {
         replaced.withLock { $0 = profile }
     }

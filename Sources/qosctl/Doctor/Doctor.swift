@@ -5,10 +5,10 @@ import Foundation
 struct Doctor: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract:
-            "Prints the mode, each class's effects as applied and read back, processors, pressure, and what would help.",
+            "Prints the mode, each class's effects as applied and read back, processors, pressure, and suggestions.",
         discussion: """
-            It starts a scheduler with one worker of each class, in this process, with this user's rights: run it as the user, \
-            in the container or unit, that your service runs in.
+            It starts a scheduler with one worker of each class, in this process, with this user's rights. Run it as your \
+            service's user, in your service's container or unit.
             """)
 
     @Flag(help: "Print JSON instead of text.")

@@ -1,8 +1,8 @@
 import Foundation
 import QoSKernel
 
-/// Policy and nice value of a thread of this process from `/proc/self/task/<tid>/stat` (proc_pid_stat(5)). It is a
-/// second source, independent of the calls that set them.
+/// Policy and nice value of a thread of this process from `/proc/self/task/<tid>/stat` (proc_pid_stat(5)). A second
+/// source, independent of the calls that set both values.
 struct ThreadStat {
     let policy: String
     let nice: String

@@ -2,7 +2,7 @@ internal import ExampleSupport
 internal import QoSCore
 internal import QoSRuntime
 
-/// An actor on a serial executor of ours: it runs in the pool of its most urgent call.
+/// An actor on one of our serial executors. It runs in the pool of its most urgent call.
 actor Counter {
     private let executor: QoSSerialExecutor
     private var value = 0

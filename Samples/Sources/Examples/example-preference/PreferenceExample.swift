@@ -2,7 +2,7 @@ internal import ExampleSupport
 internal import QoSCore
 internal import QoSRuntime
 
-/// Some tasks on the runtime, the rest of the process as it was.
+/// Some tasks on the runtime, the rest of the process unchanged.
 @main
 struct PreferenceExample {
     static func main() async throws {

@@ -2,16 +2,16 @@ internal import GRDB
 internal import GRDBSQLite
 
 extension Database {
-    /// Operations of the database's virtual machine between two looks at the control.
+    /// The number of operations of the database's virtual machine between two looks at the control.
     ///
-    /// A full-text query reads each page by a statement of its own, and these operations count too: it looks at the
+    /// A full-text query reads each page by its own statement, and these operations count too. So it looks at the
     /// control every few pages.
     private static let interval: Int32 = 20
 
-    /// Runs `body`, which fails with `SQLITE_INTERRUPT` as soon as `control` says stop.
+    /// Runs `body`, which fails with `SQLITE_INTERRUPT` as soon as `control` tells it to stop.
     func withInterruption<Value>(by control: SearchControl, _ body: () throws -> Value) rethrows -> Value {
-        // SAFETY: the handler is called on this thread while a statement of this connection runs, and it is taken away
-        // before the body's end; the control outlives the body, because this function holds it.
+        // SAFETY: the handler is called on this thread while a statement of this connection runs, and is removed before
+        // the body's end. The control outlives the body, because this function holds it.
         let context = unsafe Unmanaged.passUnretained(control).toOpaque()
         unsafe sqlite3_progress_handler(
             sqliteConnection,

@@ -1,12 +1,12 @@
 internal import GRDB
 
 extension DatabaseError {
-    /// Whether the database file is damaged, or is no database.
+    /// Whether the database file is damaged, or is not a database.
     var isDamage: Bool {
         resultCode == .SQLITE_CORRUPT || resultCode == .SQLITE_NOTADB
     }
 
-    /// What a pass makes of the error when waiting may help, or nil.
+    /// The reason for a pause, if waiting may help; otherwise nil.
     var pauseReason: PauseReason? {
         switch resultCode {
         case .SQLITE_FULL: .diskFull
@@ -17,7 +17,7 @@ extension DatabaseError {
         }
     }
 
-    /// The database's words and the extended result code.
+    /// The database's text and the extended result code.
     var summary: String {
         "\(message ?? "no message") (SQLite \(extendedResultCode.rawValue))"
     }

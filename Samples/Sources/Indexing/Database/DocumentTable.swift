@@ -1,7 +1,7 @@
 internal import GRDB
 internal import TreeScan
 
-/// The statements on the full-text table `document`; valid within one access to the database.
+/// The statements on the full-text table `document`. Valid within one access to the database.
 struct DocumentTable {
     let database: Database
 
@@ -16,7 +16,7 @@ struct DocumentTable {
         )
     }
 
-    /// Removes the document of a file. O(length of the text): its tokens are found by reading it once more.
+    /// Removes the document of a file. O(length of the text): reads the text once more to find its tokens.
     func delete(_ id: Int64) throws {
         try database.cachedStatement(sql: "DELETE FROM document WHERE rowid = ?").execute(arguments: [id])
     }

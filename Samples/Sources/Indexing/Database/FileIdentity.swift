@@ -5,14 +5,14 @@ struct FileIdentity: Hashable, Sendable {
     let device: UInt64
     let inode: UInt64
 
-    /// The identity of the file at `path`, stat(2); nil when there is none.
+    /// Reads the identity of the file at `path`, stat(2); nil when there is none.
     init?(path: String) {
         var status = stat()
         guard unsafe stat(path, &status) == 0 else { return nil }
         self.init(status)
     }
 
-    /// The identity of an open file, fstat(2).
+    /// Reads the identity of an open file, fstat(2).
     init?(descriptor: Int32) {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { return nil }

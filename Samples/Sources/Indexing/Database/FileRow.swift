@@ -34,13 +34,13 @@ struct FileRow {
         reason = FileReason(rawValue: row[11])
     }
 
-    /// Whether the file must be read again, given the stamp it has now.
+    /// Whether the file must be read again, given its present stamp.
     func isStale(_ current: FileStamp) -> Bool {
         // A failure says nothing about the file: a right, a mount or a folder above it may have changed since.
         state != .pending && (isRacy || state == .failed || stamp != current)
     }
 
-    /// What the row adds to the counts.
+    /// The row's part of the counts.
     var counts: IndexCounts {
         IndexCounts(state: state, reason: reason, isTruncated: isTruncated)
     }

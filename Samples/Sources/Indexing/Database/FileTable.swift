@@ -2,17 +2,17 @@ internal import Foundation
 internal import GRDB
 internal import TreeScan
 
-/// The statements on the table `file`; valid within one access to the database.
+/// The statements on the table `file`. Valid within one access to the database.
 struct FileTable {
     let database: Database
 
-    /// The row of a path, if there is one. O(log n).
+    /// Returns the row of a path, if there is one. O(log n).
     func find(_ path: RelativePath) throws -> FileRow? {
         let statement = try database.cachedStatement(sql: "SELECT \(FileRow.columns) FROM file WHERE path = ?")
         return try Row.fetchOne(statement, arguments: [Data(path.bytes)]).map(FileRow.init)
     }
 
-    /// Adds a file that is to be read; the result is its number.
+    /// Adds a file that is not read yet. Returns its number.
     func insert(_ path: RelativePath, _ stamp: FileStamp) throws -> Int64 {
         let statement = try database.cachedStatement(
             sql: """
@@ -23,13 +23,13 @@ struct FileTable {
         return database.lastInsertedRowID
     }
 
-    /// Marks a file as to be read again; its document, if any, stays.
+    /// Marks a file that must be read again. Its document, if any, stays.
     func markPending(_ id: Int64) throws {
         let sql = "UPDATE file SET state = 0, truncated = 0, reason = '', detail = '' WHERE id = ?"
         try database.cachedStatement(sql: sql).execute(arguments: [id])
     }
 
-    /// Up to `limit` files that are to be read.
+    /// Returns up to `limit` files that are not read yet.
     func pending(limit: Int) throws -> [FileRow] {
         let statement = try database.cachedStatement(
             sql: "SELECT \(FileRow.columns) FROM file WHERE state = 0 ORDER BY id LIMIT ?"
@@ -37,7 +37,7 @@ struct FileTable {
         return try Row.fetchAll(statement, arguments: [limit]).map(FileRow.init)
     }
 
-    /// Up to `limit` files that are to be read, behind the number `id`.
+    /// Returns up to `limit` files that are not read yet, after the number `id`.
     func pending(after id: Int64, limit: Int) throws -> [FileRow] {
         let statement = try database.cachedStatement(
             sql: "SELECT \(FileRow.columns) FROM file WHERE state = 0 AND id > ? ORDER BY id LIMIT ?"
@@ -45,7 +45,7 @@ struct FileTable {
         return try Row.fetchAll(statement, arguments: [id, limit]).map(FileRow.init)
     }
 
-    /// Up to `limit` rows behind the number `id`, in the order of numbers.
+    /// Returns up to `limit` rows after the number `id`, in the order of numbers.
     func rows(after id: Int64, limit: Int) throws -> [FileRow] {
         let statement = try database.cachedStatement(
             sql: "SELECT \(FileRow.columns) FROM file WHERE id > ? ORDER BY id LIMIT ?"
@@ -53,7 +53,7 @@ struct FileTable {
         return try Row.fetchAll(statement, arguments: [id, limit]).map(FileRow.init)
     }
 
-    /// Writes what became of a file.
+    /// Writes the result of reading a file.
     func settle(_ row: FileRow, detail: String) throws {
         let statement = try database.cachedStatement(
             sql: """
@@ -90,7 +90,7 @@ struct FileTable {
         }
     }
 
-    /// The counts over all rows. O(n).
+    /// Returns the counts over all rows. O(n).
     func counts() throws -> IndexCounts {
         let rows = try Row.fetchCursor(
             database,
@@ -108,7 +108,7 @@ struct FileTable {
         return counts
     }
 
-    /// The first files, by path, that could not be read or only in part. O(their number).
+    /// Returns the first files, by path, that could not be read or only in part. O(their number).
     func problems(limit: Int) throws -> [FileProblem] {
         let statement = try database.cachedStatement(
             sql: """

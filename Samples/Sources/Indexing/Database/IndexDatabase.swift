@@ -2,7 +2,7 @@ internal import GRDB
 
 /// Opens the database of an index and checks that it is one.
 enum IndexDatabase {
-    /// What was found in the place of the database.
+    /// The content found in the place of the database.
     enum Finding: Equatable {
         case empty
         case ours
@@ -12,7 +12,7 @@ enum IndexDatabase {
         case damaged(String)
     }
 
-    /// Opens the database in WAL mode with `synchronous=NORMAL`: a kill loses nothing, a power cut the last commits.
+    /// Opens the database in WAL mode with `synchronous=NORMAL`. A kill loses nothing, a power cut the last commits.
     static func open(_ path: String, sizeLimit: Int?) throws -> DatabasePool {
         var configuration = Configuration()
         configuration.label = "index"
@@ -30,9 +30,9 @@ enum IndexDatabase {
         return try DatabasePool(path: path, configuration: configuration)
     }
 
-    /// Looks at a database that may be anything.
+    /// Checks a file that may be any database.
     ///
-    /// - Parameter isThorough: Whether every page is read, as is due after an unclean end.
+    /// - Parameter isThorough: Whether to read every page. This is needed after an unclean end.
     static func examine(_ pool: DatabasePool, folder: String, isThorough: Bool) throws -> Finding {
         try pool.writeWithoutTransaction { database in
             let tables = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master") ?? 0

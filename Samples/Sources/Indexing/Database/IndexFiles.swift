@@ -9,7 +9,7 @@ struct IndexFiles: Sendable {
     /// The database.
     var database: String { directory + "/index.sqlite" }
 
-    /// The files in a folder, which is made.
+    /// Makes the folder if necessary.
     init(directory: String) throws(IndexError) {
         self.directory = directory
         try prepare()
@@ -17,14 +17,14 @@ struct IndexFiles: Sendable {
 
     /// Makes the folder, the folders above it, and an empty database, for this user alone.
     ///
-    /// Files that exist lose the rights of other users. SQLite gives its other files the rights of the database.
+    /// Existing files lose the rights of other users. SQLite gives its other files the rights of the database.
     func prepare() throws(IndexError) {
         var made = directory.hasPrefix("/") ? "" : "."
         for component in directory.split(separator: "/") {
             made += "/" + component
             guard unsafe mkdir(made, 0o700) != 0, errno != EEXIST else { continue }
             let code = errno
-            // A folder above that exists may refuse with another error, such as EROFS.
+            // An existing folder above may refuse with another error, such as EROFS.
             guard FolderIdentity(path: made) == nil else { continue }
             throw .directory(path: directory, reason: "make \(made): \(SystemError.text(code))")
         }
@@ -57,8 +57,8 @@ struct IndexFiles: Sendable {
         }
     }
 
-    /// Renames the database with its companions to `index.sqlite.<label>-<time>`; the result is that path, or
-    /// nil when there is no database.
+    /// Renames the database with its companions to `index.sqlite.<label>-<time>`. Returns that path, or nil when there
+    /// is no database.
     func moveAside(label: String, time: Int64) throws(IndexError) -> String? {
         guard identity != nil else { return nil }
         let base = "\(database).\(label)-\(time / 1_000_000_000)"

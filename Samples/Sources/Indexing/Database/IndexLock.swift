@@ -1,10 +1,10 @@
 internal import Glibc
 internal import TreeScan
 
-/// The proof that this process alone uses an index folder: an exclusive flock(2) on `index.lock` in it.
+/// Proves that this process alone uses an index folder, by an exclusive flock(2) on `index.lock` in the folder.
 ///
-/// The kernel drops the lock when the process ends in whatever way. The file holds the owner's process id while the
-/// index is open and is emptied by an orderly close, so a file that is not empty tells of an owner that was killed.
+/// The kernel drops the lock at any end of the process. The file holds the owner's process id while the index is open,
+/// and an orderly close empties the file. So a non-empty file means that its owner was killed.
 final class IndexLock: Sendable {
     /// Whether the last owner did not close the index.
     let wasLeftBehind: Bool
@@ -35,7 +35,7 @@ final class IndexLock: Sendable {
         write("\(getpid())")
     }
 
-    /// Whether the path still names the file that is locked.
+    /// Whether the path still names the locked file.
     var isInPlace: Bool {
         FileIdentity(path: path) == FileIdentity(descriptor: descriptor)
     }
@@ -44,13 +44,13 @@ final class IndexLock: Sendable {
         close(descriptor)
     }
 
-    /// Notes that the database was closed in order, and lets the next owner in.
+    /// Notes the orderly close of the database, and lets the next owner in.
     func release() {
         write("")
         flock(descriptor, LOCK_UN)
     }
 
-    /// On a full disk the note stays empty; the only consequence is a check that is not made next time.
+    /// Writes the note. On a full disk it stays empty; the only consequence is a missing check at the next start.
     private func write(_ text: String) {
         ftruncate(descriptor, 0)
         _ = unsafe pwrite(descriptor, text, text.utf8.count, 0)

@@ -5,17 +5,19 @@ enum IndexSchema {
     /// Marks the database as ours, `PRAGMA application_id`.
     static let application: Int32 = 0x716F_7369
 
-    /// The version of the tables, `PRAGMA user_version`; an index of another version is made anew.
+    /// The version of the tables, `PRAGMA user_version`. An index of another version is made anew.
     static let version: Int32 = 2
 
     /// Makes the tables in an empty database.
     ///
-    /// `file` has a row per regular file that a scan saw; `document` the text of those that are indexed, by the same
-    /// number. The text is kept in the full-text table itself: a snippet needs it, and so does the removal of a
-    /// document, since SQLite 3.40 has no `contentless_delete`. The tokenizer splits at everything that is neither
-    /// letter nor digit, underscores included: `snake_case` is then found by each of its parts, and by the whole,
-    /// because a quoted word of two tokens is a phrase. Names weigh more than text. The beginnings of words, of one and of
-    /// two letters, have lists of their own: the first keystrokes of a search do not merge those of thousands of words.
+    /// `file` has a row for each regular file that a scan saw. `document` has the text of the indexed ones, by the same
+    /// number. The full-text table itself keeps the text: a snippet needs it, and so does the removal of a document,
+    /// since SQLite 3.40 has no `contentless_delete`.
+    ///
+    /// The tokenizer splits at every character that is neither letter nor digit, underscores included. Each part of
+    /// `snake_case` then finds it. The whole finds it too, because a quoted word of two tokens is a phrase. Names weigh
+    /// more than text. Beginnings of words, of one and of two letters, have their own lists: the first keystrokes of a
+    /// search do not merge the lists of thousands of words.
     static func create(in database: Database, folder: String) throws {
         try database.execute(
             sql: """

@@ -1,6 +1,6 @@
-/// Counts that tell text from binary and one encoding from another; O(n) over the bytes.
+/// Counts of bytes that tell text from binary and one encoding from another. O(n) over the bytes.
 struct ByteCensus: Equatable {
-    /// Bytes that were looked at.
+    /// The number of examined bytes.
     var total = 0
     /// Control characters that text does not use.
     var controls = 0
@@ -8,7 +8,7 @@ struct ByteCensus: Equatable {
     var high = 0
     /// Complete UTF-8 sequences of two to four bytes.
     var sequences = 0
-    /// High bytes that belong to no such sequence.
+    /// High bytes outside of such sequences.
     var invalid = 0
 
     init(_ bytes: ArraySlice<UInt8>) {
@@ -36,15 +36,15 @@ struct ByteCensus: Equatable {
 
     private static func isUnusualControl(_ byte: UInt8) -> Bool {
         switch byte {
-        // Backspace, tab, line feed, vertical tab, form feed, carriage return and escape stand in logs and manuals.
+        // Backspace, tab, line feed, vertical tab, form feed, carriage return and escape occur in logs and manuals.
         case 0x08...0x0D, 0x1B: false
         case 0x00..<0x20, 0x7F: true
         default: false
         }
     }
 
-    /// The length of the sequence that starts at `index`, or 0 when it is malformed; Unicode 15, table 3-7, without
-    /// the exclusion of surrogates, which makes no difference to a count.
+    /// Returns the length of the sequence that starts at `index`, or 0 when it is malformed. Unicode 15, table 3-7,
+    /// without the exclusion of surrogates, which makes no difference to a count.
     private static func sequenceLength(_ bytes: ArraySlice<UInt8>, at index: Int) -> Int {
         let length =
             switch bytes[index] {

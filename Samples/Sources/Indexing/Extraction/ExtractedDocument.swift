@@ -4,7 +4,7 @@ struct ExtractedDocument: Equatable {
     var title: String
     /// The text, without zero characters.
     var body: String
-    /// Whether the file goes on behind the text limit.
+    /// Whether the file goes on after the text limit.
     var isTruncated: Bool
 
     init(body: String, type: FileType, isTruncated: Bool) {
@@ -13,7 +13,7 @@ struct ExtractedDocument: Equatable {
         self.isTruncated = isTruncated
     }
 
-    /// The text of the first `# ` line among the first hundred lines.
+    /// Returns the text of the first `# ` line among the first hundred lines.
     private static func heading(of text: String) -> String {
         for line in text.split(separator: "\n", maxSplits: 100, omittingEmptySubsequences: true).prefix(100)
         where line.hasPrefix("# ") {

@@ -1,8 +1,8 @@
 internal import TreeScan
 
-/// What became of the attempt to read one file.
+/// The result of the attempt to read one file.
 struct ExtractionResult: Equatable {
-    /// The two ways it can end.
+    /// The two possible outcomes.
     enum Outcome: Equatable {
         case document(ExtractedDocument)
         case none(FileReason, detail: String)
@@ -10,8 +10,8 @@ struct ExtractionResult: Equatable {
 
     /// The outcome.
     var outcome: Outcome
-    /// The file's stamp before it was read; nil when it could not be opened, so that the scan's stamp stands.
+    /// The file's stamp before the reading; nil when opening failed. The scan's stamp is then kept.
     var stamp: FileStamp?
-    /// Whether the file changed while it was read, so that it must be read again.
+    /// Whether the file changed during the reading, and so must be read again.
     var changedMeanwhile = false
 }

@@ -1,10 +1,10 @@
-/// What a file's name says about its content; the content has the last word.
+/// The expected content of a file, by its name. The content itself decides.
 enum FileType: Sendable, Equatable {
     /// Markdown: the first heading is the title.
     case markdown
     /// Source code, configuration or prose: text unless it contains a zero byte.
     case text
-    /// A format that is known not to be text; the file is not opened.
+    /// A format that is known not to be text. The file is not opened.
     case binary
     /// Decided by the content.
     case unknown

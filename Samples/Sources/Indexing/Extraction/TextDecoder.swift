@@ -1,23 +1,29 @@
-/// Turns bytes into text, or says that they are none.
+/// Turns bytes into text, or reports that they are not text.
 ///
-/// In this order: a byte order mark decides; a zero byte in the first 8 KiB means binary; valid UTF-8 is taken as it
-/// is; mostly valid UTF-8 is repaired with U+FFFD; other bytes are Latin-1, unless their shares of control and high
-/// bytes are those of a binary file. A zero byte further on (a log after a power cut) becomes a space.
+/// The first rule that applies decides:
+///
+/// 1. A byte order mark names the encoding.
+/// 2. A zero byte in the first 8 KiB means binary.
+/// 3. Valid UTF-8 is taken as it is.
+/// 4. Mostly valid UTF-8 is repaired with U+FFFD.
+/// 5. Other bytes are Latin-1, unless their shares of control and high bytes are those of a binary file.
+///
+/// A zero byte further on (a log after a power cut) becomes a space.
 enum TextDecoder {
-    /// Bytes at the start that decide whether a file is text.
+    /// The number of bytes at the start that decide whether a file is text.
     static let sniffLength = 8 * 1024
 
-    /// The text, or nil when the bytes are binary. O(n).
+    /// Returns the text, or nil when the bytes are binary. O(n).
     ///
     /// - Parameters:
     ///   - bytes: The content, or its first part.
-    ///   - type: What the name says; text by name is binary only when it contains a zero byte.
-    ///   - isTruncated: Whether the content goes on, so that a sequence cut at the end is no fault of the file's.
+    ///   - type: The type by name. Text by name is binary only when it contains a zero byte.
+    ///   - isTruncated: Whether the content goes on. A sequence cut at the end is then no fault of the file's.
     static func decode(_ bytes: [UInt8], type: FileType, isTruncated: Bool) -> String? {
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) {
             return decodeUTF8(whole(bytes.dropFirst(3), isTruncated))
         }
-        // The mark of UTF-32 starts like that of UTF-16; it is so rare that it counts as binary.
+        // The mark of UTF-32 starts like that of UTF-16. It is so rare that it counts as binary.
         if bytes.starts(with: [0xFF, 0xFE, 0x00, 0x00]) { return nil }
         if bytes.starts(with: [0xFF, 0xFE]) { return decodeUTF16(bytes.dropFirst(2), low: 0) }
         if bytes.starts(with: [0xFE, 0xFF]) { return decodeUTF16(bytes.dropFirst(2), low: 1) }
@@ -37,7 +43,7 @@ enum TextDecoder {
         return census.controls * 20 > census.total || census.invalid * 10 > census.total * 3
     }
 
-    /// The bytes without the start of a sequence whose rest was cut off.
+    /// Returns the bytes without an incomplete sequence at the end.
     private static func whole(_ bytes: ArraySlice<UInt8>, _ isTruncated: Bool) -> ArraySlice<UInt8> {
         guard isTruncated else { return bytes }
         let tail = bytes.suffix(4)

@@ -3,14 +3,14 @@ internal import TreeScan
 
 /// Reads files and extracts their text.
 struct TextExtractor: Sendable {
-    /// Bytes that are read of one file at most; memory is a small multiple of it.
+    /// The maximum number of bytes to read of one file. Memory is a small multiple of it.
     let textLimit: Int
 
     /// Reads one file.
     ///
-    /// What is wrong with the file is part of the result.
+    /// A problem of the file is part of the result.
     ///
-    /// - Throws: `FileSystemFailure` only when the process or the machine ran out of something.
+    /// - Throws: `FileSystemFailure` only when the process or the machine has run out of a resource.
     func extract(_ path: RelativePath, in root: RootFolder) throws(FileSystemFailure) -> ExtractionResult {
         let type = FileType(extension: path.fileExtension)
         guard type != .binary else {

@@ -2,12 +2,12 @@ internal import GRDB
 internal import TreeScan
 
 extension IndexPass {
-    /// Pages that one step of merging writes; with the default page size about a megabyte.
+    /// The number of pages that one step of merging writes. With the default page size about a megabyte.
     private static let mergePages = 256
 
     /// Reads a batch of pending files and writes their documents.
     func read(_ limit: BatchLimit, _ began: ContinuousClock.Instant) throws {
-        // At least a fifth of the time is for documents, or the commits would be all that is done.
+        // At least a fifth of the time is for documents. Else the step would only commit.
         let deadline = began + max(limit.duration / 5, limit.duration - commitCost)
         var lastDocument = began
         let (taken, difference, problems) = try transaction { database in
@@ -16,7 +16,7 @@ extension IndexPass {
             var taken: [Int64] = []
             var difference = IndexCounts()
             for row in try files.pending(limit: limit.documents) {
-                // What other tasks read at this moment is left to the next step.
+                // Files that other tasks are reading are left to the next step.
                 let isAtHand = readFiles.isEmpty || readFiles[row.id] != nil
                 guard taken.isEmpty || (isAtHand && ContinuousClock.now < deadline) else { break }
                 difference.add(row.counts, times: -1)
@@ -28,7 +28,7 @@ extension IndexPass {
             return (taken, difference, isChanged ? try files.problems(limit: FileProblem.limit) : nil)
         }
         commitCost = (commitCost + (ContinuousClock.now - lastDocument)) / 2
-        // Only now: what is rolled back is written in the next step.
+        // Only now: a step that is rolled back writes them again.
         for id in taken { readFiles[id] = nil }
         report.settled += taken.count
         index.board.update { status in
@@ -39,13 +39,13 @@ extension IndexPass {
         if taken.isEmpty { phase = .merging }
     }
 
-    /// Puts a bounded part of the full-text index in order, so that searches have fewer parts to look into.
+    /// Puts a bounded part of the full-text index in order, so that searches read fewer parts.
     func merge() throws {
         let hadWork = try transaction { try DocumentTable(database: $0).merge(pages: Self.mergePages) }
         if !hadWork { phase = .finished }
     }
 
-    /// Reads one file and writes what became of it; the result is its new row.
+    /// Reads one file and writes the result. Returns the file's new row.
     private func settle(_ old: FileRow, _ files: FileTable, _ documents: DocumentTable) throws -> FileRow {
         let now = readFiles[old.id]?.time ?? index.options.now()
         let result = try readFiles[old.id]?.result ?? extractor.extract(old.path, in: root)

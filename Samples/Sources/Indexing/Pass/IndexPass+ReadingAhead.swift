@@ -5,13 +5,13 @@ extension IndexPass {
     /// The result of reading a file ahead of its step.
     struct ReadFile: Sendable {
         var result: ExtractionResult
-        /// When its reading began, nanoseconds since 1970.
+        /// The moment at which its reading began, in nanoseconds since 1970.
         var time: Int64
     }
 
-    /// Bytes that are read ahead at most, beside one file.
+    /// The maximum number of bytes to read ahead, beside one file.
     private static let bytesAhead: Int64 = 8 << 20
-    /// How many tasks read files at a time. The pool of their class decides how many of them run.
+    /// The number of tasks that read files at a time. The pool of their class decides how many of them run.
     private static let readers = 4
 
     /// Runs a step while other tasks read the files of the next one.

@@ -1,13 +1,13 @@
 extension IndexPass {
-    /// Runs the pass to its end on the caller's executor, which it gives back between the steps.
+    /// Runs the pass to its end on the caller's executor. Gives the executor back between the steps.
     ///
     /// Child tasks, which prefer the same executor, read the files.
     ///
     /// A pause is waited out. Cancellation is noticed between two steps.
     ///
     /// - Parameters:
-    ///   - limit: What one step does at most.
-    ///   - patience: How long a pause is before the step is tried again.
+    ///   - limit: The bounds of one step.
+    ///   - patience: The length of a pause before the step is tried again.
     /// - Throws: `CancellationError`, or the `IndexError` of a step.
     public func run(limit: BatchLimit = BatchLimit(), patience: Duration = .seconds(5)) async throws {
         while true {

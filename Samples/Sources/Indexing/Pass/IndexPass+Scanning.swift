@@ -2,7 +2,7 @@ internal import GRDB
 internal import TreeScan
 
 extension IndexPass {
-    /// Walks on for a batch and compares it with the table.
+    /// Continues the walk for a batch and compares it with the table.
     func scan(_ scanner: TreeScanner, _ limit: BatchLimit, _ deadline: ContinuousClock.Instant) throws {
         var isAtEnd = false
         while events.count < limit.entries, ContinuousClock.now < deadline || events.isEmpty {
@@ -44,7 +44,7 @@ extension IndexPass {
         case .leftOut:
             change.leftOut += 1
         case .failure(let failure):
-            // What could not be looked at is not known to be gone, unless that is what the failure says.
+            // An unreadable entry may still exist, unless the failure says that it is gone.
             guard !failure.isVanished else { return }
             change.note(failure.description)
             try files.forEachIdentifier(atOrBelow: failure.path) { seen.insert($0) }
@@ -67,7 +67,7 @@ extension IndexPass {
 }
 
 extension PassReport {
-    /// Adds what a committed part of a scan found.
+    /// Adds the report of a committed part of a scan.
     fileprivate mutating func add(_ other: PassReport) {
         scanned += other.scanned
         folders += other.folders

@@ -3,9 +3,9 @@ internal import TreeScan
 
 /// One pass over a folder, from the scan to the last document, as a sequence of short synchronous steps.
 ///
-/// The scan comes first, so that the number of pending files is known before the first of them is read. Each step
-/// commits what it did; a process that is killed repeats one step at most. A step blocks its thread on the disk and the
-/// database, for about the batch's duration. One thread at a time, not necessarily the same.
+/// The scan comes first, so the number of pending files is known before the first of them is read. Each step commits
+/// its work: a killed process repeats one step at most. A step blocks its thread on the disk and the database, for
+/// about the batch's duration. One thread at a time, not necessarily the same.
 public final class IndexPass {
     enum Phase {
         case scanning(TreeScanner)
@@ -20,17 +20,17 @@ public final class IndexPass {
     let root: RootFolder
     let extractor: TextExtractor
     var phase: Phase
-    /// What the pass has done until now.
+    /// The report of the pass until now.
     public internal(set) var report = PassReport()
     /// The numbers of the files that the scan saw, or could not see.
     var seen = IdentifierSet()
-    /// What the scan found and the database has not taken yet; kept when a step has to be repeated.
+    /// The scan's events that the database has not taken yet. Kept when a step has to be repeated.
     var events: [ScanEvent] = []
-    /// What was read ahead and is not written yet, by the file's number.
+    /// The files that were read ahead and are not written yet, by number.
     var readFiles: [Int64: ReadFile] = [:]
     /// The number of the last file that was read ahead.
     var lastRead: Int64 = 0
-    /// What the end of a batch costs, smoothed: a commit writes out what the documents before it left in memory.
+    /// The smoothed cost of the end of a batch: a commit writes the changes that earlier documents left in memory.
     var commitCost = Duration.zero
     private let start = ContinuousClock.now
     /// Given back as soon as the pass is over.
@@ -55,7 +55,7 @@ public final class IndexPass {
         }
     }
 
-    /// Does a little, commits it and returns.
+    /// Does a bounded part of the pass, commits it and returns.
     ///
     /// - Returns: `progress` when there may be more to do, `paused` when the same step must be tried again later.
     /// - Throws: `IndexError.damaged` when the database is damaged (then `SearchIndex.rebuild` helps), another

@@ -1,4 +1,4 @@
-/// What a pass did.
+/// The counts of a pass.
 public struct PassReport: Sendable, Hashable, Codable {
     /// Regular files that the scan saw.
     public internal(set) var scanned = 0
@@ -10,11 +10,11 @@ public struct PassReport: Sendable, Hashable, Codable {
     public internal(set) var added = 0
     /// Known files that had changed, or might have.
     public internal(set) var changed = 0
-    /// Files that are gone.
+    /// Files that no longer exist.
     public internal(set) var removed = 0
     /// Files whose turn came: indexed, skipped or failed.
     public internal(set) var settled = 0
-    /// Entries that could not be looked at.
+    /// Entries that could not be read.
     public internal(set) var unreadable = 0
     /// The first few of them, in words.
     public internal(set) var unreadableExamples: [String] = []

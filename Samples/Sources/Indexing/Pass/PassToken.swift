@@ -1,16 +1,16 @@
 internal import Synchronization
 
-/// The right to run a pass; there is one per index at a time, and it is given back when the token ends.
+/// The right to run a pass. There is one per index at a time. The end of the token gives it back.
 final class PassToken {
     private let index: SearchIndex
 
-    /// Takes the right, or throws when it is taken.
+    /// Takes the right, or throws when another pass has it.
     init(of index: SearchIndex) throws(IndexError) {
         let isFree = index.isPassUnderWay.withLock { isUnderWay in
             defer { isUnderWay = true }
             return !isUnderWay
         }
-        // Thrown before the object is whole, so that `deinit` does not give back what was not taken.
+        // Thrown before the object is complete, so that `deinit` does not give the right back.
         guard isFree else { throw .passUnderWay }
         self.index = index
     }

@@ -1,15 +1,15 @@
-/// What keeps a pass from going on for now.
+/// A temporary obstacle to a pass.
 public enum PauseReason: Sendable, Hashable, CustomStringConvertible {
     /// The disk, or the limit set for the database, is full.
     case diskFull
     /// Another program holds a lock on the database.
     case databaseBusy
-    /// The database cannot be written or read, with the database's words.
+    /// The database cannot be written or read; with the database's message.
     case databaseUnavailable(String)
-    /// The process or the machine ran out of something, with the system's words.
+    /// The process or the machine has run out of a resource; with the system's message.
     case exhausted(String)
 
-    /// What is the matter, and what to do about it.
+    /// The problem and its remedy.
     public var description: String {
         switch self {
         case .diskFull:

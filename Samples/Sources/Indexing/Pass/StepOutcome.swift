@@ -1,8 +1,8 @@
-/// How a step of a pass ended.
+/// The outcome of a step of a pass.
 public enum StepOutcome: Sendable, Hashable {
-    /// Something was done, and committed; there may be more.
+    /// The step did some work and committed it. There may be more.
     case progress
-    /// Nothing could be done for now. What is indexed stays searchable; the same step can be tried again later.
+    /// The step could do nothing for now. Indexed files stay searchable, and the same step can be tried again later.
     case paused(PauseReason)
     /// The pass is over.
     case finished

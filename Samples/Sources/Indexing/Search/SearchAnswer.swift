@@ -1,4 +1,4 @@
-/// What the index says to a query, and how much it knows.
+/// The index's answer to a query, and how complete it is.
 public struct SearchAnswer: Sendable, Hashable {
     /// The hits, best first if they are ranked.
     public let hits: [SearchHit]
@@ -6,10 +6,10 @@ public struct SearchAnswer: Sendable, Hashable {
     public let total: Int
     /// Whether no more than `total` files match.
     public let isTotalExact: Bool
-    /// Whether the hits are ordered by how well they match.
+    /// Whether the hits are ordered by the quality of the match.
     public let isRanked: Bool
     /// Whether the answer covers the whole text of every file in the folder, as of the last scan.
     public let isComplete: Bool
-    /// Files that are known and not yet read.
+    /// Known files that are not read yet.
     public let pending: Int
 }

@@ -7,9 +7,9 @@ public final class SearchControl: Sendable {
     private let deadline = Mutex<ContinuousClock.Instant?>(nil)
     private let cancelled = Atomic(false)
 
-    /// A control for one search.
+    /// Makes a control for one search.
     ///
-    /// - Parameter timeLimit: The time that the search may take from its beginning on, or nil for no limit.
+    /// - Parameter timeLimit: The time that the search may take from its beginning, or nil for no limit.
     public init(timeLimit: Duration? = nil) {
         self.timeLimit = timeLimit
     }
@@ -19,7 +19,7 @@ public final class SearchControl: Sendable {
         cancelled.store(true, ordering: .relaxed)
     }
 
-    /// Starts the clock, unless it runs already: what a search waits for a thread is not counted.
+    /// Starts the clock, unless it runs already. The wait for a thread does not count.
     func begin() {
         guard let timeLimit else { return }
         deadline.withLock { $0 = $0 ?? .now + timeLimit }
@@ -32,7 +32,7 @@ public final class SearchControl: Sendable {
         return ContinuousClock.now >= deadline
     }
 
-    /// Throws the reason for which the search has to end now, if there is one.
+    /// Throws the reason to end the search now, if there is one.
     func check() throws(SearchError) {
         if cancelled.load(ordering: .relaxed) { throw .cancelled }
         if shouldStop { throw .timedOut }

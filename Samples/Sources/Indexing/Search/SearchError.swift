@@ -1,4 +1,4 @@
-/// Why a search has no answer.
+/// The reason for a search without an answer.
 public enum SearchError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The query has no letter and no digit.
     case noWords
@@ -29,7 +29,7 @@ public enum SearchError: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// What failed, and what to do about it.
+    /// The failure and its remedy.
     public var description: String {
         switch self {
         case .noWords:

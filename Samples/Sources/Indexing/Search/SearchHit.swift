@@ -2,23 +2,23 @@ internal import TreeScan
 
 /// One file that matches a query.
 public struct SearchHit: Sendable, Hashable, Codable {
-    /// Marks the beginning of a matching word in a snippet; the text itself has other brackets in its place.
+    /// Marks the beginning of a matching word in a snippet. The text itself has other brackets in its place.
     public static let markStart = "\u{27E6}"
-    /// Marks the end of a matching word in a snippet; the text itself has other brackets in its place.
+    /// Marks the end of a matching word in a snippet. The text itself has other brackets in its place.
     public static let markEnd = "\u{27E7}"
 
     /// The number of the file in this index, valid until the index is made anew.
     public let id: Int64
-    /// The path below the indexed folder; bytes that are not UTF-8 are replaced by U+FFFD.
+    /// The path below the indexed folder. Bytes that are not UTF-8 are replaced by U+FFFD.
     public let path: String
-    /// The path for people: bytes that are not UTF-8, and characters that are invisible or turn the direction of
-    /// writing, stand as `\xFF` and `\u{202E}`.
+    /// The path for people. Bytes that are not UTF-8 appear as `\xFF`. Characters that are invisible or turn the
+    /// direction of writing appear as `\u{202E}`.
     public let display: String
-    /// How well it matches; more is better, comparable within one answer only (bm25, negated). 0 when not ranked.
+    /// The quality of the match. More is better, comparable within one answer only (bm25, negated). 0 when not ranked.
     public let score: Double
-    /// Some words around the matches, which stand between `markStart` and `markEnd`.
+    /// Some words around the matches. The matches are between `markStart` and `markEnd`.
     public let snippet: String
-    /// The number of the line in which the first match of the snippet stands, from 1.
+    /// The number of the line with the first match of the snippet, from 1.
     public let line: Int
 
     init(id: Int64, path: [UInt8], score: Double, snippet: Snippet) {

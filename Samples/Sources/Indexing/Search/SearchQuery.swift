@@ -1,27 +1,27 @@
-/// A query that has been checked as far as that is possible without the index.
+/// A query that was checked as far as possible without the index.
 public struct SearchQuery: Sendable, Hashable {
-    /// Bytes that a query may have.
+    /// The maximum number of bytes of a query.
     public static let textLimit = 1024
-    /// Words that a query may have.
+    /// The maximum number of words of a query.
     public static let wordLimit = 32
-    /// Prefixes (`word*`) that a query may have. Each one reads the lists of all words that begin with it.
+    /// The maximum number of prefixes (`word*`) of a query. Each one reads the lists of all words that begin with it.
     public static let prefixLimit = 4
-    /// The number of repeated words that a query in the language of FTS5 may have.
+    /// The maximum number of repeated words of a query in the language of FTS5.
     ///
     /// For each repetition FTS5 counts all places of the word in a text once more.
     public static let repetitionLimit = 4
-    /// Hits that can be asked for at once.
+    /// The range of hits to ask for at once.
     public static let limits = 1...1000
-    /// Hits that can be passed over.
+    /// The range of hits to pass over.
     public static let offsets = 0...1_000_000
 
     /// The text as the user wrote it.
     public let text: String
-    /// How it is read.
+    /// The language of the query.
     public let syntax: SearchSyntax
-    /// Hits to return at most.
+    /// The maximum number of hits to return.
     public let limit: Int
-    /// Hits to pass over.
+    /// The number of hits to pass over.
     public let offset: Int
 
     /// Whether the search is likely to take long: it has several prefixes, or many words.
@@ -29,7 +29,7 @@ public struct SearchQuery: Sendable, Hashable {
         terms.prefixCount > 1 || terms.count > 8
     }
 
-    /// Whether the hits are ordered by how well they match; not for a single prefix of one or two letters.
+    /// Whether the hits are ordered by the quality of the match. False for a single prefix of one or two letters.
     public var isRanked: Bool {
         guard terms.count == 1, let term = terms.terms.first, term.isPrefix else { return true }
         return String(decoding: term.folded, as: UTF8.self).unicodeScalars.count > 2
@@ -40,7 +40,7 @@ public struct SearchQuery: Sendable, Hashable {
     /// Its words, which snippets mark.
     let terms: SearchTerms
 
-    /// A query; by default plain words, the first twenty hits.
+    /// Makes a query; by default plain words, the first twenty hits.
     ///
     /// - Throws: `SearchError` when there is no word, or a value is out of range.
     public init(
@@ -75,12 +75,12 @@ public struct SearchQuery: Sendable, Hashable {
         self.offset = offset
     }
 
-    /// Each word in quotes, once, joined by `AND`, the last one as a prefix; empty when there is none.
+    /// Puts each word in quotes, once, joined by `AND`, the last one as a prefix. Empty when there is none.
     ///
-    /// A word of several tokens (`snake_case`, `a.b`) is a phrase. A word without any would make the whole
+    /// A word of several tokens (`snake_case`, `a.b`) is a phrase. A word without tokens would make the whole
     /// conjunction empty, so it is dropped.
     private static func conjunction(of text: String) -> String {
-        // By scalars: as characters, a quote or a space with a combining mark behind it is neither quote nor space.
+        // By scalars: as a character, a quote or a space with a combining mark after it is neither quote nor space.
         let words = text.unicodeScalars.split(whereSeparator: \.properties.isWhitespace)
             .filter { $0.contains(where: \.isWordCharacter) }
         guard let last = words.last else { return "" }

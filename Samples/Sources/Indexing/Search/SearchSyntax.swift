@@ -1,6 +1,6 @@
-/// How the text of a query is read.
+/// The language of a query.
 public enum SearchSyntax: String, Sendable, CaseIterable, Codable {
-    /// Plain words, all of which must occur; the last one may be the beginning of a word.
+    /// Plain words, all of which must occur. The last one may be the beginning of a word.
     case words
     /// The query language of FTS5, as it is: phrases, `AND`, `OR`, `NOT`, `NEAR`, `column:`, `prefix*`.
     case fts

@@ -3,25 +3,25 @@ struct SearchTerms: Sendable, Hashable {
     /// One word.
     struct Term: Sendable, Hashable {
         var folded: [UInt8]
-        /// Whether longer words that begin with it match too.
+        /// Whether longer words with this beginning match too.
         var isPrefix: Bool
     }
 
     /// The words, at most 64, each once.
     private(set) var terms: [Term] = []
 
-    /// How many words the expression has, repetitions included.
+    /// The number of words in the expression, repetitions included.
     private(set) var count = 0
-    /// How many of them are prefixes.
+    /// The number of prefixes among them.
     private(set) var prefixCount = 0
 
-    /// The words in an expression of FTS5, without its operators; a word before a star is a prefix.
+    /// Finds the words in an expression of FTS5, without its operators. A word before a star is a prefix.
     init(expression: String) {
         let bytes = Array(expression.utf8)[...]
         var scanner = TokenScanner(bytes)
         while let token = scanner.next() {
             guard !Self.isSyntax(token, in: bytes) else { continue }
-            // A star may stand behind the word itself or behind the quote that ends it, and behind spaces.
+            // A star may follow the word itself or the quote that ends it, and may have spaces before it.
             let rest = bytes[token.range.upperBound...].drop { $0 == UInt8(ascii: "\"") || $0 <= UInt8(ascii: " ") }
             let isPrefix = rest.first == UInt8(ascii: "*")
             count += 1
@@ -31,7 +31,7 @@ struct SearchTerms: Sendable, Hashable {
         }
     }
 
-    /// The number of the first term that the word matches.
+    /// Returns the number of the first term that the word matches.
     func match(_ token: TokenScanner.Token, in scanner: TokenScanner) -> Int? {
         let length = token.range.count
         let isCandidate = terms.contains { term in

@@ -1,18 +1,18 @@
 /// Cuts a short piece out of a text around the words of a query.
 ///
-/// FTS5's own `snippet()` compares each match in a text with all the others; where a word stands thousands of times,
-/// which is what the best hits are like, that takes tens of milliseconds per hit.
+/// FTS5's own `snippet()` compares each match in a text with all the others. The best hits have a word thousands of
+/// times: that takes tens of milliseconds per hit.
 struct Snippet {
-    /// Bytes in which the matches of a snippet lie together.
+    /// The number of bytes in which the matches of a snippet lie together.
     private static let window = 200
-    /// Bytes of context before the first of them.
+    /// The number of bytes of context before the first match.
     private static let lead = 60
-    /// Bytes after which the best piece found so far is good enough.
+    /// The number of bytes after which the best piece so far is good enough.
     private static let patience = 1 << 20
 
     /// The piece, with the matches between the marks.
     let text: String
-    /// The number of the line in which the first match of the piece stands, from 1.
+    /// The number of the line with the first match of the piece, from 1.
     let line: Int
 
     /// Finds the first piece with the most different words. O(length of the text), less when all words are found early.
@@ -22,7 +22,7 @@ struct Snippet {
         line = bytes[..<(start ?? 0)].reduce(1) { $1 == UInt8(ascii: "\n") ? $0 + 1 : $0 }
     }
 
-    /// Where the best piece begins, or nil when no word of the query stands in the text.
+    /// Returns the start of the best piece, or nil when the text has no word of the query.
     private static func bestStart(_ bytes: [UInt8], _ terms: SearchTerms) -> Int? {
         var scanner = TokenScanner(bytes[...])
         var recent: [(start: Int, term: Int)] = []
@@ -59,7 +59,7 @@ struct Snippet {
             + (piece.endIndex < bytes.count ? "…" : "")
     }
 
-    /// The text with other brackets in place of those that mark matches.
+    /// Returns the text with other brackets in place of those that mark matches.
     private static func withoutMarks(_ text: ArraySlice<UInt8>) -> [UInt8] {
         // U+27E6 and U+27E7 are E2 9F A6 and A7; U+301A and U+301B, which stand in for them, E3 80 9A and 9B.
         var result = Array(text)
@@ -72,7 +72,8 @@ struct Snippet {
         return result
     }
 
-    /// The nearest place in one direction that does not cut a word; within twenty bytes, else one between characters.
+    /// Returns the nearest place in one direction that does not cut a word. Within twenty bytes, else one between
+    /// characters.
     private static func boundary(_ bytes: [UInt8], from index: Int, step: Int) -> Int {
         var place = index
         for _ in 0..<20 where place > 0 && place < bytes.count {

@@ -2,7 +2,7 @@ public import TreeScan
 
 /// Some lines of the indexed text of a file.
 public struct TextExcerpt: Sendable, Hashable {
-    /// Bytes of one line that are shown at most.
+    /// The maximum number of bytes of one line that are shown.
     static let lineLimit = 2000
 
     /// The path below the indexed folder.
@@ -13,7 +13,7 @@ public struct TextExcerpt: Sendable, Hashable {
     public let lines: [String]
     /// The number of lines of the text.
     public let lineCount: Int
-    /// Whether the file goes on behind the text that was indexed.
+    /// Whether the file goes on after the indexed text.
     public let isTruncated: Bool
 
     /// Cuts lines out of a text. O(its length).
@@ -29,7 +29,7 @@ public struct TextExcerpt: Sendable, Hashable {
                 let cut = text[start..<end].prefix(Self.lineLimit)
                 found.append(String(decoding: cut, as: UTF8.self) + (cut.endIndex < end ? "…" : ""))
             }
-            // What follows the last line feed is no line if it is empty.
+            // An empty piece after the last line feed is no line.
             guard end + 1 < text.endIndex else { break }
             start = end + 1
             number += 1

@@ -2,9 +2,9 @@ internal import Foundation
 
 /// Splits UTF-8 text into words as the tokenizer of the index does: runs of letters, digits and private characters.
 ///
-/// It serves snippets only; where its folding differs from SQLite's, a match is found and not marked.
+/// It serves snippets only. If its folding differs from SQLite's, a match is found and not marked.
 struct TokenScanner {
-    /// A word and where it stands.
+    /// A word and its place.
     struct Token {
         var range: Range<Int>
         var isASCII: Bool
@@ -18,7 +18,7 @@ struct TokenScanner {
         position = bytes.startIndex
     }
 
-    /// The next word, or nil at the end. O(its length and that of the gap before it).
+    /// Returns the next word, or nil at the end. O(its length and that of the gap before it).
     mutating func next() -> Token? {
         var start: Int?
         var isASCII = true
@@ -36,7 +36,7 @@ struct TokenScanner {
         return start.map { Token(range: $0..<position, isASCII: isASCII) }
     }
 
-    /// The word in lower case and without accents.
+    /// Returns the word in lower case and without accents.
     func folded(_ token: Token) -> [UInt8] {
         let word = bytes[token.range]
         guard !token.isASCII else { return word.map { $0 | ($0 >= 0x41 && $0 <= 0x5A ? 0x20 : 0) } }
@@ -51,7 +51,7 @@ struct TokenScanner {
         }
     }
 
-    /// Whether the character at the position belongs to a word, and its length in bytes.
+    /// Returns whether the character at the position belongs to a word, and its length in bytes.
     private func decode(inWord: Bool) -> (isWord: Bool, length: Int) {
         var decoder = UTF8()
         var rest = bytes[position...].prefix(4).makeIterator()

@@ -1,9 +1,9 @@
 internal import Indexing
 internal import QoSRuntime
 
-/// The state of index and runtime in the text form of Prometheus; read when it is asked for.
+/// The state of index and runtime in the text form of Prometheus, read on request.
 enum IndexMetrics {
-    /// The metrics.
+    /// Returns the metrics.
     static func text(_ status: IndexStatus, rate: Double) -> String {
         let counts = status.counts
         let files = [

@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// The value of one metric.
 final class MetricValue: CounterHandler, RecorderHandler, MeterHandler, TimerHandler {
-    /// How Prometheus takes the value.
+    /// The type of the value for Prometheus.
     enum Kind: String {
         case counter, gauge, summary
     }
@@ -33,7 +33,7 @@ final class MetricValue: CounterHandler, RecorderHandler, MeterHandler, TimerHan
         if kind == .gauge { set(value) } else { add(value) }
     }
 
-    /// The lines that show it.
+    /// Returns the lines that show the value.
     func lines(_ key: PrometheusMetrics.Key) -> String {
         let state = state.withLock { $0 }
         let labels = key.labels.isEmpty ? "" : "{\(key.labels)}"
@@ -48,7 +48,7 @@ final class MetricValue: CounterHandler, RecorderHandler, MeterHandler, TimerHan
         }
     }
 
-    /// A whole number without a fraction.
+    /// Formats a number, a whole one without a fraction.
     static func number(_ value: Double) -> String {
         value == value.rounded() && abs(value) < 1e15 ? "\(Int64(value))" : "\(value)"
     }

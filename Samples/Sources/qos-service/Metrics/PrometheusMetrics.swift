@@ -1,9 +1,9 @@
 internal import CoreMetrics
 internal import Synchronization
 
-/// Keeps what swift-metrics is told, and writes it in the text form of Prometheus.
+/// Keeps the values given to swift-metrics, and writes them in the text form of Prometheus.
 ///
-/// Names keep their words, joined by `_`; counters end in `_total`, timers in `_seconds`, and are summaries without
+/// Names keep their words, joined by `_`. Counters end in `_total`. Timers end in `_seconds`, and are summaries without
 /// quantiles.
 final class PrometheusMetrics: MetricsFactory {
     /// One metric with one set of labels.
@@ -67,7 +67,7 @@ final class PrometheusMetrics: MetricsFactory {
         }
     }
 
-    /// A name with the characters that Prometheus allows.
+    /// Returns a name with the characters that Prometheus allows.
     static func name(_ label: String) -> String {
         String(label.map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") ? $0 : "_" })
     }

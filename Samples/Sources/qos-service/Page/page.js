@@ -1,10 +1,10 @@
 "use strict"
-// Whatever comes from files is set as text, never as markup.
+// Content of files is set as text, never as markup.
 const find = id => document.getElementById(id)
 const pageSize = 20, fileLines = 200
 let request = null, timer = 0, patience = 0, fresh = true
 
-/// What the address says is shown: a search, its page, and a file of it.
+/// The state in the address: a search, its page, and a file of it.
 function state() {
   const now = new URLSearchParams(location.search)
   const number = (name, least) => Math.max(least, Number.parseInt(now.get(name) ?? least, 10) || least)
@@ -28,7 +28,7 @@ function address(changes) {
   return text ? "?" + text : location.pathname
 }
 
-/// Appends text in which characters that are invisible or turn the direction of writing stand as their numbers.
+/// Appends text. Characters that are invisible or turn the direction of writing appear as their numbers.
 function appendText(element, text) {
   const strange = /([\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff])/
   for (const part of text.split(strange)) {
@@ -41,7 +41,7 @@ function appendText(element, text) {
   }
 }
 
-/// Text that keeps its direction of writing to itself.
+/// Makes text whose direction of writing does not affect its surroundings.
 function isolated(text) {
   const element = document.createElement("bdi")
   appendText(element, text)
@@ -55,7 +55,7 @@ function path(text) {
   return element
 }
 
-/// Matches stand between two rare brackets, which the service replaces where a file has them.
+/// Matches are between two rare brackets. The service replaces these brackets in texts of files.
 function snippet(text) {
   const line = document.createElement("p")
   const all = document.createElement("bdi")
@@ -144,7 +144,7 @@ const hints = {
   fts: 'A query in the language of FTS5: one AND two, one OR two, one NOT two, "a phrase", begin*, path:name.',
 }
 
-/// Asks the service; an answer that was overtaken by another question is undefined.
+/// Asks the service. The result is undefined if a later question has overtaken this one.
 async function ask(resource, parameters) {
   request?.abort()
   const own = request = new AbortController()
@@ -168,7 +168,7 @@ async function search() {
     showOnly(hints[now.syntax])
     return
   }
-  // Most answers come sooner than a change of the words could be read.
+  // Most answers come before a user could read a change of the words.
   clearTimeout(patience)
   patience = setTimeout(() => waits(true), 300)
   try {
@@ -182,7 +182,7 @@ async function search() {
   }
 }
 
-/// Marks the hits as those of an earlier question, or ends that.
+/// Marks the hits as those of an earlier question, or removes the mark.
 function waits(isWaiting) {
   clearTimeout(patience)
   find("hits").classList.toggle("old", isWaiting)
@@ -220,7 +220,7 @@ async function openFile(moves) {
   }
 }
 
-/// Shows what the address says; `moves` is whether the focus goes there.
+/// Shows the state in the address. `moves` is whether the focus goes there.
 async function show(moves) {
   const now = state()
   if (find("query").value.trim() !== now.q.trim()) find("query").value = now.q
@@ -236,7 +236,7 @@ async function show(moves) {
   }
 }
 
-/// Takes the form's values over into the address. What is typed in one go is one step of the history.
+/// Copies the form's values into the address. Continuous typing is one step of the history.
 function take(isNewStep) {
   const changes = { q: find("query").value.trim(), syntax: find("syntax").value, offset: 0, file: null }
   const now = state()

@@ -1,7 +1,7 @@
 internal import Indexing
 internal import TreeScan
 
-/// The answer of `/file`; keys are written in snake case.
+/// The answer of `/file`. Keys are written in snake case.
 struct FileResponse: Encodable {
     let path: String
     let display: String

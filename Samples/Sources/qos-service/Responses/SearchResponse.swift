@@ -1,6 +1,6 @@
 internal import Indexing
 
-/// The answer of `/search`; keys are written in snake case.
+/// The answer of `/search`. Keys are written in snake case.
 struct SearchResponse: Encodable {
     let query: String
     let hits: [SearchHit]
@@ -9,12 +9,12 @@ struct SearchResponse: Encodable {
     /// Whether no more than `total` files match.
     let totalExact: Bool
     let offset: Int
-    /// Whether the best come first; they do unless the query is one or two letters.
+    /// Whether the best hits come first. They do unless the query is one or two letters.
     let ranked: Bool
     /// Whether the whole text of every file of the folder was searched.
     let complete: Bool
     let pending: Int
-    /// Milliseconds from the request's arrival at its handler to the answer, waiting for a thread included.
+    /// Milliseconds from the request's arrival at its handler to the answer, including the wait for a thread.
     let tookMs: Double
 
     init(_ query: SearchQuery, _ answer: SearchAnswer, milliseconds: Double) {

@@ -1,13 +1,13 @@
 internal import Indexing
 internal import QoSRuntime
 
-/// The answer of `/status`; keys are written in snake case.
+/// The answer of `/status`. Keys are written in snake case.
 struct StatusResponse: Encodable {
     /// The name of the folder, without the folders above it.
     let folder: String
     let databaseBytes: Int64
     let state: IndexActivity
-    /// Why nothing goes on, or why the last pass failed.
+    /// The reason for a pause, or for the failure of the last pass.
     let reason: String?
     let notice: String?
     let complete: Bool
@@ -18,7 +18,7 @@ struct StatusResponse: Encodable {
     let failed: Int
     let truncated: Int
     let reasons: [String: Int]
-    /// Entries that the last scan could not look at.
+    /// Entries that the last scan could not read.
     let unreadable: Int
     /// The first hundred files that could not be read, or only in part.
     let problems: [FileProblem]
@@ -29,15 +29,15 @@ struct StatusResponse: Encodable {
     /// Files read per second, lately.
     let rate: Double
     let lastPass: PassReport?
-    /// What the pools of the classes did and have to do.
+    /// The counters and the pending work of the pools.
     let scheduler: SchedulerSnapshot?
 
-    /// The status.
+    /// Makes the answer.
     ///
     /// - Parameters:
-    ///   - status: What the index says.
+    ///   - status: The index's status.
     ///   - rate: Files per second.
-    ///   - showsPaths: Whether reason and notice, which name files of this machine, are shown.
+    ///   - showsPaths: Whether to show reason and notice, which name files of this machine.
     init(_ status: IndexStatus, rate: Double, showsPaths: Bool) {
         folder = status.folder.split(separator: "/").last.map(String.init) ?? "/"
         databaseBytes = status.databaseBytes

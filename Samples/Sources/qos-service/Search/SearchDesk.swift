@@ -3,18 +3,18 @@ internal import Indexing
 internal import QoSRuntime
 internal import Synchronization
 
-/// Takes in searches and sees to it that no client's searches keep the others from their answers.
+/// Accepts searches, and prevents one client's searches from delaying the others' answers.
 ///
-/// A search begins in the quick lane, which has one place less than its class has workers: one is left for requests
-/// that need no search. What is not done after a short while, or is known to take long, goes to the slow lane, which
-/// has one place, at utility. Both have a bounded number of waiting places.
+/// A search begins in the quick lane, which has one place less than its class has workers. One worker is left for
+/// requests without a search. A search that is not done after a short while, or is known to take long, goes to the slow
+/// lane. That lane has one place, at utility. Both lanes have a bounded number of waiting places.
 struct SearchDesk: Sendable {
-    /// Where searches run.
+    /// A lane in which searches run.
     private struct Lane: Sendable {
         let places: AsyncSemaphore
         let width: Int
         let waiting: Int
-        /// Those that wait and those that run.
+        /// The waiting and the running searches.
         let waiters = Headcount()
         let timeLimit: Duration
         let isQuick: Bool
@@ -25,11 +25,11 @@ struct SearchDesk: Sendable {
     private let quick: Lane
     private let slow: Lane
 
-    /// A desk.
+    /// Makes a desk.
     ///
     /// - Parameters:
-    ///   - index: The index that is searched.
-    ///   - processors: How many processors the process has.
+    ///   - index: The index to search.
+    ///   - processors: The number of the process's processors.
     ///   - limits: The time limits and the numbers of waiting places.
     init(index: SearchIndex, processors: Int, limits: SearchLimits) throws {
         self.index = index
@@ -91,7 +91,7 @@ struct SearchDesk: Sendable {
             defer { lane.running.decrement() }
             let control = SearchControl(timeLimit: lane.timeLimit)
             return try await withTaskCancellationHandler {
-                // The database blocks its thread, so it must be one that is meant for it.
+                // The database blocks its thread, so the thread must be one that may block.
                 lane.isQuick
                     ? try await runAtUserInitiated { try body(control) }
                     : try await runAtUtility { try body(control) }
@@ -103,24 +103,24 @@ struct SearchDesk: Sendable {
     }
 }
 
-/// How long searches may take, and how many may wait.
+/// The limits of searches: their time, and the number of waiting ones.
 struct SearchLimits: Sendable, Equatable {
     /// The time after which a search leaves the quick lane.
     var quickTime = Duration.milliseconds(50)
     /// The time after which a search is given up.
     var time = Duration.seconds(2)
-    /// How many searches may wait for a place in the quick lane.
+    /// The number of searches that may wait for a place in the quick lane.
     var quickWaiting = 64
-    /// How many searches may wait for the place in the slow lane.
+    /// The number of searches that may wait for the place in the slow lane.
     var slowWaiting = 4
 }
 
-/// All places are taken, the waiting ones included.
+/// A refusal because all places are taken, the waiting ones included.
 struct BusyError: Error, CustomStringConvertible {
     var description: String { "Too many searches are under way. Try again in a second." }
 }
 
-/// How many there are of something that has a limit.
+/// A counter with a limit.
 private final class Headcount: Sendable {
     private let count = Mutex(0)
 

@@ -2,10 +2,11 @@ internal import CoreMetrics
 internal import Glibc
 internal import NIOCore
 
-/// Waits after a connection could not be accepted for want of descriptors or memory.
+/// Pauses after a connection could not be accepted for lack of descriptors or memory.
 ///
 /// The connection stays in the kernel's backlog, so the socket stays readable. The loop would try again at once, and
-/// for ever. To withhold `read` is not enough: the read that failed is still pending in the channel, so only without
+/// forever. To withhold `read` is not enough: the failed read is still pending in the channel. Only without `autoRead`
+/// does the loop stop watching the socket.
 /// `autoRead` does the loop stop to watch the socket.
 final class AcceptBackoff: ChannelDuplexHandler {
     typealias InboundIn = any Channel
@@ -21,7 +22,7 @@ final class AcceptBackoff: ChannelDuplexHandler {
             ServiceMetrics.acceptFailures.increment()
             pause(context)
         case ECONNABORTED:
-            // The client was faster to leave; this must not end the sequence of connections for all others.
+            // The client has already left. This must not end the sequence of connections for all others.
             break
         default:
             context.fireErrorCaught(error)

@@ -1,11 +1,11 @@
 internal import HTTPTypes
 internal import Hummingbird
 
-/// Answers the clients that the policy allows, and only GET and HEAD.
+/// Answers only clients that the policy allows, and only GET and HEAD.
 struct AccessMiddleware: RouterMiddleware {
     typealias Context = ServiceContext
 
-    /// The path that needs no token: whether the service lives.
+    /// The path that needs no token. It shows whether the service lives.
     static let openPath = "/healthz"
 
     let policy: AccessPolicy
@@ -43,7 +43,7 @@ struct AccessMiddleware: RouterMiddleware {
         return try? request.uri.decodeQuery(as: Parameters.self, context: context).token
     }
 
-    /// Leaves the token with the browser and goes on to the page, whose address does not show it.
+    /// Stores the token in the browser and goes on to the page, whose address does not show it.
     private func welcome(_ token: String) -> Response {
         let cookie = "\(policy.cookie)=\(token); Path=/; HttpOnly; SameSite=Lax; Max-Age=2592000"
         return Response(status: .seeOther, headers: [.location: "/", .setCookie: cookie])
@@ -69,7 +69,7 @@ extension AccessPolicy.Refusal {
 }
 
 extension AccessPolicy.Question {
-    /// What a request says of itself.
+    /// Reads the policy's facts from a request.
     fileprivate init(_ request: Request) {
         func field(_ name: String) -> String? { HTTPField.Name(name).flatMap { request.headers[$0] } }
         self.init(

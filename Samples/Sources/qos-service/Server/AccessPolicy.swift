@@ -1,12 +1,12 @@
 internal import Glibc
 
-/// Decides which requests are answered; a pure value.
+/// Decides which requests are answered. A pure value.
 ///
 /// A page of another site, in the user's browser, must not read the index. The policy refuses its requests across
 /// sites, and requests under a name of that site which leads to this address (DNS rebinding). The token keeps other
 /// users of the machine out.
 struct AccessPolicy: Sendable {
-    /// What of a request the decision is made from.
+    /// The parts of a request that the decision uses.
     struct Question: Sendable {
         /// The Host header.
         var authority: String?
@@ -21,7 +21,7 @@ struct AccessPolicy: Sendable {
         var cookies: [String] = []
     }
 
-    /// Why a request is not answered.
+    /// The reason to refuse a request.
     enum Refusal: Error, Equatable, CustomStringConvertible {
         case foreignHost(String)
         case severalHosts
@@ -44,20 +44,20 @@ struct AccessPolicy: Sendable {
         }
     }
 
-    /// Names beside `localhost` and addresses that the Host header may have; lower case.
+    /// Further names, beside `localhost` and addresses, that the Host header may have; lower case.
     var hosts: Set<String> = []
-    /// What a request has to bring along, or nil if nothing.
+    /// The token that a request needs, or nil if it needs none.
     var token: String?
-    /// The name of the cookie that brings it.
+    /// The name of the token's cookie.
     var cookie = "qos-service"
-    /// Whether anything but this user's own programs can connect.
+    /// Whether others than this user's own programs can connect.
     var isReachableByNetwork = true
 
-    /// Why the request is not answered, or nil if it is.
+    /// Returns the reason to refuse the request, or nil if it is answered.
     func refusal(_ question: Question) -> Refusal? {
         guard isReachableByNetwork else { return nil }
         let authority = question.authority ?? ""
-        // A proxy in between may go by another one.
+        // A proxy in between may use another one.
         guard !question.hasFurtherHosts else { return .severalHosts }
         guard Self.isAddress(Self.host(of: authority)) || allows(Self.host(of: authority)) else {
             return .foreignHost(authority)
@@ -71,7 +71,7 @@ struct AccessPolicy: Sendable {
         return nil
     }
 
-    /// Whether the request brings the token along, if one is needed.
+    /// Whether the request has the token, if one is needed.
     func hasToken(_ question: Question) -> Bool {
         guard token != nil else { return true }
         if let header = question.authorization, let end = header.firstIndex(of: " "),
@@ -88,7 +88,7 @@ struct AccessPolicy: Sendable {
         }
     }
 
-    /// Whether a text is the token; takes the same time wherever they differ.
+    /// Whether a text is the token. Takes the same time wherever they differ.
     func isToken(_ text: String) -> Bool {
         guard let token, text.utf8.count == token.utf8.count else { return false }
         return zip(text.utf8, token.utf8).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
@@ -99,7 +99,7 @@ struct AccessPolicy: Sendable {
         return name == "localhost" || hosts.contains(name)
     }
 
-    /// The host in `host:port`; an address of IPv6 without its brackets.
+    /// Returns the host in `host:port`, an address of IPv6 without its brackets.
     private static func host(of authority: String) -> String {
         if authority.hasPrefix("["), let end = authority.firstIndex(of: "]") {
             return String(authority[authority.index(after: authority.startIndex)..<end])
@@ -108,7 +108,7 @@ struct AccessPolicy: Sendable {
         return String(authority[..<colon])
     }
 
-    /// Whether a host is an address: no name of another site can be that.
+    /// Whether a host is an address. No name of another site can be one.
     private static func isAddress(_ host: String) -> Bool {
         var address = in6_addr()
         return unsafe inet_pton(AF_INET, host, &address) == 1 || inet_pton(AF_INET6, host, &address) == 1

@@ -7,7 +7,7 @@ internal import Logging
 struct AnswerMiddleware: RouterMiddleware {
     typealias Context = ServiceContext
 
-    /// Whether messages may hold paths of this machine.
+    /// Whether messages may contain paths of this machine.
     let showsPaths: Bool
 
     @concurrent
@@ -31,7 +31,7 @@ struct AnswerMiddleware: RouterMiddleware {
             "request",
             metadata: [
                 "method": "\(request.method.rawValue.prefix(20))",
-                // Without the query, which is nobody else's business.
+                // Without the query, which is private.
                 "path": "\(request.uri.path.prefix(200))",
                 "status": "\(response.status.code)",
                 "ms": "\((milliseconds * 1000).rounded() / 1000)",
@@ -40,7 +40,8 @@ struct AnswerMiddleware: RouterMiddleware {
         return response
     }
 
-    /// Whether an error says that a limit did its work: no trouble of the service, and clients could fill the log with it.
+    /// Whether an error only shows that a limit worked. It is no trouble of the service, and clients could fill the log
+    /// with it.
     private static func isLimit(_ error: any Error) -> Bool {
         switch error {
         case is BusyError, is CancellationError, SearchError.timedOut, SearchError.cancelled: true

@@ -15,10 +15,10 @@ final class Connection: Sendable {
         self.channel = channel
     }
 
-    /// The same for each object of the same channel.
+    /// The same value for each object of the same channel.
     var id: ObjectIdentifier { ObjectIdentifier(channel) }
 
-    /// Sets what is called when the connection ends, once; at once, if it has ended.
+    /// Sets the closure to call once when the connection ends. Calls it at once if the connection has ended.
     func atEnd(_ body: (@Sendable () -> Void)?) {
         let isEnded = state.withLock { state in
             state.atEnd = body
@@ -27,7 +27,7 @@ final class Connection: Sendable {
         if isEnded { body?() }
     }
 
-    /// Ends what goes on for the connection.
+    /// Cancels the work for the connection.
     func cancel() {
         let body = state.withLock { state in
             state.isEnded = true

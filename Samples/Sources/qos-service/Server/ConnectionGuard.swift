@@ -2,14 +2,15 @@ internal import HTTPTypes
 internal import NIOCore
 internal import NIOHTTPTypes
 
-/// Watches one connection: bounds the time of a request, notices that the client has gone, adds the headers that every
-/// answer has.
+/// Watches one connection. It bounds the time of a request, notices that the client has gone, and adds the headers of
+/// every answer.
 ///
-/// The framework closes connections that wait for a request, or are within its head, for too long. This handler closes
-/// one
-/// - whose answer is not written some time after the request's head was read;
-/// - whose client closes it, or its sending half, while a request is under way;
-/// - whose request goes on after its answer.
+/// The framework closes connections that wait too long for a request, or for the rest of its head. This handler closes
+/// a connection in these cases:
+///
+/// - An answer is not written some time after the request's head was read.
+/// - The client closes it, or its sending half, during a request.
+/// - The request goes on after its answer.
 final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -19,7 +20,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private let connections: Connections
     private let timeLimit: TimeAmount
     private var connection: Connection?
-    /// Requests whose head was read and whose answer has not ended.
+    /// The number of requests whose head was read and whose answer has not ended.
     private var requests = 0
     private var isReading = false
     private var timer: Scheduled<Void>?
@@ -77,7 +78,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         case .end:
             let written = promise ?? context.eventLoop.makePromise()
             context.write(data, promise: written)
-            // Until the kernel has all of it, the connection must not be closed to make room.
+            // Until the kernel has the whole answer, the connection must not be closed to make room.
             let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
             written.futureResult.whenComplete { _ in
                 let (handler, context) = bound.value

@@ -1,16 +1,17 @@
 internal import Glibc
 internal import HummingbirdCore
 
-/// Stops accepting when there are as many connections as allowed; those that come then wait in the kernel's backlog.
+/// Stops accepting when the maximum number of connections is open. Further connections wait in the kernel's backlog.
 ///
-/// The framework asks it on the loop that listens. `ConnectionPlaces` says who makes room.
+/// The framework asks it on the listening loop. `ConnectionPlaces` decides which connections make room.
 struct ConnectionLimit: AvailableConnectionsDelegate {
-    /// Descriptors that are left for the index, its scan and the process itself.
+    /// The number of descriptors left for the index, its scan and the process itself.
     private static let reserve = 320
 
     let connections: Connections
 
-    /// How many connections the process can have descriptors for, at most `wanted`; raises its soft limit if it can.
+    /// Returns the number of connections that the process has descriptors for, at most `wanted`. Raises its soft limit
+    /// if it can.
     static func affordable(_ wanted: Int) -> Int {
         var limits = rlimit()
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)

@@ -2,9 +2,9 @@ internal import CoreMetrics
 internal import NIOCore
 internal import Synchronization
 
-/// The connections that are open, and what is to end with them. `ConnectionPlaces` has the rules.
+/// The open connections, and the work that ends with them. `ConnectionPlaces` has the rules.
 final class Connections: Sendable {
-    /// The time that a client has for its first request until its connection may be closed to make room.
+    /// The time that a client has for its first request. After that its connection may be closed to make room.
     private static let freshTime = TimeAmount.milliseconds(50)
 
     private struct State {
@@ -14,9 +14,9 @@ final class Connections: Sendable {
 
     private let state: Mutex<State>
 
-    /// No connections.
+    /// Makes an empty collection.
     ///
-    /// - Parameter limit: How many may be open at a time.
+    /// - Parameter limit: The maximum number of open connections.
     init(limit: Int) {
         state = Mutex(State(places: ConnectionPlaces(limit: limit)))
     }
@@ -29,7 +29,7 @@ final class Connections: Sendable {
         state.withLock { $0.places.take() }
     }
 
-    /// Notes that the place of a connection that was accepted is free again.
+    /// Notes that the place of an accepted connection is free again.
     func release() {
         state.withLock { $0.places.release() }
     }
@@ -53,7 +53,7 @@ final class Connections: Sendable {
         change { $0.places.finish(connection.id) }
     }
 
-    /// Forgets a connection and ends what goes on for it.
+    /// Forgets a connection and cancels its work.
     func remove(_ connection: Connection) {
         change { state in
             state.open[connection.id] = nil
@@ -65,7 +65,7 @@ final class Connections: Sendable {
 
     /// Runs `body` in a task that is cancelled when the connection closes.
     ///
-    /// - Throws: What the body throws, or `CancellationError` when the connection is closed.
+    /// - Throws: The body's error, or `CancellationError` when the connection is closed.
     func whileOpen<Value: Sendable>(
         _ channel: any Channel,
         _ body: @escaping @Sendable () async throws -> Value
@@ -81,14 +81,14 @@ final class Connections: Sendable {
         }
     }
 
-    /// Ends what goes on for any connection; the answers then say that it was cancelled.
+    /// Cancels the work of all connections. Their answers then report the cancellation.
     func cancelAll() {
         for connection in state.withLock({ Array($0.open.values) }) { connection.cancel() }
     }
 
     private func settle(_ connection: Connection) {
         change { state in
-            // Another channel may have the address of one that is gone.
+            // Another channel may have the address of a closed one.
             guard state.open[connection.id] === connection else { return [] }
             return state.places.settle(connection.id)
         }
@@ -102,7 +102,7 @@ final class Connections: Sendable {
         }
         ServiceMetrics.connections.record(count)
         for connection in chosen {
-            // On its own loop, where its requests begin: none can begin between the question and the close.
+            // On its own loop, where its requests begin. So none can begin between the check and the close.
             connection.channel.eventLoop.execute {
                 guard self.state.withLock({ $0.places.isLeaving(connection.id) }) else { return }
                 ServiceMetrics.evicted.increment()

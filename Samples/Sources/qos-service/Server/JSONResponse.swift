@@ -5,7 +5,7 @@ internal import HummingbirdCore
 
 /// Makes answers.
 enum JSONResponse {
-    /// A value as JSON, keys in snake case.
+    /// Makes an answer with a value as JSON, keys in snake case.
     static func make(_ value: some Encodable, status: HTTPResponse.Status = .ok) throws -> Response {
         let encoder = JSONEncoder()
         encoder.keyEncodingStrategy = .convertToSnakeCase
@@ -13,7 +13,7 @@ enum JSONResponse {
         return data(try encoder.encode(value), type: "application/json; charset=utf-8", status: status)
     }
 
-    /// Bytes of a media type.
+    /// Makes an answer with bytes of a media type.
     static func data(
         _ body: some Sequence<UInt8>,
         type: String,

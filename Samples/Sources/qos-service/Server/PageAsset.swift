@@ -1,12 +1,12 @@
 internal import Hummingbird
 
-/// A file of the page; they are part of the program.
+/// A file of the page. The program contains them.
 enum PageAsset: CaseIterable {
     case page
     case style
     case script
 
-    /// Where it is found.
+    /// The path of the file.
     var path: RouterPath {
         switch self {
         case .page: "/"

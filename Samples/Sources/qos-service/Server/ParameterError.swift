@@ -1,4 +1,4 @@
-/// A parameter of a request that cannot be read.
+/// An unreadable parameter of a request.
 enum ParameterError: Error, CustomStringConvertible {
     case missing(String, example: String)
     case notANumber(String, String)

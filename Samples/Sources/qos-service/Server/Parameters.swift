@@ -13,7 +13,7 @@ struct Parameters: Decodable {
 
     /// Reads the parameters.
     ///
-    /// - Throws: `ParameterError` when they are no form.
+    /// - Throws: `ParameterError` when they do not have the form.
     init(_ request: Request, _ context: ServiceContext) throws {
         do {
             self = try request.uri.decodeQuery(context: context)
@@ -22,7 +22,7 @@ struct Parameters: Decodable {
         }
     }
 
-    /// The query of a search.
+    /// Returns the query of a search.
     ///
     /// - Throws: `ParameterError` or `SearchError`.
     func query() throws -> SearchQuery {
@@ -37,7 +37,7 @@ struct Parameters: Decodable {
         )
     }
 
-    /// The file and the lines of it that are asked for.
+    /// Returns the requested file and lines.
     ///
     /// - Throws: `ParameterError`.
     func excerpt() throws -> (id: Int64, lines: ClosedRange<Int>) {

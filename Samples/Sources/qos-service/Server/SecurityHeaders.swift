@@ -1,8 +1,8 @@
 internal import HTTPTypes
 
-/// The headers that every answer has, errors included.
+/// The headers of every answer, errors included.
 ///
-/// The browser runs and shows the page's own files alone, in no frame, for no other site, and keeps nothing.
+/// With them the browser runs and shows only the page's own files, in no frame, for no other site, and keeps nothing.
 enum SecurityHeaders {
     static let policy = """
         default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; \

@@ -1,7 +1,7 @@
 internal import Hummingbird
 internal import NIOCore
 
-/// What a request's handlers know beside the request: the connection it came by.
+/// The context of a request's handlers: the connection of the request.
 struct ServiceContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     let channel: any Channel

@@ -2,7 +2,7 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import Indexing
 
-/// What the service answers to.
+/// The routes of the service.
 struct ServiceRoutes: Sendable {
     let desk: SearchDesk
     let connections: Connections
@@ -10,13 +10,14 @@ struct ServiceRoutes: Sendable {
     let policy: AccessPolicy
     let metrics: PrometheusMetrics?
 
-    /// Whether every client may know where things lie on this machine.
+    /// Whether every client may see paths of this machine.
     private var showsPaths: Bool { policy.token != nil || !policy.isReachableByNetwork }
 
-    /// The routes with what every request goes through.
+    /// Returns the routes with the middleware that every request passes.
     func router() -> Router<ServiceContext> {
         let router = Router(context: ServiceContext.self, options: [.autoGenerateHeadEndpoints])
-        // In this order: what is refused is no metric's label, of which there may be as many as there are methods.
+        // In this order: a refused request must not become a metric's label. There may be as many such labels as there
+        // are methods.
         router.add(middleware: AnswerMiddleware(showsPaths: showsPaths))
         router.add(middleware: AccessMiddleware(policy: policy))
         router.add(middleware: MetricsMiddleware())

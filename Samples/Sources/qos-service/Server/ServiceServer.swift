@@ -6,21 +6,21 @@ internal import ServiceLifecycle
 
 /// The HTTP server with its limits.
 struct ServiceServer: Sendable {
-    /// How long requests that are under way may take to end after a stop.
+    /// The time that running requests have to end after a stop.
     private static let grace = Duration.milliseconds(400)
-    /// How long searches may go on after a stop.
+    /// The time that searches have after a stop.
     private static let searchGrace = Duration.milliseconds(150)
 
     private let group: ServiceGroup
     private let connections: Connections
 
-    /// A server; it listens once it runs, and calls `onListening` with the port.
+    /// Makes a server. It listens once it runs, and calls `onListening` with the port.
     init(
         _ routes: ServiceRoutes,
         settings: ServiceSettings,
         onListening: @escaping @Sendable (Int?) -> Void
     ) {
-        // The service speaks through its own terminal; the log is for requests, and for trouble.
+        // The service has its own terminal output. The log is for requests, and for trouble.
         let level = settings.logLevel
         let logger = Logger(label: "qos-service") { label in
             var handler = StreamLogHandler.standardError(label: label)
@@ -55,7 +55,7 @@ struct ServiceServer: Sendable {
             ),
             onServerRunning: { channel in
                 try? await channel.eventLoop.submit {
-                    // One at a time: the limit is asked between two of them.
+                    // One at a time: the limit is checked between two of them.
                     try channel.syncOptions?.setOption(.maxMessagesPerRead, value: 1)
                     try channel.pipeline.syncOperations.addHandler(AcceptBackoff(), position: .first)
                 }.get()
@@ -63,7 +63,7 @@ struct ServiceServer: Sendable {
             },
             logger: logger
         )
-        // The framework's own lines are for trouble only.
+        // The framework's own messages are for trouble only.
         var quiet = logger
         quiet.logLevel = max(level, .critical)
         var configuration = ServiceGroupConfiguration(services: [.init(service: application)], logger: quiet)
@@ -71,9 +71,9 @@ struct ServiceServer: Sendable {
         group = ServiceGroup(configuration: configuration)
     }
 
-    /// Runs the server; cancellation lets the requests under way end first, and interrupts searches that take long.
+    /// Runs the server. Cancellation lets running requests end first, and interrupts long searches.
     func run() async throws {
-        // Not a child, because a child would be cancelled at once, and the connections cut.
+        // Not a child: a child would be cancelled at once, and the connections cut.
         let group = group
         let running = Task { try await group.run() }
         try await withTaskCancellationHandler {

@@ -2,9 +2,9 @@ internal import Foundation
 internal import Glibc
 internal import TreeScan
 
-/// The secret that a client has to know.
+/// The secret of the clients.
 enum AccessToken {
-    /// Reads the token from a file, or makes a file with a new one, which only this user may read.
+    /// Reads the token from a file, or makes a file with a new one. Only this user may read the file.
     ///
     /// - Throws: `SettingsError` when the file cannot be read or made, or holds no token.
     static func load(_ path: String) throws(SettingsError) -> String {
@@ -26,7 +26,7 @@ enum AccessToken {
             )
         }
         let found = text.trimmingCharacters(in: .whitespacesAndNewlines)
-        // What a cookie can hold.
+        // The characters that a cookie can hold.
         guard found.utf8.count >= 16, found.utf8.allSatisfy({ isalnum(Int32($0)) != 0 || $0 == 0x2D || $0 == 0x5F })
         else {
             throw SettingsError(

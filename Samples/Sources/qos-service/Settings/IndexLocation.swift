@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// Where the index of a folder is kept when nobody says otherwise.
+/// The default place of a folder's index.
 struct IndexLocation: Equatable {
-    /// The folder, absolute and without links, so that each of its names leads to the same index.
+    /// The folder, absolute and without links, so each of its names leads to the same index.
     let folder: String
 
     /// `$XDG_STATE_HOME/qos-service/<hash>`, below `~/.local/state` by default; nil when there is no home either.
@@ -22,7 +22,7 @@ struct IndexLocation: Equatable {
         return unsafe String(cString: real)
     }
 
-    /// FNV-1a, 64 bits, in hexadecimal digits: the same in every run, unlike the standard library's hash.
+    /// Returns FNV-1a, 64 bits, in hexadecimal digits. It is the same in every run, unlike the standard library's hash.
     static func hash(_ text: String) -> String {
         let hash = text.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
         return String(hash, radix: 16)

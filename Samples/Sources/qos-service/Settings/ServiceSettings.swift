@@ -1,12 +1,12 @@
 internal import Logging
 
-/// What the service was asked to do.
+/// The settings of the service.
 struct ServiceSettings: Sendable, Equatable {
-    /// Where the service listens.
+    /// The address of the service.
     enum Address: Sendable, Equatable {
         /// A host's name or address, and a port, 0 for any free one.
         case network(host: String, port: Int)
-        /// A Unix socket, which only this user may connect to.
+        /// A Unix socket. Only this user may connect to it.
         case socket(path: String)
     }
 
@@ -20,25 +20,25 @@ struct ServiceSettings: Sendable, Equatable {
 
     /// The folder to index, absolute and without links.
     var folder: String
-    /// Where the index is kept.
+    /// The folder of the index.
     var directory: String
     var address = Address.network(host: "127.0.0.1", port: 8080)
     var access = Access.token
-    /// The file with the token; nil for one beside the index, which is made.
+    /// The file with the token; nil for one beside the index, which the service makes.
     var tokenFile: String?
-    /// Names beside `localhost` that the Host header may have.
+    /// Further names, beside `localhost`, that the Host header may have.
     var allowedHosts: [String] = []
     /// The time between two passes.
     var rescanInterval = Duration.seconds(60)
     /// The time after which a search is given up.
     var searchTime = Duration.seconds(2)
-    /// How many connections are open at a time.
+    /// The maximum number of open connections.
     var connections = 256
     /// The time after which a connection without a whole request is closed.
     var idleTime = Duration.seconds(30)
     /// The time that a request may take, from its head to the last byte of its answer.
     var requestTime = Duration.seconds(30)
-    /// The least important lines of the log that are written.
+    /// The least important level that is logged.
     var logLevel = Logger.Level.error
     /// Whether progress is not shown.
     var isQuiet = false

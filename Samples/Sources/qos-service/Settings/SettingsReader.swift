@@ -4,7 +4,7 @@ internal import Logging
 internal import SystemPackage
 internal import TreeScan
 
-/// Puts the settings together: the arguments count more than the environment, and that more than the file.
+/// Combines the settings: the arguments override the environment, and the environment overrides the file.
 ///
 /// A key is `rescanInterval` in the file, `QOS_SERVICE_RESCAN_INTERVAL` in the environment, and `--rescan-interval`
 /// among the arguments.
@@ -12,10 +12,10 @@ struct SettingsReader {
     private let reader: ConfigReader
     private let environment: [String: String]
 
-    /// A reader.
+    /// Makes a reader.
     ///
     /// - Parameters:
-    ///   - arguments: What was given on the command line.
+    ///   - arguments: The settings on the command line.
     ///   - environment: The environment.
     ///   - file: The path of a JSON file, or nil if there is none.
     /// - Throws: `SettingsError` when the file cannot be read.
@@ -37,7 +37,7 @@ struct SettingsReader {
         reader = ConfigReader(providers: providers)
     }
 
-    /// The settings for a folder, with the defaults that depend on the machine.
+    /// Returns the settings for a folder, with the defaults that depend on the machine.
     ///
     /// - Throws: `SettingsError`.
     func settings(folder: String) async throws -> ServiceSettings {
@@ -121,7 +121,7 @@ struct SettingsReader {
         }
     }
 
-    /// The name of a key on the command line: `rescanInterval` is `--rescan-interval`.
+    /// Returns the name of a key on the command line: `rescanInterval` is `--rescan-interval`.
     static func option(_ key: String) -> String {
         "--" + key.reduce(into: "") { $0 += $1.isUppercase ? "-" + $1.lowercased() : String($1) }
     }

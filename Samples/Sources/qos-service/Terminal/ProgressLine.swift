@@ -1,8 +1,8 @@
 internal import Indexing
 
-/// The state of an index as one line for people; a pure function.
+/// Formats the state of an index as one line for people; a pure function.
 enum ProgressLine {
-    /// The line, for example `indexing  3412 of 10030 files  812 files/s  41 MB`.
+    /// Returns the line, for example `indexing  3412 of 10030 files  812 files/s  41 MB`.
     static func text(_ status: IndexStatus, rate: Double) -> String {
         let counts = status.counts
         var parts: [String]

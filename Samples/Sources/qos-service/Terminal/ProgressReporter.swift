@@ -6,7 +6,7 @@ internal import Synchronization
 /// Watches an index, keeps the rate, and shows both on the terminal.
 struct ProgressReporter: Sendable {
     private static let tick = Duration.milliseconds(250)
-    /// Ticks between two lines where the line cannot be drawn anew.
+    /// Ticks between two lines if the line cannot be redrawn.
     private static let plainTicks = 12
 
     let index: SearchIndex
@@ -20,7 +20,7 @@ struct ProgressReporter: Sendable {
         self.isQuiet = isQuiet
     }
 
-    /// Writes a line of its own to the standard output, where programs may look for it.
+    /// Writes a separate line to the standard output, where programs may look for it.
     func announce(_ line: String) {
         guard !isQuiet else { return }
         StandardStream.output.write(line + "\n")
@@ -60,14 +60,14 @@ struct ProgressReporter: Sendable {
         )
     }
 
-    /// Shows how things stand at the end, and leaves the cursor on a line of its own.
+    /// Shows the final state, and leaves the cursor on a line of its own.
     func finish() {
         guard !isQuiet else { return }
         show(ProgressLine.text(index.status, rate: meter.rate), style)
         if style != .plain { write("\n") }
     }
 
-    /// Writes a line if it is not the last one that was written.
+    /// Writes a line if it differs from the previous one.
     private func show(_ line: String, _ style: TerminalStyle) {
         let isNew = lastLine.text.withLock { last in
             defer { last = line }
@@ -81,7 +81,7 @@ struct ProgressReporter: Sendable {
     }
 }
 
-/// The line that was written last.
+/// The line written last.
 private final class LastLine: Sendable {
     let text = Mutex("")
 }

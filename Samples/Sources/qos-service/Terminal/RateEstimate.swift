@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// How fast a growing number grows, smoothed over the last seconds; a pure value, time is an argument.
+/// The growth rate of a number, smoothed over the last seconds. A pure value; time is an argument.
 struct RateEstimate: Sendable {
     /// Seconds after which an observation counts for about a third.
     private static let memory = 2.0
@@ -9,7 +9,7 @@ struct RateEstimate: Sendable {
     private(set) var perSecond = 0.0
     private var last: (count: Int, time: ContinuousClock.Instant)?
 
-    /// Takes note of the number at a moment; moments do not go backwards.
+    /// Notes the number at a moment. Moments do not go backwards.
     mutating func observe(_ count: Int, at time: ContinuousClock.Instant) {
         defer { last = (count, time) }
         guard let last, time > last.time else { return }

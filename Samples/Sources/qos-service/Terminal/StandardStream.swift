@@ -1,17 +1,18 @@
 internal import Glibc
 
-/// A standard stream of the process, written to in such a way that nothing becomes of a failure.
+/// A standard stream of the process. Failed writes have no effect.
 ///
-/// The reader of a pipe may be gone, the disk of a file full, the stream closed: what the service shows is lost then,
+/// The reader of a pipe may be gone, the disk of a file full, or the stream closed. The service's output is then lost,
 /// and the service goes on.
 enum StandardStream: Int32 {
     case output = 1
     case errors = 2
 
-    /// Makes the process fit to write to streams that are closed: must run before anything opens a file.
+    /// Prepares the process for writes to closed streams. It must run before any file is opened.
     ///
-    /// A closed standard stream is opened on `/dev/null`. Its number would else be that of the next file opened, for
-    /// example the database, and progress would be written into that. A pipe without a reader is an error, no signal.
+    /// A closed standard stream is opened on `/dev/null`. Otherwise the next opened file, for example the database,
+    /// would get its number, and progress would be written into that file. A pipe without a reader causes an error, not
+    /// a signal.
     static func prepare() {
         signal(SIGPIPE, SIG_IGN)
         for number in Int32(0)...2 where fcntl(number, F_GETFD) == -1 {
@@ -19,7 +20,7 @@ enum StandardStream: Int32 {
         }
     }
 
-    /// Writes a text; the result says whether all of it arrived.
+    /// Writes a text. Returns whether all of it arrived.
     @discardableResult
     func write(_ text: String) -> Bool {
         var rest = Array(text.utf8)[...]

@@ -1,15 +1,15 @@
 internal import Foundation
 internal import Glibc
 
-/// How progress is shown on the standard error stream.
+/// The style of progress on the standard error stream.
 enum TerminalStyle: Equatable {
-    /// A line now and then, when it has changed.
+    /// A line now and then, when the text has changed.
     case plain
-    /// One line that is drawn anew, as wide as the terminal at most.
+    /// One line that is redrawn, at most as wide as the terminal.
     case live(columns: Int, isColored: Bool)
 
-    /// The style that fits the stream and the environment: live on a terminal that is not dumb, colours unless
-    /// `NO_COLOR` is set to anything but the empty text.
+    /// Chooses the style for the stream and the environment. A terminal that is not dumb gets live progress, in colours
+    /// unless `NO_COLOR` has a text that is not empty.
     init(isTerminal: Bool, columns: Int, environment: [String: String]) {
         guard isTerminal, environment["TERM", default: "dumb"] != "dumb" else {
             self = .plain
@@ -18,14 +18,14 @@ enum TerminalStyle: Equatable {
         self = .live(columns: max(20, columns), isColored: environment["NO_COLOR", default: ""].isEmpty)
     }
 
-    /// Columns of the terminal behind the standard error stream, 80 when it does not say.
+    /// The columns of the terminal behind the standard error stream; 80 if it does not report them.
     static var columns: Int {
         var size = winsize()
         guard unsafe ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
         return Int(size.ws_col)
     }
 
-    /// What is written to show `line` in place of the one before.
+    /// Returns the text that shows `line` in place of the previous one.
     func render(_ line: String) -> String {
         switch self {
         case .plain:

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// The rate at which files are read, observed by one task and asked for by many.
+/// The rate at which files are read. One task updates it, and many read it.
 final class ThroughputMeter: Sendable {
     private let estimate = Mutex(RateEstimate())
 
@@ -9,7 +9,7 @@ final class ThroughputMeter: Sendable {
         estimate.withLock { $0.perSecond }
     }
 
-    /// Takes note of the number of files read until now.
+    /// Notes the number of files read until now.
     func observe(_ count: Int) {
         let now = ContinuousClock.now
         estimate.withLock { $0.observe(count, at: now) }

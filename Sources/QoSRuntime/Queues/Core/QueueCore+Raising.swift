@@ -1,10 +1,11 @@
 import QoSCore
 import QoSKernel
 
-// Promotion (rules I1, I3, B13, B15): what stands behind the active entries, and who waits, decides what they run at.
+// Promotion (rules I1, I3, B13, B15): the entries behind the active ones, and the waiters, decide the levels of the
+// active ones.
 
 extension QueueCore {
-    /// Brings the active entries, and what stands for the queue in its target, to the level that is demanded of them now.
+    /// Brings the active entries, and the queue's entry in its target, to the level that is now demanded of them.
     func settle(_ state: inout State, _ effects: inout QueueEffects) {
         let raise = state.order.raise
         if raise != state.raise {
@@ -23,7 +24,7 @@ extension QueueCore {
         }
     }
 
-    /// An active entry runs, or waits for a thread, at another level from now on.
+    /// Changes the level of an active entry, which runs or waits for a thread.
     private func update(
         _ entry: WorkEntry, to level: LevelCode, _ state: borrowing State, _ effects: inout QueueEffects
     ) {
@@ -46,7 +47,7 @@ extension QueueCore {
         }
     }
 
-    /// What stands in this queue for another one is to be at another level.
+    /// Changes the level of an entry that stands in this queue for another queue.
     private func demandChanged(of entry: WorkEntry, to level: LevelCode, _ effects: inout QueueEffects) {
         state.withLock { state in
             guard entry.base != level else { return }
@@ -55,7 +56,7 @@ extension QueueCore {
         }
     }
 
-    /// An entry's own demand has changed.
+    /// Updates an entry whose own demand has changed.
     private func recompute(_ entry: WorkEntry, _ state: inout State, _ effects: inout QueueEffects) {
         switch entry.place {
         case .outside:
@@ -69,10 +70,11 @@ extension QueueCore {
         settle(&state, &effects)
     }
 
-    /// How many entries of a queue are looked at while its lock is held.
+    /// The number of entries of a queue that a look covers while it holds the queue's lock.
     private static let lookedAtOnce = 1024
 
-    /// What an entry runs at, or would run at if its turn came now, with all that stands behind it here and in what the queue targets.
+    /// Returns the level at which an entry runs, or would run if its turn came now. The level includes the entries
+    /// behind it, here and in the target queues.
     func expectedLevel(of entry: WorkEntry) -> LevelCode {
         var search: WorkOrder.Behind?
         while true {
@@ -94,7 +96,7 @@ extension QueueCore {
         }
     }
 
-    /// A synchronous submission was given up: it demands nothing any more, and nobody waits for it.
+    /// Takes the demands and the waiters from a synchronous submission that was given up.
     func withdrawn(_ entry: WorkEntry) {
         var effects = QueueEffects()
         state.withLock { state in
@@ -104,14 +106,14 @@ extension QueueCore {
         effects.perform(on: core.group)
     }
 
-    /// Somebody of a level waits for an entry of this queue: it, and what stands before it, is raised to that level until
-    /// ``waitEnded(for:at:)`` (rules I1, B13). Nothing happens when it has ended.
+    /// Raises an entry of this queue, and the entries before it, to a waiter's level until ``waitEnded(for:at:)``
+    /// (rules I1, B13). Does nothing when the entry has ended.
     func waitBegan(for entry: WorkEntry, at level: LevelCode) {
         guard level != .none else { return }
         changeWaits(of: entry) { $0.append(level) }
     }
 
-    /// The wait is over.
+    /// Takes back one ``waitBegan(for:at:)``.
     func waitEnded(for entry: WorkEntry, at level: LevelCode) {
         guard level != .none else { return }
         changeWaits(of: entry) { waits in
@@ -119,7 +121,7 @@ extension QueueCore {
         }
     }
 
-    /// Nobody waits for an entry any more.
+    /// Removes all waiters of an entry.
     func waitsEnded(for entry: WorkEntry) {
         changeWaits(of: entry) { $0 = [] }
     }

@@ -2,14 +2,15 @@ import QoSCore
 import QoSKernel
 
 extension QueueCore {
-    /// How many items of a serial queue run before the pool's other work, or the target's other queues, get their turn.
+    /// The number of items of a serial queue that run in one turn. Then the pool's other work, or the target's other
+    /// queues, get theirs.
     private static let batch = 64
 
     /// Runs items of a serial queue one after the other, on the calling thread, which has claimed the queue's drain.
     ///
     /// - Parameters:
-    ///   - rank: of the pool whose worker runs them: when what comes next belongs into another one, it is handed over. `nil`
-    ///     where the thread goes on regardless.
+    ///   - rank: the rank of the pool whose worker runs them. If the next item belongs into another pool, it is handed
+    ///     over. With `nil` the thread goes on regardless.
     ///   - isEnough: asked before each item.
     func drain(rank: Int?, until isEnough: () -> Bool = { false }) {
         state.withLock { $0.isDraining = true }
@@ -23,9 +24,9 @@ extension QueueCore {
         } while entry != nil
     }
 
-    /// Ends an item, if there is one, and gives the next its turn.
+    /// Ends an item, if there is one, and gives the next item its turn.
     ///
-    /// - Returns: the next; `nil` when the drain has ended: what is left has been submitted anew.
+    /// - Returns: the next item; `nil` when the drain has ended. The remaining items have then been submitted anew.
     private func turn(after entry: WorkEntry?, rank: Int?, mayGoOn: Bool) -> WorkEntry? {
         var effects = QueueEffects()
         let next = state.withLock { state -> WorkEntry? in
@@ -53,7 +54,7 @@ extension QueueCore {
         }
         let mayStart = state.withLock { state in
             guard state.order.isSuspended else { return true }
-            // It keeps its turn and starts when the queue is resumed.
+            // The entry keeps its turn and starts when the queue is resumed.
             entry.unclaim()
             state.stalled.append(entry)
             return false
@@ -80,7 +81,7 @@ extension QueueCore {
             state.stalled = []
             for entry in stalled { forward(entry, &state, &effects) }
             advance(&state, &effects)
-            // What a helper found while the queue was suspended, and left.
+            // Helpers found these entries while the queue was suspended, and left them.
             effects.wake(state.helpers)
             return true
         }
@@ -88,7 +89,7 @@ extension QueueCore {
         guard wasSuspended else { throw .notSuspended(label) }
     }
 
-    /// Nobody can resume the queue any more: it goes on, however often it was suspended.
+    /// Resumes a queue without a handle, however often it was suspended: no code can resume it any more.
     func released() {
         while (try? resume()) != nil {}
         let idleTurn = state.withLock { state in

@@ -2,13 +2,16 @@ import QoSCore
 import QoSKernel
 
 extension QueueCore {
-    /// Runs a body in the queue's turn before it returns: on the calling thread where the queue and what it targets are idle. After
-    /// ``checkMayWait(isBarrier:)`` and, on a serial queue, ``enterIdle(level:caller:)``, which costs less.
+    /// Runs a body in the queue's turn before it returns. The body runs on the calling thread if the queue and its
+    /// targets are idle.
+    ///
+    /// Call ``checkMayWait(isBarrier:)`` first. On a serial queue also try ``enterIdle(level:caller:)``, which costs
+    /// less.
     ///
     /// - Parameters:
-    ///   - level: of the submission.
-    ///   - caller: what the calling thread runs at anyway.
-    /// - Throws: ``WorkQueueError/deadlock(waits:)``: the body has not run then.
+    ///   - level: the level of the submission.
+    ///   - caller: the level at which the calling thread runs anyway.
+    /// - Throws: ``WorkQueueError/deadlock(waits:)``. The body has then not run.
     func sync(
         level: LevelCode, caller: LevelCode, isBarrier: Bool, _ body: () -> Void
     ) throws(WorkQueueError) {
@@ -30,18 +33,18 @@ extension QueueCore {
 
     // MARK: An idle serial queue
 
-    /// A serial queue's turn that the calling thread has.
+    /// The calling thread's turn on an idle serial queue.
     @safe
     struct IdleTurn {
-        // SAFETY: `around` is what `WorkEntry.end(_:)` puts back, on the same thread.
+        // SAFETY: `around` is the pointer that `WorkEntry.end(_:)` puts back, on the same thread.
         fileprivate let entry: SyncEntry
         fileprivate let around: UnsafeMutableRawPointer?
     }
 
-    /// Gives the caller a serial queue's turn if nothing stands in its way: two short turns of one lock for a submission, and no
-    /// allocation. What the caller runs until ``leaveIdle(_:)`` is a part of the turn.
+    /// Gives the caller a serial queue's turn if the queue is idle. A submission takes two short turns of one lock, and
+    /// no allocation. All work of the caller until ``leaveIdle(_:)`` is a part of the turn.
     ///
-    /// - Returns: the turn; `nil` where it takes more than that.
+    /// - Returns: the turn; `nil` if this short way is not possible.
     func enterIdle(level: LevelCode, caller: LevelCode) -> IdleTurn? {
         guard kind == .serial, !hasTarget else { return nil }
         let entry: SyncEntry? = state.withLock { state in
@@ -69,7 +72,7 @@ extension QueueCore {
         if !isQuiet { advance() }
     }
 
-    /// Keeps what stood for a turn on an idle serial queue, for the next one that finds it idle.
+    /// Keeps an entry for the next submitter that finds the serial queue idle.
     private func keep(_ entry: SyncEntry) {
         guard kind == .serial, !hasTarget else { return }
         state.withLock { state in
@@ -77,7 +80,7 @@ extension QueueCore {
         }
     }
 
-    /// Gives an entry its turn at once, if nothing stands in its way, here and in what the queue targets.
+    /// Gives an entry its turn at once if the queue and its targets are idle.
     private func enter(_ entry: SyncEntry) -> Bool {
         if isGlobal {
             entry.publish(entry.base)
@@ -117,8 +120,8 @@ extension QueueCore {
 
     // MARK: A busy one
 
-    /// - Throws: ``WorkQueueError/wouldDeadlock(_:)`` when the calling thread runs something that a synchronous submission to
-    ///   this queue would have to wait for: an item of the queue or of one that it targets, where those run one at a time.
+    /// - Throws: ``WorkQueueError/wouldDeadlock(_:)`` when the calling thread runs an item in the way of a synchronous
+    ///   submission to this queue. Such an item belongs to this queue or a target, if that runs one item at a time.
     @inline(__always)
     func checkMayWait(isBarrier: Bool) throws(WorkQueueError) {
         if let innermost = WorkEntry.current { try checkMayWait(within: innermost, isBarrier: isBarrier) }
@@ -137,7 +140,7 @@ extension QueueCore {
         }
     }
 
-    /// Waits until an entry has run, or gives it up where that would never be.
+    /// Waits until an entry has run. Gives the entry up if the wait would never end.
     private func waitHelping(_ entry: SyncEntry, _ wait: ThreadWait) throws(WorkQueueError) {
         while !entry.isDone {
             do throws(WorkQueueError) {

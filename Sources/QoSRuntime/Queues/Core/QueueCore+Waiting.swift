@@ -1,17 +1,20 @@
 import QoSCore
 import QoSKernel
 
-// Threads that wait for something of a queue (rules I1, B13), what they do meanwhile, and waits that could never end (rule I5).
+// Threads that wait for an entry of a queue (rules I1, B13), their work meanwhile, and waits that could never end (rule
+// I5).
 
 extension QueueCore {
-    /// Waits until an entry of this queue has ended. A worker runs what stands before it itself, where nothing else does: it might be
-    /// the last of its pool that could. After the scheduler's end every thread does that: the default executor may have none left.
+    /// Waits until an entry of this queue has ended.
+    ///
+    /// A worker runs the entries before it, if no other thread does: the worker might be the last one of its pool.
+    /// After the scheduler's end every thread does so: the default executor may have no thread left.
     ///
     /// - Parameters:
-    ///   - entry: what is waited for.
-    ///   - wait: is unparked when it has ended.
-    ///   - isDone: whether it has ended.
-    /// - Throws: ``WorkQueueError/deadlock(waits:)`` when that would never be.
+    ///   - entry: the entry to wait for.
+    ///   - wait: unparked when the entry has ended.
+    ///   - isDone: whether the entry has ended.
+    /// - Throws: ``WorkQueueError/deadlock(waits:)`` when the wait would never end.
     func helping(towards entry: WorkEntry, wait: ThreadWait, until isDone: () -> Bool) throws(WorkQueueError) {
         if unsafe Worker.current != nil || core.group.isClosedForAll {
             try help(towards: entry, wait: wait, until: isDone)
@@ -40,7 +43,8 @@ extension QueueCore {
         }
     }
 
-    /// Lets the helpers of a queue's chain look again: an entry that one of them looked for in vain has been added.
+    /// Lets the helpers of a queue's chain look again, after an entry was added that one of them had looked for in
+    /// vain.
     func wakeHelpers() {
         for helper in lowest.state.withLock({ $0.helpers }) { helper.parker.unpark() }
     }
@@ -52,12 +56,12 @@ extension QueueCore {
         return queue
     }
 
-    /// What has to run before an entry of this queue can end, or the entry, if that waits for a thread; nothing else: other items may
-    /// want what the waiting thread holds.
+    /// Returns the next entry to run before an entry of this queue can end: an earlier one, or the entry itself if it
+    /// waits for a thread. Returns no other entry: other items may want a lock that the waiting thread holds.
     private func standing(before entry: WorkEntry) -> WorkEntry? {
         let (found, target) = state.withLock { state -> (WorkEntry?, QueueCore?) in
             guard entry.place != .outside else {
-                // Not due, or gone: nothing that stands here has to run for it.
+                // The entry is not due, or has ended. Nothing here has to run for it.
                 entry.isLookedFor = true
                 return (nil, nil)
             }
@@ -66,7 +70,7 @@ extension QueueCore {
             let first: WorkEntry? =
                 switch entry.place {
                 case .outside: nil
-                // All that have their turn came before it, or are the barrier that it stands behind.
+                // All active entries came before it, or are the barrier in front of it.
                 case .held: state.active.first { !$0.isStarted }
                 case .active: entry.isStarted ? nil : entry
                 }
@@ -76,10 +80,10 @@ extension QueueCore {
         return found.flatMap { target.standing(before: $0) }
     }
 
-    /// The threads that have to get on before an entry of this queue can end, every one of them; none where that is not known, or
-    /// where a worker will come to what stands in the way.
+    /// Returns all threads that have to make progress before an entry of this queue can end. Returns none if they are
+    /// not known, or if a worker will come to the entries in the way.
     ///
-    /// Nothing that is found here outlives the lock but the threads' ids: the last reference to an entry may go with user code.
+    /// Only the threads' ids outlive the lock: the last reference to an entry may go with user code.
     func blockers(of entry: WorkEntry) -> [UInt32] {
         state.withLock { state -> [UInt32] in
             switch entry.place {
@@ -88,7 +92,7 @@ extension QueueCore {
             case .active:
                 return Self.blockers(ofActive: entry, state)
             case .held:
-                // Those in front of a barrier wait for the resumption alone.
+                // Entries in front of a barrier wait for the resumption alone.
                 if kind == .concurrent, state.order.isSuspended { return [] }
                 if !state.active.isEmpty {
                     return state.active.flatMap { Self.blockers(ofActive: $0, state) }

@@ -2,20 +2,20 @@ import QoSCore
 import QoSKernel
 import Synchronization
 
-/// The inside of a work queue: its order, what has its turn, and what stands for it in its target.
+/// The inside of a work queue: its order, its active entries, and the entry that stands for it in its target.
 ///
-/// A serial queue with items stands as one ``DrainEntry`` in a pool or in the queue that it targets; the items of a concurrent
-/// queue that have their turn stand there themselves. `Docs/Protocols/work-queues.md` has the steps.
+/// A serial queue with items is one ``DrainEntry`` in a pool or in its target queue. A concurrent queue puts its active
+/// items there themselves. `Docs/Protocols/work-queues.md` has the steps.
 ///
-/// Locks: a queue's lock may be held while that of its target is taken, never the other way round; targets have no cycles.
+/// Locks: the holder of a queue's lock may take that of its target, never the other way round. Targets have no cycles.
 ///
 /// Threading: any thread.
 final class QueueCore: Sendable {
-    /// How the items of a queue stand to one another.
+    /// The order among the items of a queue.
     enum Kind: Sendable, Equatable {
         case serial
         case concurrent
-        /// The pool of a class; no order at all.
+        /// The pool of a class. It has no order at all.
         case global(QoSClass)
     }
 
@@ -23,7 +23,7 @@ final class QueueCore: Sendable {
     let label: String
     let kind: Kind
 
-    /// The level that the queue was made with (rule B1).
+    /// The level given when the queue was made (rule B1).
     let level: QoSLevel?
 
     let state: Lock<State>
@@ -31,36 +31,36 @@ final class QueueCore: Sendable {
     /// The queue's parallel loops.
     let parallelHelp = ParallelHelp()
 
-    /// 1 + the rank of the global queue that it targets; 0 for none.
+    /// 1 + the rank of the targeted global queue; 0 for none.
     private let globalTarget = Atomic<UInt8>(0)
 
-    /// Whether it runs on another queue of the user's.
+    /// Whether the queue runs on another queue of the user's.
     private let isChained = Atomic<Bool>(false)
 
     struct State {
         var order: WorkOrder
 
-        /// Those that have their turn.
+        /// The entries that have their turn.
         var active: [WorkEntry] = []
 
-        /// What the active ones were raised to last.
+        /// The level to which the active entries were raised last.
         var raise = LevelCode.none
 
-        /// What stands for a serial queue with work; it runs when `isDraining`.
+        /// The entry of a serial queue with work. It runs while `isDraining`.
         var drain: DrainEntry?
         var isDraining = false
 
-        /// What it runs on, if not on the pools.
+        /// The queue that this one runs on; `nil` for the pools.
         var target: QueueCore?
 
-        /// Active ones that a worker has come to while the queue was suspended.
+        /// The active entries that a worker reached while the queue was suspended.
         var stalled: [WorkEntry] = []
 
-        /// Threads that wait for something of this queue and could run it themselves.
+        /// The waiting threads that could run entries of this queue.
         var helpers: [ThreadWait] = []
 
-        /// What stands for the turn of the next one that submits synchronously to a serial queue that is idle; the two refer to each
-        /// other until the queue is released.
+        /// The entry for the next synchronous submission that finds a serial queue idle. The entry and the queue refer
+        /// to each other until the queue is released.
         var idleTurn: SyncEntry?
 
         /// Whether the queue's handle has gone.
@@ -84,7 +84,7 @@ final class QueueCore: Sendable {
         if case .global = kind { true } else { false }
     }
 
-    /// What it targets, as far as it matters for levels (rule B5).
+    /// The target, as far as it matters for levels (rule B5).
     var targetKind: WorkSubmission.Target {
         let code = globalTarget.load(ordering: .relaxed)
         return code == 0 ? .other : .global(QoSClass(atRank: Int(code) - 1))
@@ -92,15 +92,15 @@ final class QueueCore: Sendable {
 
     var hasTarget: Bool { isChained.load(ordering: .relaxed) }
 
-    /// What stands for an entry that has its turn in the queue that this one targets.
+    /// Returns the entry that stands in the target queue for an active entry of this one.
     func carrier(of entry: WorkEntry) -> WorkEntry? {
         state.withLock { _ in entry.carrier }
     }
 
-    /// The queue that it runs on; `nil` for the pools.
+    /// The queue that this one runs on; `nil` for the pools.
     var target: QueueCore? { state.withLock { $0.target } }
 
-    /// Targets change one at a time, so that no two close a cycle together.
+    /// Makes targets change one at a time, so that no two changes close a cycle together.
     private static let changingTargets = Lock(())
 
     /// Sets the target (rule B3).
@@ -141,7 +141,7 @@ final class QueueCore: Sendable {
 
     // MARK: Adding
 
-    /// Adds an entry, which must be this queue's.
+    /// Adds an entry, which must belong to this queue.
     func add(_ entry: WorkEntry) {
         if entry.onShutdown == .block { entry.hold = core.beginHold(.entry(entry)) }
         var effects = QueueEffects()
@@ -150,7 +150,7 @@ final class QueueCore: Sendable {
         if isLookedFor { wakeHelpers() }
     }
 
-    /// - Returns: whether a helper has looked for it in vain.
+    /// - Returns: whether a helper has looked for the entry in vain.
     @discardableResult
     private func add(_ entry: WorkEntry, _ effects: inout QueueEffects) -> Bool {
         state.withLock { state in
@@ -169,7 +169,7 @@ final class QueueCore: Sendable {
         }
     }
 
-    /// Lets those come forward whose turn it is, and raises what those that wait demand.
+    /// Gives the next entries their turn, and raises the active ones to the demands of the waiting ones.
     func advance(_ state: inout State, _ effects: inout QueueEffects) {
         if kind == .serial {
             if state.drain == nil, state.order.hasNext { submitDrain(&state, &effects) }
@@ -202,7 +202,7 @@ final class QueueCore: Sendable {
         }
     }
 
-    /// Gives an item of a concurrent queue that has its turn to what the queue runs on.
+    /// Passes an active item of a concurrent queue to the target or the pool.
     func forward(_ entry: WorkEntry, _ state: inout State, _ effects: inout QueueEffects) {
         let level = entry.effective
         if let target = state.target {
@@ -210,7 +210,7 @@ final class QueueCore: Sendable {
             entry.carrier = carrier
             target.add(carrier, &effects)
         } else {
-            // After a suspension it may still stand in a pool, linked through its own words.
+            // After a suspension the entry may still be in a pool, linked through its own words.
             effects.submit(entry.pooledOrder < 0 ? entry : RaisedEntry(entry), rank: level.rank)
             entry.pooledOrder = level.poolOrder
             effects.wake(state.helpers)
@@ -226,11 +226,11 @@ final class QueueCore: Sendable {
 
     // MARK: Ending
 
-    /// An entry that had its turn has ended.
+    /// Removes an active entry that has ended.
     func end(_ entry: WorkEntry, _ state: inout State) {
         guard case .active(let index) = entry.place else { return }
         entry.place = .outside
-        // The two refer to each other.
+        // The carrier and the entry refer to each other.
         entry.carrier = nil
         let last = state.active.removeLast()
         if last !== entry {
@@ -240,7 +240,7 @@ final class QueueCore: Sendable {
         state.order.ended()
     }
 
-    /// Takes an entry's turn back, and gives it to those behind it.
+    /// Takes back an entry's turn, and gives it to the entries behind it.
     func finish(_ entry: WorkEntry) {
         var effects = QueueEffects()
         state.withLock { state in

@@ -2,42 +2,43 @@ import QoSCore
 import QoSKernel
 import Synchronization
 
-/// What has to be done after the locks of the queues have been given back: nothing here happens under one.
+/// Actions for after the queues' locks are released. None of them happens under a lock.
 struct QueueEffects {
     private var first: (entry: WorkEntry, rank: Int)?
     private var more: [(entry: WorkEntry, rank: Int)] = []
 
-    /// Threads that wait and could run what has been submitted.
+    /// The waiting threads that could run the submitted entries.
     private var helpers: [ThreadWait] = []
 
-    /// What runs and was raised, or is not raised any more.
+    /// The running entries whose raise began, changed or ended.
     private var changed: [WorkEntry] = []
 
     /// The ranks to which waiting entries were raised.
     private var moved: [Int] = []
 
-    /// An entry has to go into a pool.
+    /// Notes an entry that goes into a pool.
     mutating func submit(_ entry: WorkEntry, rank: Int) {
         if first == nil { first = (entry, rank) } else { more.append((entry, rank)) }
     }
 
-    /// An entry that waits in a pool has to go into a higher one too, or further to the front; whoever comes first runs it.
+    /// Notes an entry that waits in a pool and also has to go into a higher one, or further to the front. Whichever
+    /// place a worker reaches first runs the entry.
     mutating func raise(_ entry: WorkEntry, rank: Int) {
         moved.append(rank)
         submit(RaisedEntry(entry), rank: rank)
     }
 
-    /// The level of a running entry has changed.
+    /// Notes that the level of a running entry has changed.
     mutating func runningChanged(_ entry: WorkEntry) {
         changed.append(entry)
     }
 
-    /// Threads that wait are to look again.
+    /// Notes waiting threads that have to look again.
     mutating func wake(_ waits: [ThreadWait]) {
         if !waits.isEmpty { helpers.append(contentsOf: waits) }
     }
 
-    /// Does it all. No lock may be held.
+    /// Performs all effects. No lock may be held.
     consuming func perform(on group: PoolGroup) {
         for rank in moved { group.noteMoved(to: rank) }
         if let first { unsafe group.pools[first.rank].submit(first.entry.makeNode()) }
@@ -46,7 +47,8 @@ struct QueueEffects {
         if !changed.isEmpty { Self.runningChanged(changed, group) }
     }
 
-    /// The loop looks at workers; other threads are raised at once, and what a thread waits for that sleeps.
+    /// Passes on the new levels of running entries. The loop looks at workers. Other threads are raised at once, and so
+    /// are the targets of sleeping threads' waits.
     private static func runningChanged(_ entries: [WorkEntry], _ group: PoolGroup) {
         var needsLook = false
         for entry in entries {
@@ -66,9 +68,9 @@ struct QueueEffects {
     }
 }
 
-/// Stands in a higher pool, or further to the front, for an entry that waits in a lower one or behind: whichever is reached first runs
-/// it (rules I1, I3).
-// SAFETY: as the base class; the one further field never changes.
+/// A second place for a waiting entry, in a higher pool or further to the front. Whichever place a worker reaches first
+/// runs the entry (rules I1, I3).
+// SAFETY: as the base class; the one additional field never changes.
 final class RaisedEntry: WorkEntry, @unchecked Sendable {
     private let original: WorkEntry
 

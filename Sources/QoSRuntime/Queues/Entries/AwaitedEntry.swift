@@ -2,7 +2,7 @@ import QoSCore
 import QoSKernel
 
 /// A closure whose result a task awaits.
-// SAFETY: as the base class; the further fields never change, or are guarded.
+// SAFETY: as the base class; the additional fields never change, or are guarded.
 final class AwaitedEntry<Success: Sendable>: WorkEntry, @unchecked Sendable {
     private enum Progress {
         case waiting(CheckedContinuation<Success, any Error>?)
@@ -24,7 +24,7 @@ final class AwaitedEntry<Success: Sendable>: WorkEntry, @unchecked Sendable {
         if waiter != .none { waits = [waiter] }
     }
 
-    /// - Returns: `false` when it was cancelled already; the continuation is then not kept.
+    /// - Returns: `false` when the entry was already cancelled. The continuation is then not kept.
     func awaited(by continuation: CheckedContinuation<Success, any Error>) -> Bool {
         progress.withLock { progress in
             if case .cancelled = progress { return false }
@@ -33,7 +33,7 @@ final class AwaitedEntry<Success: Sendable>: WorkEntry, @unchecked Sendable {
         }
     }
 
-    /// The task is cancelled: the closure does not run unless it has begun.
+    /// Cancels the entry with its task: the closure does not run unless it has begun.
     func cancel() {
         guard let continuation = take(leaving: .cancelled) else { return }
         queue.waitsEnded(for: self)

@@ -1,7 +1,7 @@
 import QoSCore
 
 /// A closure that was submitted to a queue.
-// SAFETY: as the base class; the further fields are sendable and never change.
+// SAFETY: as the base class; the additional fields are sendable and never change.
 final class ClosureEntry: WorkEntry, @unchecked Sendable {
     private let body: @Sendable () -> Void
     private let context: CarriedContext?

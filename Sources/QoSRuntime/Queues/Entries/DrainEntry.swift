@@ -1,9 +1,9 @@
 import QoSCore
 
-/// Stands for a serial queue with items in a pool, or in the queue that it targets; runs some of them.
-// SAFETY: as the base class; the one further field never changes.
+/// The entry of a serial queue with items, in a pool or in its target queue. It runs some of the items.
+// SAFETY: as the base class; the one additional field never changes.
 final class DrainEntry: WorkEntry, @unchecked Sendable {
-    /// The queue whose items it runs; ``WorkEntry/queue`` is where it stands.
+    /// The queue whose items the drain runs. ``WorkEntry/queue`` is the queue that contains the drain.
     private let drained: QueueCore
 
     init(of drained: QueueCore, in queue: QueueCore, level: LevelCode) {
@@ -20,7 +20,7 @@ final class DrainEntry: WorkEntry, @unchecked Sendable {
     }
 
     override func reached(inPoolOf rank: Int?) {
-        // In another queue it is an entry like any other, whose turn has to be given back.
+        // In another queue the drain is an entry like any other, and its turn has to be given back.
         guard drained === queue else {
             super.reached(inPoolOf: rank)
             return
@@ -30,8 +30,8 @@ final class DrainEntry: WorkEntry, @unchecked Sendable {
     }
 }
 
-/// Stands for an item of a concurrent queue in the queue that this targets.
-// SAFETY: as the base class; the one further field never changes.
+/// The entry of a concurrent queue's item, in the target queue.
+// SAFETY: as the base class; the one additional field never changes.
 final class CarrierEntry: WorkEntry, @unchecked Sendable {
     private let carried: WorkEntry
 

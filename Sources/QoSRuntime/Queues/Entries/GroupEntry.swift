@@ -1,13 +1,14 @@
 import QoSCore
 
-/// A closure that was submitted as a part of a group, which knows it until its end.
-// SAFETY: as the base class; `member` is touched under the group's lock only, the further fields are sendable and never change.
+/// A closure that was submitted as a part of a group. The group knows it until its end.
+// SAFETY: as the base class; `member` is touched under the group's lock only, the additional fields are sendable and
+// never change.
 final class GroupEntry: WorkEntry, @unchecked Sendable {
     private let body: @Sendable () -> Void
     private let context: CarriedContext?
     private let group: WorkGroup
 
-    /// Its place among the group's members; the group's lock.
+    /// The entry's place among the group's members. Under the group's lock.
     var member = 0
 
     /// Enters the group.

@@ -1,9 +1,9 @@
 import QoSCore
 
 /// An item that was submitted to a queue.
-// SAFETY: as the base class; `item` belongs to whoever runs the entry, `context` never changes.
+// SAFETY: as the base class; `item` belongs to the thread that runs the entry, `context` never changes.
 final class ItemEntry: WorkEntry, @unchecked Sendable {
-    /// Until it has run: the two refer to each other.
+    /// Kept until the item has run: the two refer to each other.
     private var item: WorkItem?
     private let context: CarriedContext?
 

@@ -2,21 +2,25 @@ import QoSCore
 import QoSKernel
 import Synchronization
 
-/// The body of a synchronous submission; or what stands for one in the queue that its own targets; or, without a body, the turn of a
-/// submitter that found its serial queue idle.
+/// The entry of a synchronous submission. It is one of these:
 ///
-/// Made claimed: nobody but its submitter runs it, unless that finds the queue busy and gives it back.
+/// - the body of a submission;
+/// - the entry that stands for a submission in the target of its queue;
+/// - without a body, the turn of a submitter that found its serial queue idle.
 ///
-/// Threading: as the base class; `body` is taken by the one that runs it, before the submitter goes on.
-// SAFETY: `body` and `wait` are set before the entry is shared; `body` is touched after that only by the one that has set
-// `isTaken`, which ends before `isDone` is set, or is the submitter.
+/// The entry is claimed from the start: only its submitter runs it. A submitter that finds the queue busy gives the
+/// entry back.
+///
+/// Threading: as the base class; the thread that runs the entry takes `body`, before the submitter goes on.
+// SAFETY: `body` and `wait` are set before the entry is shared. After that only the thread that has set `isTaken`
+// touches `body`. That thread is the submitter, or is done with `body` before it sets `isDone`.
 final class SyncEntry: WorkEntry, @unchecked Sendable {
     private var body: (() -> Void)?
     private let carried: SyncEntry?
     private let isTaken = Atomic<Bool>(false)
     private let done = Atomic<Bool>(false)
 
-    /// Who waits for it, if its submitter does.
+    /// The submitter's wait, if it waits.
     var wait: ThreadWait?
 
     init(queue: QueueCore, level: LevelCode, callerRank: Int, isBarrier: Bool, body: (() -> Void)?) {
@@ -35,10 +39,10 @@ final class SyncEntry: WorkEntry, @unchecked Sendable {
         _ = claim()
     }
 
-    /// Whether it has run, and does not hold its submitter's closure any more.
+    /// Whether the entry has run, and no longer holds its submitter's closure.
     var isDone: Bool { done.load(ordering: .acquiring) }
 
-    /// Not once the closure runs, which is its submitter's.
+    /// False once the closure runs: it is its submitter's.
     override var mayBeGivenUp: Bool { !isTaken.load(ordering: .acquiring) }
 
     override func perform() {
@@ -53,7 +57,7 @@ final class SyncEntry: WorkEntry, @unchecked Sendable {
         wait?.parker.unpark()
     }
 
-    /// When it returns, nothing refers to the closure any more, which is the submitter's.
+    /// Runs the closure. Keeps no reference to it afterwards: it is the submitter's.
     @inline(never)
     private func runBody() {
         body?()
@@ -62,16 +66,16 @@ final class SyncEntry: WorkEntry, @unchecked Sendable {
 
     private func take() -> Bool { !isTaken.exchange(true, ordering: .acquiringAndReleasing) }
 
-    /// Its submitter gives up: its turn will come and pass without the closure.
+    /// Gives the submission up. Its turn will come and pass without the closure.
     ///
-    /// - Returns: `false` when it has begun.
+    /// - Returns: `false` when the closure has begun.
     func withdraw() -> Bool {
         guard take() else { return false }
         body = nil
         return true
     }
 
-    /// Runs it where it has its turn already, with what stands for it around it, and gives the turns back.
+    /// Runs an entry that already has its turn, inside its carriers, and gives the turns back.
     func runEntered() {
         var outermost: WorkEntry = self
         while let carrier = outermost.carrier { outermost = carrier }

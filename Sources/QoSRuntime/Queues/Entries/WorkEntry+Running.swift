@@ -5,27 +5,27 @@ import Synchronization
 extension WorkEntry {
     /// The innermost entry that the calling thread runs.
     static var current: WorkEntry? {
-        // SAFETY: set by `run` only, to an entry that is kept while it runs.
+        // SAFETY: only `run` sets it, to an entry that is kept while it runs.
         unsafe cqos_current_item().map { unsafe Unmanaged<WorkEntry>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// The entry around this one on the thread that runs it; that thread only.
+    /// The entry around this one on the same thread. Only that thread reads it.
     var outerEntry: WorkEntry? {
         // SAFETY: as above.
         unsafe outer.map { unsafe Unmanaged<WorkEntry>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// Runs it on the calling thread.
+    /// Runs the entry on the calling thread.
     final func run() {
         let around = unsafe begin()
         performAsDeclared()
         unsafe end(around)
     }
 
-    /// Lets what the calling thread runs from now on be a part of the entry, until ``end(_:)``: the level is its own, and so is what is
-    /// submitted (rule B6). The entry is kept until then.
+    /// Makes the calling thread's work a part of the entry until ``end(_:)``. The work has the entry's level, and so
+    /// have its submissions (rule B6). The entry is kept until then.
     ///
-    /// - Returns: what is around it.
+    /// - Returns: the entry around this one.
     final func begin() -> UnsafeMutableRawPointer? {
         unsafe outer = cqos_current_item()
         let itself = unsafe Unmanaged<PoolEntry>.passUnretained(self)
@@ -42,7 +42,7 @@ extension WorkEntry {
         return unsafe WorkScope.enter(itself)
     }
 
-    /// Ends what ``begin()`` began.
+    /// Ends the part that ``begin()`` began.
     final func end(_ around: UnsafeMutableRawPointer?) {
         unsafe WorkScope.leave(for: around)
         let outer = unsafe self.outer
@@ -57,9 +57,9 @@ extension WorkEntry {
         }
     }
 
-    /// Whether it asks for more than the class of the worker that runs it and what runs around it, so that the loop has to look.
+    /// Whether the entry demands more than its worker's class and the entries around it, so that the loop has to look.
     ///
-    /// What is submitted synchronously at its submitter's level asks for nothing of its own.
+    /// A synchronous submission at its submitter's level demands nothing of its own.
     @inline(__always)
     fileprivate final func demandsMore(than rank: Int) -> Bool {
         effective.rank > max(rank, callerRank)
@@ -83,9 +83,11 @@ extension WorkEntry {
         LockRegistry.shared.tidy(raise)
     }
 
-    /// Brings the thread that runs it to what is demanded of it, if that is no worker (rules B7, I1, I3). Any thread, no lock held.
+    /// Raises or lowers the thread that runs the entry to the demanded level, if the thread is no worker (rules B7, I1,
+    /// I3). Any thread, no lock held.
     ///
-    /// - Returns: the thread and why it could not be raised; `nil` when it was, or was not necessary.
+    /// - Returns: the thread, and the reason why it could not be raised; `nil` when it was, or when that was not
+    ///   necessary.
     final func adjustThread() -> (thread: UInt32, failure: String)? {
         guard queue.core.group.profile != nil else { return nil }
         while true {
@@ -102,7 +104,7 @@ extension WorkEntry {
         }
     }
 
-    /// Does what it stands for, unless the scheduler ends and it is to be passed over then.
+    /// Performs the entry, unless the scheduler is ending and the entry is to be passed over then.
     @inline(__always)
     private func performAsDeclared() {
         if let onShutdown { perform(as: onShutdown) } else { perform() }
@@ -120,8 +122,8 @@ extension WorkEntry {
 }
 
 extension Worker {
-    /// An item has ended on a worker that was raised: the raise ends with it, unless there is more around it, which the loop
-    /// finds out.
+    /// Ends the raise of a worker with the item that caused it. If there are more entries around the item, the loop
+    /// finds the new level.
     fileprivate static func ended(_ item: WorkEntry, on worker: UnsafeMutablePointer<Worker>) {
         let group = unsafe worker.pointee.pool.pointee.group
         let own = unsafe worker.pointee.pool.pointee.qosClass

@@ -2,56 +2,57 @@ import CQoSShims
 import QoSCore
 import Synchronization
 
-/// What stands in a work queue, or in a pool's queue, for something to run: the base of items, and of what stands for a queue
-/// in the queue that it targets.
+/// An entry of a work queue or of a pool's queue. The base of items, and of the entries that stand for a queue in its
+/// target.
 ///
-/// Threading: what is marked so belongs to the lock of the queue that it stands in; the rest is atomic or never changes.
+/// Threading: the lock of the entry's queue guards the marked fields; the others are atomic or never change.
 // SAFETY: as the base class; the fields marked "the queue's lock" are touched under it only.
 @safe
 class WorkEntry: PoolEntry, @unchecked Sendable {
-    /// The queue that it was submitted to.
+    /// The queue that the entry was submitted to.
     let queue: QueueCore
 
-    /// Whether it runs alone on a concurrent queue (rule B11).
+    /// Whether the entry runs alone on a concurrent queue (rule B11).
     let isBarrier: Bool
 
-    /// Whether a thread that waits for it can give up.
+    /// Whether a thread that waits for the entry can give up.
     var mayBeGivenUp: Bool { true }
 
-    /// What the shutdown knows it by, if it waits for it. Set before it is added, read by who runs it.
+    /// The shutdown's identity of the entry, if the shutdown waits for it. Set before the entry is added, read by the
+    /// thread that runs it.
     var hold: Int?
 
     private let phase = Atomic<UInt8>(Phase.waiting)
 
-    /// Where it is in its queue. The queue's lock.
+    /// The entry's place in its queue. The queue's lock.
     var place = Place.outside
 
-    /// Whether a helper has looked for it before it was added. The queue's lock.
+    /// Whether a helper looked for the entry before it was added. The queue's lock.
     var isLookedFor = false
 
-    /// The level that it was submitted with. The queue's lock.
+    /// The level of the submission. The queue's lock.
     var base: LevelCode
 
-    /// The levels of those who wait for it (rule B13). The queue's lock.
+    /// The levels of the waiters (rule B13). The queue's lock.
     var waits: [LevelCode] = []
 
-    /// What stands for it in the queue's target; `nil` where that is the pools. The queue's lock.
+    /// The entry that stands for this one in the queue's target; `nil` for the pools. The queue's lock.
     var carrier: WorkEntry?
 
-    /// The highest ``LevelCode/poolOrder`` at which it stands in a pool; −1 for none. The queue's lock.
+    /// The highest ``LevelCode/poolOrder`` of the entry's places in a pool; −1 for none. The queue's lock.
     var pooledOrder = -1
 
-    /// The rank of what a synchronous submitter runs at anyway, whose thread runs it or waits for it; −1 for other entries. Set before
-    /// it is shared.
+    /// The rank at which a synchronous submitter runs anyway, whose thread runs the entry or waits for it; −1 for other
+    /// entries. Set before the entry is shared.
     var callerRank = -1
 
-    /// Where an entry is in its queue.
+    /// The place of an entry in its queue.
     enum Place: Equatable {
-        /// Not yet in it, or gone.
+        /// Not yet in the queue, or gone.
         case outside
         /// Waits for its turn, under this number.
         case held(Int)
-        /// Has its turn, at this position among those that have.
+        /// Has its turn, at this position among the active entries.
         case active(Int)
     }
 
@@ -67,10 +68,10 @@ class WorkEntry: PoolEntry, @unchecked Sendable {
         super.init(level: level, onShutdown: onShutdown)
     }
 
-    /// Does what it stands for. Called once, by whoever has claimed it, in the queue's turn.
+    /// Does the entry's work. Called once, in the queue's turn, by the thread that has claimed the entry.
     func perform() {}
 
-    /// Does what is to be done where it is passed over, at a shutdown: whoever waits for it goes on. In the place of ``perform()``.
+    /// Replaces ``perform()`` when a shutdown passes the entry over. Its waiters go on.
     func passOver() {}
 
     override func reached(inPoolOf rank: Int?) {
@@ -78,7 +79,7 @@ class WorkEntry: PoolEntry, @unchecked Sendable {
         queue.run(active: self)
     }
 
-    /// Runs it, once claimed, on a thread that waits for what stands behind it.
+    /// Runs the claimed entry on a thread that waits for an entry behind it.
     ///
     /// - Parameter isEnough: whether the thread's wait is over.
     func help(until isEnough: () -> Bool) {
@@ -87,10 +88,10 @@ class WorkEntry: PoolEntry, @unchecked Sendable {
 
     // MARK: Level
 
-    /// What it runs at, with what the queues that its own targets demand of it.
+    /// The level at which the entry runs, with the demands of the target queues.
     final override var effectiveLevel: QoSLevel? { effectiveThroughTargets.level }
 
-    /// What it runs at, or would run at if its turn came now. O(what stands behind it).
+    /// The level at which the entry runs, or would run if its turn came now. O(number of entries behind it).
     final var expectedLevel: QoSLevel? { queue.expectedLevel(of: self).level }
 
     private final var effectiveThroughTargets: LevelCode {
@@ -98,7 +99,8 @@ class WorkEntry: PoolEntry, @unchecked Sendable {
         return max(effective, carrier.effectiveThroughTargets)
     }
 
-    /// Makes it ready for another turn on the submitter's thread. The queue's lock; nobody else refers to it for its level.
+    /// Prepares the entry for another turn on the submitter's thread. The queue's lock. No other thread refers to it
+    /// for its level.
     @inline(__always)
     final func prepare(level code: LevelCode, callerRank: Int) {
         base = code
@@ -107,21 +109,21 @@ class WorkEntry: PoolEntry, @unchecked Sendable {
         prepare(level: code)
     }
 
-    /// What its own level and those who wait for it demand. The queue's lock.
+    /// The level that the entry and its waiters demand. The queue's lock.
     final var demand: LevelCode { waits.max().map { max($0, base) } ?? base }
 
-    // MARK: Who runs it
+    // MARK: Claiming
 
-    /// Whether somebody runs it or has run it.
+    /// Whether a thread runs the entry or has run it.
     final var isStarted: Bool { phase.load(ordering: .acquiring) != Phase.waiting }
 
-    /// Takes it to run it; one alone succeeds.
+    /// Takes the entry to run it. Only one thread succeeds.
     @inline(__always)
     final func claim() -> Bool {
         phase.exchange(Phase.started, ordering: .acquiringAndReleasing) == Phase.waiting
     }
 
-    /// Gives it back: the queue was suspended before it began. The queue's lock.
+    /// Gives the entry back: the queue was suspended before it began. The queue's lock.
     final func unclaim() {
         phase.store(Phase.waiting, ordering: .releasing)
     }
@@ -140,7 +142,7 @@ class WorkEntry: PoolEntry, @unchecked Sendable {
         queue.waitBegan(for: self, at: level)
     }
 
-    /// Its number in an order of tokens, which keeps it until ``take(token:)``.
+    /// Returns the entry's number in an order of tokens. The number keeps the entry until ``take(token:)``.
     final func makeToken() -> UInt {
         UInt(bitPattern: unsafe Unmanaged.passRetained(self).toOpaque())
     }

@@ -1,6 +1,6 @@
 import QoSEventLoop
 
-/// What a descriptor is ready for.
+/// The states for which a descriptor is ready.
 public struct DescriptorReadiness: OptionSet, Sendable, Hashable {
     /// The events as bits.
     public let rawValue: UInt8
@@ -10,16 +10,16 @@ public struct DescriptorReadiness: OptionSet, Sendable, Hashable {
         self.rawValue = rawValue
     }
 
-    /// It can be read without blocking, or its end was reached.
+    /// The descriptor can be read without blocking, or its end was reached.
     public static let readable = DescriptorReadiness(rawValue: 1 << 0)
 
-    /// It can be written without blocking.
+    /// The descriptor can be written without blocking.
     public static let writable = DescriptorReadiness(rawValue: 1 << 1)
 
     /// The peer of a socket closed its writing side.
     public static let disconnected = DescriptorReadiness(rawValue: 1 << 2)
 
-    /// It cannot be watched any longer: reading or writing it tells why. No more events come.
+    /// The descriptor cannot be watched any longer. Reading or writing it tells why. No more events come.
     public static let failed = DescriptorReadiness(rawValue: 1 << 7)
 
     var watched: DescriptorEvents {

@@ -1,7 +1,7 @@
 import QoSKernel
 
-/// Holds one event of a source for the task that awaits it. The source merges what happens before the task takes the event, so
-/// a slow task costs no memory.
+/// Holds one event of a source for the task that awaits it. The source merges further events until the task takes this
+/// one, so a slow task costs no memory.
 ///
 /// Threading: any thread.
 final class EventBuffer<Event: Sendable>: Sendable {
@@ -22,7 +22,7 @@ final class EventBuffer<Event: Sendable>: Sendable {
 
     /// Offers an event, after the last one was taken.
     ///
-    /// - Parameter onTake: called once, when a task has it.
+    /// - Parameter onTake: called once, when a task has the event.
     func put(_ event: Event, onTake: @escaping @Sendable () -> Void) {
         let waiter = state.withLock { state -> Waiter? in
             guard state.waiters.isEmpty else { return state.waiters.removeFirst() }
@@ -34,7 +34,7 @@ final class EventBuffer<Event: Sendable>: Sendable {
         onTake()
     }
 
-    /// Ends the sequence after the event that it holds.
+    /// Ends the sequence after the event in the buffer.
     func finish() {
         let waiters = state.withLock { state in
             state.isFinished = true
@@ -59,7 +59,8 @@ final class EventBuffer<Event: Sendable>: Sendable {
         }
     }
 
-    /// The events as a sequence, which keeps the source until it is released or its task is cancelled.
+    /// Returns the events as a sequence, which keeps the source until the sequence is released or its task is
+    /// cancelled.
     func stream(of source: WorkSource) -> AsyncStream<Event> {
         source.onCancel { [self] in finish() }
         return AsyncStream {

@@ -1,23 +1,23 @@
 import QoSEventLoop
 
-/// What has happened to a watched file or directory since the last call: a hint, to be followed by a look.
+/// The changes to a watched file or directory since the last call. They are hints, to be followed by a look.
 public struct FileChanges: Sendable, Hashable {
-    /// How many different names are kept at most.
+    /// The number of different names that are kept at most.
     public static let maximumNames = 256
 
-    /// A name came, went or was given to another file.
+    /// Whether a name came, went or was given to another file.
     public internal(set) var renamed = false
 
-    /// Contents or attributes changed.
+    /// Whether contents or attributes changed.
     public internal(set) var changed = false
 
-    /// The last components of the paths that it happened to, as far as the kernel says.
+    /// The last components of the changed paths, as far as the kernel names them.
     public internal(set) var names: Set<String> = []
 
-    /// Whether it happened to more than ``names`` holds: look at everything.
+    /// Whether more names changed than ``names`` holds: look at everything.
     public internal(set) var hasMoreNames = false
 
-    /// The watch broke, with this message; no more events come.
+    /// The message of a broken watch; no more events come. `nil` while the watch works.
     public internal(set) var failure: String?
 
     func merged(with later: FileChanges) -> FileChanges {

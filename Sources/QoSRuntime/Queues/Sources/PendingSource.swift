@@ -1,14 +1,14 @@
 import QoSEventLoop
 import QoSKernel
 
-/// A source whose watch is still to be made, on the loop's thread.
+/// A source whose watch is not made yet. The loop's thread makes it.
 struct PendingSource<Event: Sendable> {
     let core: SourceCore<Event>
 
-    /// Makes the watch, and lets it end with the source. The loop's thread.
+    /// Makes the watch, and lets it end with the source. On the loop's thread.
     let watch: @Sendable () throws(EventLoopError) -> Void
 
-    /// Makes the watch; the calling task waits.
+    /// Makes the watch and suspends the calling task until then.
     func begin() async throws(WorkQueueError) -> WorkSource {
         do throws(EventLoopError) {
             try await core.scheduler.loop.perform(watch)
@@ -18,7 +18,7 @@ struct PendingSource<Event: Sendable> {
         return WorkSource(core)
     }
 
-    /// Makes the watch; the calling thread waits.
+    /// Makes the watch and blocks the calling thread until then.
     func beginBlocking() throws(WorkQueueError) -> WorkSource {
         let loop = core.scheduler.loop
         let (outcome, wait) = (Outcome(), ThreadWait())

@@ -1,7 +1,8 @@
 import QoSCore
 import QoSKernel
 
-/// Brings events to a handler on a queue, one call at a time; what happens before the handler has run is merged into one call.
+/// Brings events to a handler on a queue, one call at a time. Events before the handler has run are merged into one
+/// call.
 ///
 /// Handlers are detached (rule B10). Threading: any thread.
 final class SourceCore<Event: Sendable>: CancellableSource {
@@ -16,13 +17,13 @@ final class SourceCore<Event: Sendable>: CancellableSource {
     private struct State {
         var pending: Event?
 
-        /// From the submission of a call of the handler until the event has been handled.
+        /// True from the submission of a call of the handler until the event has been handled.
         var isHandling = false
         var suspensions = 0
         var isCancelled = false
         var onCancel: [@Sendable () -> Void] = []
 
-        /// Whether a call of the handler is to be submitted, which then counts as begun.
+        /// Returns whether to submit a call of the handler. The call then counts as begun.
         mutating func begins() -> Bool {
             guard pending != nil, !isHandling, suspensions == 0 else { return false }
             isHandling = true
@@ -40,14 +41,14 @@ final class SourceCore<Event: Sendable>: CancellableSource {
     /// The timer of a timer's source; `nil` for other sources.
     let timer: TimerSource?
 
-    /// Asked before each call of the handler for what has not been said by ``happened(_:)``.
+    /// Asked before each call of the handler for events that ``happened(_:)`` was not told.
     private let unsaid: @Sendable () -> Event?
 
     /// Called when an event has been handled.
     private let handled: @Sendable (SourceCore, Event) -> Void
 
     /// - Parameters:
-    ///   - merge: makes one event of two.
+    ///   - merge: merges two events into one.
     ///   - unsaid: asked before each call of the handler for events that ``happened(_:)`` was not told.
     ///   - handled: called after each call of the handler, on the thread that ended it.
     init(
@@ -75,7 +76,7 @@ final class SourceCore<Event: Sendable>: CancellableSource {
 
     // MARK: Events
 
-    /// Something has happened.
+    /// Notes an event.
     func happened(_ event: Event) {
         let submits = state.withLock { state in
             guard !state.isCancelled else { return false }
@@ -89,7 +90,7 @@ final class SourceCore<Event: Sendable>: CancellableSource {
         queue.add(SourceEntry(self, queue: queue, level: level, onShutdown: onShutdown))
     }
 
-    /// Gives what has happened to the receiver. The queue's turn.
+    /// Gives the events to the receiver. In the queue's turn.
     func handle() {
         let event = state.withLock { $0.suspensions == 0 ? $0.pending.take() : nil }
         guard let event else { return ended() }
@@ -107,7 +108,7 @@ final class SourceCore<Event: Sendable>: CancellableSource {
         }
     }
 
-    /// An event has been handled. Not before: on a concurrent queue the next call would run beside it.
+    /// Ends the handling of an event. Not earlier: on a concurrent queue the next call would run beside it.
     private func ended() {
         let isNext = state.withLock { state in
             state.isHandling = false
@@ -116,7 +117,7 @@ final class SourceCore<Event: Sendable>: CancellableSource {
         if isNext { submit() }
     }
 
-    /// Drops what the handler was not called for yet.
+    /// Drops the events for which the handler was not called yet.
     func forget() {
         state.withLock { $0.pending = nil }
     }

@@ -2,13 +2,13 @@ import QoSCore
 
 /// The deadlines of a timer, as a value.
 struct TimerCourse: Sendable, Equatable {
-    /// The next deadline in monotonic nanoseconds; `nil` when none follows.
+    /// The next deadline in monotonic nanoseconds; `nil` when no more follows.
     private(set) var next: UInt64?
 
     /// Nanoseconds; `nil` for a timer that fires once.
     let interval: UInt64?
 
-    /// Nanoseconds; `nil` leaves it to the class.
+    /// Nanoseconds; `nil` leaves the tolerance to the class.
     let tolerance: UInt64?
 
     init(first: UInt64, interval: UInt64?, tolerance: UInt64?) {
@@ -17,7 +17,7 @@ struct TimerCourse: Sendable, Equatable {
         self.tolerance = tolerance
     }
 
-    /// Takes the deadlines that have passed, which count as one firing each.
+    /// Takes the passed deadlines, which count as one firing each.
     ///
     /// - Parameter now: monotonic nanoseconds.
     /// - Returns: the number of deadlines; 0 for none.
@@ -34,7 +34,7 @@ struct TimerCourse: Sendable, Equatable {
         return Int(clamping: passed)
     }
 
-    /// The window of the next firing; `nil` when none follows.
+    /// Returns the window of the next firing; `nil` when none follows.
     func window(now: UInt64, of qosClass: QoSClass) -> TimerWindow? {
         next.map { TimerWindow(deadline: $0, now: now, tolerance: tolerance, of: qosClass) }
     }

@@ -4,24 +4,25 @@ import QoSKernel
 /// Brings the firings of a timer to a source.
 ///
 /// A timer has at most one deadline in the scheduler's timers. The next one follows when the handler has returned, so a
-/// slow or suspended handler costs nothing. The source counts the deadlines that pass meanwhile when it calls the handler.
+/// slow or suspended handler costs nothing. When the source calls the handler, it counts the deadlines that passed
+/// meanwhile.
 ///
 /// Threading: any thread.
 final class TimerSource: Sendable {
     private struct State {
         var course: TimerCourse?
 
-        /// The timer among those of the scheduler; `nil` from the firing until the handler has returned.
+        /// The ticket of the timer in the scheduler; `nil` from the firing until the handler has returned.
         var ticket: TimerTicket?
 
-        /// The number of settings so far. A firing for an earlier setting is none.
+        /// The number of settings so far. A firing for an earlier setting does not count.
         var setting = 0
         var isCancelled = false
     }
 
     private let state = Lock(State())
 
-    /// Sets the timer, in the place of what was set before.
+    /// Sets the timer, instead of the earlier setting.
     func set(_ course: TimerCourse, for source: SourceCore<Int>) {
         let (old, isCancelled) = state.withLock { state in
             state.course = course
@@ -32,7 +33,7 @@ final class TimerSource: Sendable {
         if !isCancelled { arm(source) }
     }
 
-    /// Counts the deadlines that have passed since the firing; `nil` for none.
+    /// Returns the number of deadlines that have passed since the firing; `nil` for none.
     func passed() -> Int? {
         let count = state.withLock { state in
             state.ticket == nil ? state.course?.take(now: MonotonicClock.nanoseconds()) ?? 0 : 0
@@ -40,7 +41,7 @@ final class TimerSource: Sendable {
         return count > 0 ? count : nil
     }
 
-    /// The handler has returned.
+    /// Sets the next firing after the handler has returned.
     func handled(by source: SourceCore<Int>) {
         if !source.scheduler.sources.timersHaveEnded { arm(source) }
     }
@@ -53,7 +54,7 @@ final class TimerSource: Sendable {
         if let ticket { source.scheduler.cancelTimer(ticket) }
     }
 
-    /// Asks the scheduler for the next firing; fires at once where the window has ended already.
+    /// Asks the scheduler for the next firing. Fires at once if the window has ended already.
     private func arm(_ source: SourceCore<Int>) {
         let now = MonotonicClock.nanoseconds()
         var count = 0
@@ -70,11 +71,11 @@ final class TimerSource: Sendable {
             return (window, ticket)
         }
         if count > 0 { source.happened(count) }
-        // A ticket that is cancelled before it gets there does nothing there.
+        // A ticket that is cancelled before the scheduler gets it has no effect there.
         if let armed { source.scheduler.addTimer(armed.window, .ticket(armed.ticket)) }
     }
 
-    /// The loop's thread.
+    /// Runs on the loop's thread.
     private func fired(_ setting: Int, _ source: SourceCore<Int>) {
         let count = state.withLock { state in
             guard state.setting == setting else { return 0 }

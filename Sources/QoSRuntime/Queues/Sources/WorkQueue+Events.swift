@@ -1,19 +1,19 @@
 public import QoSCore
 
-// The sources' events, to be awaited. Each source ends with the loop that awaits it, and each sequence with its
-// scheduler. A sequence holds one event; what happens before its loop takes that is merged into the next.
+// The sources' events as sequences. Each source ends with the loop that awaits it, and each sequence with its
+// scheduler. A sequence holds one event. Later events are merged into the next one until the loop takes it.
 
 extension WorkQueue {
-    /// The arrivals of a signal, as `makeSignalSource(_:level:handler:)` counts them.
+    /// Returns the arrivals of a signal, as `makeSignalSource(_:level:handler:)` counts them.
     public func signalEvents(_ signal: Int32, level: QoSLevel? = nil) async throws(WorkQueueError) -> AsyncStream<Int> {
         let buffer = EventBuffer<Int>()
         return buffer.stream(of: try await signalSource(signal, level, .stream(buffer)).begin())
     }
 
-    /// What happens to a file, as `makeFileSource(_:level:handler:)` tells it.
+    /// Returns the changes of a file, as `makeFileSource(_:level:handler:)` tells them.
     ///
-    /// Beside a slow loop an element keeps ``FileChanges/maximumNames`` names, and ``FileChanges/hasMoreNames`` says that
-    /// there were more.
+    /// If the loop is slow, an element keeps ``FileChanges/maximumNames`` names, and ``FileChanges/hasMoreNames`` says
+    /// that there were more.
     public func fileEvents(
         _ path: String, level: QoSLevel? = nil
     ) async throws(WorkQueueError) -> AsyncStream<FileChanges> {
@@ -21,9 +21,10 @@ extension WorkQueue {
         return buffer.stream(of: try await fileSource(path, level, .stream(buffer)).begin())
     }
 
-    /// Waits, without blocking a thread, until a descriptor is ready.
+    /// Suspends the task until a descriptor is ready. Blocks no thread.
     ///
-    /// - Returns: what it is ready for; empty when the task was cancelled or the scheduler has ended.
+    /// - Returns: the states for which the descriptor is ready; empty when the task was cancelled or the scheduler has
+    ///   ended.
     /// - Throws: ``WorkQueueError/sourceUnavailable(_:)``.
     public func readiness(
         of descriptor: Int32, for events: DescriptorReadiness, level: QoSLevel? = nil

@@ -2,18 +2,18 @@ public import QoSCore
 import QoSEventLoop
 import QoSKernel
 
-// Sources on the scheduler's event loop (rules B10, B14). In asynchronous code the caller is suspended until the loop watches; the
-// synchronous forms block the calling thread for that, which takes as long as a wake-up of the loop's thread.
+// Sources on the scheduler's event loop (rules B10, B14). The asynchronous forms suspend the caller until the loop
+// watches. The synchronous forms block the calling thread, for as long as a wake-up of the loop's thread takes.
 
 extension WorkQueue {
-    /// Watches a signal; the handler runs on the queue, detached (rule B10).
+    /// Watches a signal. The handler runs on the queue, detached (rule B10).
     ///
     /// While a source exists, the signal's default action does not happen (`signal(7)`).
     ///
     /// - Parameters:
     ///   - signal: its number, such as `SIGHUP`.
     ///   - level: the handler's own level.
-    ///   - handler: gets the number of arrivals since its last call; arrivals in quick succession may count as one.
+    ///   - handler: gets the number of arrivals since its last call. Arrivals in quick succession may count as one.
     /// - Throws: ``WorkQueueError/sourceUnavailable(_:)``.
     public func makeSignalSource(
         _ signal: Int32, level: QoSLevel? = nil, handler: @escaping @Sendable (Int) -> Void
@@ -21,7 +21,7 @@ extension WorkQueue {
         try await signalSource(signal, level, .handler(handler)).begin()
     }
 
-    /// Watches a signal, from synchronous code: blocks the calling thread until the loop watches.
+    /// Watches a signal, from synchronous code. Blocks the calling thread until the loop watches.
     @available(*, noasync)
     public func makeSignalSource(
         _ signal: Int32, level: QoSLevel? = nil, handler: @escaping @Sendable (Int) -> Void
@@ -29,17 +29,19 @@ extension WorkQueue {
         try signalSource(signal, level, .handler(handler)).beginBlocking()
     }
 
-    /// Watches a descriptor; the handler runs on the queue, detached (rule B10).
+    /// Watches a descriptor. The handler runs on the queue, detached (rule B10).
     ///
-    /// The descriptor is set to non-blocking mode and is not owned. The source keeps a copy of it until its end, so call
-    /// ``WorkSource/cancel()`` when you close it: a peer learns of the end when both are closed. Readiness is a level: the
-    /// handler is called again as long as it has not made use of it, but not before it has returned.
+    /// The descriptor is set to non-blocking mode and is not owned. The source keeps a copy of it until its end. So
+    /// call ``WorkSource/cancel()`` when you close the descriptor: a peer learns of the end when both are closed.
+    ///
+    /// Readiness is a level: the handler is called again as long as it has not used up the readiness, but not before it
+    /// has returned.
     ///
     /// - Parameters:
-    ///   - descriptor: pipe, socket, terminal or event descriptor, open.
-    ///   - events: what to wait for.
+    ///   - descriptor: an open pipe, socket, terminal or event descriptor.
+    ///   - events: the states to wait for.
     ///   - level: the handler's own level.
-    ///   - handler: gets what it is ready for.
+    ///   - handler: gets the states for which the descriptor is ready.
     /// - Throws: ``WorkQueueError/sourceUnavailable(_:)``, also for a regular file.
     public func makeDescriptorSource(
         _ descriptor: Int32, for events: DescriptorReadiness, level: QoSLevel? = nil,
@@ -48,7 +50,7 @@ extension WorkQueue {
         try await descriptorSource(descriptor, events, level, .handler(handler)).begin()
     }
 
-    /// Watches a descriptor, from synchronous code: blocks the calling thread until the loop watches.
+    /// Watches a descriptor, from synchronous code. Blocks the calling thread until the loop watches.
     @available(*, noasync)
     public func makeDescriptorSource(
         _ descriptor: Int32, for events: DescriptorReadiness, level: QoSLevel? = nil,
@@ -57,14 +59,14 @@ extension WorkQueue {
         try descriptorSource(descriptor, events, level, .handler(handler)).beginBlocking()
     }
 
-    /// Watches a file, or a directory and the files in it; the handler runs on the queue, detached (rule B10).
+    /// Watches a file, or a directory and the files in it. The handler runs on the queue, detached (rule B10).
     ///
     /// Not recursive. Events are hints, to be followed by a look (`inotify(7)`).
     ///
     /// - Parameters:
-    ///   - path: of something that exists; a symbolic link is followed.
+    ///   - path: the path of an existing file or directory. A symbolic link is followed.
     ///   - level: the handler's own level.
-    ///   - handler: gets what has happened since its last call.
+    ///   - handler: gets the changes since its last call.
     /// - Throws: ``WorkQueueError/sourceUnavailable(_:)``.
     public func makeFileSource(
         _ path: String, level: QoSLevel? = nil, handler: @escaping @Sendable (FileChanges) -> Void
@@ -72,7 +74,7 @@ extension WorkQueue {
         try await fileSource(path, level, .handler(handler)).begin()
     }
 
-    /// Watches a file, from synchronous code: blocks the calling thread until the loop watches.
+    /// Watches a file, from synchronous code. Blocks the calling thread until the loop watches.
     @available(*, noasync)
     public func makeFileSource(
         _ path: String, level: QoSLevel? = nil, handler: @escaping @Sendable (FileChanges) -> Void
@@ -114,18 +116,18 @@ extension WorkQueue {
         let source = SourceCore<DescriptorReadiness>(
             queue: core, level: level, receiver: receiver, merge: { $0.union($1) },
             handled: { _, ready in
-                // A descriptor in an error state is ready for that for ever.
+                // A descriptor in an error state stays ready for that forever.
                 guard !ready.contains(.failed) else { return }
-                // The loop has ended if it refuses: no more events come then.
+                // The loop refuses only after its end. No more events come then.
                 try? loop.submit { try? watched.watch?.update(events.watched) }
             })
         return PendingSource(core: source) { () throws(EventLoopError) in
             let watch = try loop.watchCopy(of: descriptor, for: events.watched) { outcome in
-                // Paused until the handler has run, which would else be told of the same readiness over and over.
+                // Paused until the handler has run. Else it would be told of the same readiness over and over.
                 try? watched.watch?.update([])
                 source.happened(DescriptorReadiness(outcome))
             }
-            // Here, so that the first event finds it.
+            // Set here, so that the first event finds the watch.
             watched.set(watch)
             source.onCancel {
                 watched.set(nil)
@@ -135,7 +137,7 @@ extension WorkQueue {
     }
 }
 
-/// The watch of a descriptor's source, for the handlers that pause it and let it go on.
+/// The watch of a descriptor's source, for the handlers that pause and continue it.
 final class WatchedDescriptor: Sendable {
     private let state = Lock<DescriptorWatch?>(nil)
 

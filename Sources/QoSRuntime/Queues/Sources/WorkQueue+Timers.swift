@@ -3,15 +3,16 @@ public import QoSCore
 extension WorkQueue {
     /// Makes a timer whose handler runs on the queue, detached (rule B10).
     ///
-    /// It never fires early. Firings that the handler did not come to are merged: its next call says how many they were.
+    /// It never fires early. Firings during a slow handler are merged: its next call gets their number.
     ///
     /// - Parameters:
-    ///   - delay: until it fires first; 0 or less fires at once.
-    ///   - interval: between firings, counted from the first deadline, so that no lateness adds up; `nil` fires once. At least
-    ///     a microsecond; less is taken for that.
-    ///   - tolerance: how much later it may fire; `nil` leaves it to the level's class (rule S6).
+    ///   - delay: the time until the first firing; 0 or less fires at once.
+    ///   - interval: the time between firings, counted from the first deadline, so no lateness adds up; `nil` fires
+    ///     once. At least a microsecond; a smaller interval counts as one.
+    ///   - tolerance: how much later the timer may fire; `nil` leaves it to the level's class (rule S6).
     ///   - level: the handler's own level.
-    ///   - onShutdown: what becomes of a call of the handler that waits when the scheduler is shut down; the timer itself ends then.
+    ///   - onShutdown: what happens to a waiting call of the handler when the scheduler is shut down. The timer itself
+    ///     ends then.
     ///   - handler: gets the number of firings since its last call.
     public func makeTimer(
         after delay: Duration, repeating interval: Duration? = nil, tolerance: Duration? = nil, level: QoSLevel? = nil,
@@ -21,9 +22,11 @@ extension WorkQueue {
             TimerCourse(after: delay, repeating: interval, tolerance: tolerance), level, onShutdown, .handler(handler))
     }
 
-    /// The firings of a timer, as ``makeTimer(after:repeating:tolerance:level:onShutdown:handler:)`` makes it, to be awaited.
+    /// Returns the firings of a timer as a sequence. ``makeTimer(after:repeating:tolerance:level:onShutdown:handler:)``
+    /// describes the timer.
     ///
-    /// The timer ends with the loop that awaits it. Firings beside a slow loop are merged: its next element counts them.
+    /// The timer ends with the loop that awaits it. If the loop is slow, firings are merged: its next element counts
+    /// them.
     public func timerEvents(
         after delay: Duration, repeating interval: Duration? = nil, tolerance: Duration? = nil, level: QoSLevel? = nil
     ) -> AsyncStream<Int> {
@@ -43,7 +46,7 @@ extension WorkQueue {
             unsaid: timer.passed,
             handled: { source, _ in
                 timer.handled(by: source)
-                // A sequence of one firing ends with it.
+                // A sequence of one firing ends with that firing.
                 if case .stream = receiver, course.interval == nil { source.cancel() }
             })
         source.onCancel { [unowned source] in timer.cancel(source) }

@@ -1,10 +1,10 @@
 import QoSKernel
 
-/// Brings events to a handler on a queue, from when it is made until it is cancelled or released.
+/// Brings events to a handler on a queue, from its creation until it is cancelled or released.
 ///
-/// Handlers are detached (rule B10): they run at the queue's level, or at the one that the source was made with. Calls follow
-/// one another; what happens before the handler has run is merged into its next call. With the scheduler's end no more
-/// events come.
+/// Handlers are detached (rule B10): they run at the queue's level, or at the level given when the source was made.
+/// Calls follow one another. Events before the handler has run are merged into its next call. After the scheduler's end
+/// no more events come.
 ///
 /// Threading: any thread.
 public final class WorkSource: Sendable {
@@ -13,7 +13,7 @@ public final class WorkSource: Sendable {
     /// Whether the release of this object ends the source.
     private let isOwner: Bool
 
-    /// - Parameter core: begins to be kept by its scheduler.
+    /// - Parameter core: its scheduler keeps it from now on.
     init(_ core: some CancellableSource) {
         self.core = core
         isOwner = true
@@ -37,12 +37,12 @@ public final class WorkSource: Sendable {
     /// }
     /// ```
     ///
-    /// The source does not live longer for it.
+    /// The value does not extend the source's life.
     public static var current: WorkSource? {
         SourceEntry.currentSource.map { WorkSource(running: $0) }
     }
 
-    /// Ends the source: no call of the handler begins after this returned; one that has begun goes on.
+    /// Ends the source. No call of the handler begins after the return. A call that has begun goes on.
     public func cancel() {
         core.cancel()
     }
@@ -50,25 +50,27 @@ public final class WorkSource: Sendable {
     /// Whether the source has ended.
     public var isCancelled: Bool { core.isCancelled }
 
-    /// Lets no further call of the handler begin until ``resume()``, as often as this was called. A call that has begun goes on.
+    /// Prevents further calls of the handler until ``resume()`` was called as often as this. A call that has begun goes
+    /// on.
     ///
-    /// Events are merged meanwhile; the deadlines of a timer are counted.
+    /// Meanwhile events are merged, and the deadlines of a timer are counted.
     public func suspend() {
         core.suspend()
     }
 
-    /// Takes one ``suspend()`` back.
+    /// Takes back one ``suspend()``.
     ///
     /// - Throws: ``WorkQueueError/sourceNotSuspended``.
     public func resume() throws(WorkQueueError) {
         guard core.resume() else { throw .sourceNotSuspended }
     }
 
-    /// Sets a timer anew, also one that has fired. Firings that its handler was not called for are dropped.
+    /// Sets a timer anew, even one that has fired. Firings for which its handler was not called are dropped.
     ///
     /// - Parameters:
-    ///   - delay: until the timer fires first; 0 or less fires at once.
-    ///   - interval: between firings; `nil` fires once. At least a microsecond; less is taken for that.
+    ///   - delay: the time until the first firing; 0 or less fires at once.
+    ///   - interval: the time between firings; `nil` fires once. At least a microsecond; a smaller interval counts as
+    ///     one.
     ///   - tolerance: how much later the timer may fire; `nil` leaves it to the level's class (rule S6).
     /// - Throws: ``WorkQueueError/sourceIsNoTimer``.
     public func schedule(
@@ -79,14 +81,14 @@ public final class WorkSource: Sendable {
         timer.set(TimerCourse(after: delay, repeating: interval, tolerance: tolerance), for: source)
     }
 
-    /// Does something at the source's end, also at that of its scheduler.
+    /// Runs a closure at the source's end, or at that of its scheduler.
     func onCancel(_ body: @escaping @Sendable () -> Void) {
         core.onCancel(body)
     }
 }
 
 extension TimerCourse {
-    /// The deadlines from now on.
+    /// Makes the deadlines from now on.
     init(after delay: Duration, repeating interval: Duration?, tolerance: Duration?) {
         self.init(
             first: MonotonicClock.nanoseconds().addingSaturating(delay.clampedNanoseconds),
