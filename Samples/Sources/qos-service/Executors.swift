@@ -3,7 +3,6 @@ internal import Foundation
 internal import Glibc
 internal import QoSCore
 internal import QoSRuntime
-internal import Synchronization
 
 // Everything that decides where work runs, and how signals arrive, is in this file.
 
@@ -74,57 +73,31 @@ func schedulerSnapshot() -> SchedulerSnapshot? {
     QoSProcess.scheduler?.snapshot
 }
 
-/// A task of its own in the pool of a class, whose end is waited for through a continuation.
-///
-/// Not a child task, and not `task.value`: a task of high priority that waits for another one in these ways raises it
-/// to its own priority, so background work that the service waits for would no longer be background work.
+/// Runs `body` in a task of its own in the pool of a class. The wait does not raise it, so background work that the
+/// service waits for stays background work.
 private func run<Value: Sendable>(
     at qosClass: QoSClass,
     _ body: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {
-    let cancellation = Cancellation()
-    let executor = QoSProcess.scheduler?.executor(for: qosClass)
-    return try await withTaskCancellationHandler {
-        try await withCheckedThrowingContinuation { continuation in
-            let task = Task(executorPreference: executor, priority: qosClass.taskPriority) {
-                do {
-                    continuation.resume(returning: try await body())
-                } catch {
-                    continuation.resume(throwing: error)
-                }
-            }
-            cancellation.aim(at: task)
-        }
-    } onCancel: {
-        cancellation.cancel()
-    }
+    guard let scheduler = QoSProcess.scheduler else { return try await runOnSwift(at: qosClass.taskPriority, body) }
+    return try await scheduler.run(at: qosClass, operation: body)
 }
 
-/// Passes a cancellation on to a task that is made later or was made before.
-private final class Cancellation: Sendable {
-    private enum State {
-        case idle
-        case aimed(Task<Void, Never>)
-        case cancelled
+/// The same on Swift's default executor. `task.value` would raise the task, so it is asked only after the end, or to end
+/// a cancelled task.
+private func runOnSwift<Value: Sendable>(
+    at priority: TaskPriority,
+    _ body: @escaping @Sendable () async throws -> Value
+) async throws -> Value {
+    let (waiting, end) = AsyncStream.makeStream(of: Void.self)
+    let task = Task(priority: priority) {
+        defer { end.finish() }
+        return try await body()
     }
-
-    private let state = Mutex(State.idle)
-
-    func aim(at task: Task<Void, Never>) {
-        let isCancelled = state.withLock { state in
-            if case .cancelled = state { return true }
-            state = .aimed(task)
-            return false
-        }
-        if isCancelled { task.cancel() }
-    }
-
-    func cancel() {
-        let task = state.withLock { state -> Task<Void, Never>? in
-            defer { state = .cancelled }
-            guard case .aimed(let task) = state else { return nil }
-            return task
-        }
-        task?.cancel()
+    return try await withTaskCancellationHandler {
+        for await _ in waiting {}
+        return try await task.value
+    } onCancel: {
+        task.cancel()
     }
 }

@@ -12,6 +12,8 @@ extension QoSScheduler {
     /// `Task(executorPreference: scheduler.executor(for: .background)) { … }` runs in the same pool, but takes the priority of the code
     /// that makes it: made on the main thread it is recorded at userInitiated. So are the tasks that it makes itself without an executor.
     ///
+    /// To wait for the work without promoting it, use ``run(at:name:promotes:operation:)``.
+    ///
     /// - Parameters:
     ///   - qosClass: The class of the task, until something of a higher class waits for it (rule I4).
     ///   - name: What the task is called in reports; `nil` for nothing.
