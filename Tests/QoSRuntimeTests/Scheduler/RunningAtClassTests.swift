@@ -1,4 +1,5 @@
 import QoSCore
+import QoSKernelTestSupport
 import QoSRuntimeTestSupport
 import Testing
 
@@ -161,5 +162,33 @@ struct RunningAtClassTests {
             release.open()
             #expect(await quiet.value == Sight(pool: .background, priority: .background, level: .background))
         }
+    }
+
+    @Test(
+        "I4 run(at:) raises a running operation whose caller is raised, only if it says so", .needsKnownLayout,
+        arguments: [SimulatedSchedulingCalls.Rights.all, .none])
+    func running(rights: SimulatedSchedulingCalls.Rights) async throws {
+        var configuration = QoSScheduler.Configuration(
+            processors: 4, workers: [.background: 2], detectsBlocking: false)
+        configuration.schedulingCalls = SimulatedSchedulingCalls(rights: rights)
+        let scheduler = try QoSScheduler(configuration: configuration)
+        let (quietBegun, promotedBegun, isOver) = (Gate(), Gate(), Gate())
+        let callers = [(false, quietBegun), (true, promotedBegun)].map { promotes, begun in
+            scheduler.startDetachedTask(at: .background) {
+                await scheduler.run(at: .background, promotes: promotes) {
+                    begun.open()
+                    while !isOver.isOpen {}
+                    return Task.currentPriority
+                }
+            }
+        }
+        await quietBegun.passed()
+        await promotedBegun.passed()
+        for caller in callers { caller.escalatePriority(to: .high) }
+        while scheduler.snapshot.runningPromoted == 0 { await Task.yield() }
+        isOver.open()
+        #expect(await callers[0].value == .background)
+        #expect(await callers[1].value == .high)
+        try await scheduler.shutdown()
     }
 }
