@@ -45,15 +45,36 @@ need_build_tools() {
     need_packages libuv1-dev libsqlite3-dev pkg-config
 }
 
-# Builds the package and sets `modules`: the compiler's options for a file that imports its modules.
+# The documentation catalogs: one for each public module, with its name.
+# shellcheck disable=SC2034 # the scripts that source this use it
+catalogs=("$root"/Sources/*/*.docc "$root"/Sources/Integrations/*/*.docc)
+
+# Builds the package and sets `modules`: the compiler's options for a file that imports its modules. Sets `products` and
+# `tools`: the folders of what was built and of the toolchain.
 build_modules() {
     swift build
-    local products
     products=$(swift build --show-bin-path)
+    tools=$(dirname "$(readlink -f "$(command -v swift)")")
     # shellcheck disable=SC2034 # the scripts that source this use it
     modules=(
         -I "$products/Modules"
         -Xcc "-fmodule-map-file=$products/CQoSShims.build/module.modulemap"
         -Xcc "-fmodule-map-file=$root/Sources/C/CLibUV/module.modulemap"
     )
+}
+
+# Writes the symbol graphs of a module's public declarations, and sets `symbols`: their folder. Those of an earlier call
+# stay until the module is built again. `build_modules` comes before.
+extract_symbols() {
+    local module=$1 built triple
+    symbols=$products/SymbolGraphs/$module
+    if [ -e "$symbols/$module.symbols.json" ]; then
+        built=$(find "$products/Modules" -name "$module.swift*" -newer "$symbols/$module.symbols.json")
+        [ -n "$built" ] || return 0
+    fi
+    rm -rf "$symbols"
+    mkdir -p "$symbols"
+    triple=$(swift -print-target-info | sed -n 's/^ *"unversionedTriple": "\(.*\)",$/\1/p' | head -n 1)
+    "$tools/swift-symbolgraph-extract" -module-name "$module" -target "$triple" "${modules[@]}" \
+        -minimum-access-level public -skip-synthesized-members -output-dir "$symbols"
 }

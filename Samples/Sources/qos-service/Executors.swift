@@ -3,7 +3,6 @@ internal import Foundation
 internal import Glibc
 internal import QoSCore
 internal import QoSRuntime
-internal import Synchronization
 
 // This file contains every decision about where work runs, and how signals arrive.
 
@@ -76,57 +75,31 @@ func schedulerSnapshot() -> SchedulerSnapshot? {
     QoSProcess.scheduler?.snapshot
 }
 
-/// Runs a separate task in the pool of a class, and waits for its end through a continuation.
-///
-/// It is not a child task, and the wait does not use `task.value`. In both cases a waiting task of high priority raises
-/// the other one to its own priority. Background work would then no longer be background work.
+/// Runs `body` in a task of its own in the pool of a class. The wait does not raise it, so background work that the
+/// service waits for stays background work.
 private func run<Value: Sendable>(
     at qosClass: QoSClass,
     _ body: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {
-    let cancellation = Cancellation()
-    let executor = QoSProcess.scheduler?.executor(for: qosClass)
-    return try await withTaskCancellationHandler {
-        try await withCheckedThrowingContinuation { continuation in
-            let task = Task(executorPreference: executor, priority: qosClass.taskPriority) {
-                do {
-                    continuation.resume(returning: try await body())
-                } catch {
-                    continuation.resume(throwing: error)
-                }
-            }
-            cancellation.aim(at: task)
-        }
-    } onCancel: {
-        cancellation.cancel()
-    }
+    guard let scheduler = QoSProcess.scheduler else { return try await runOnSwift(at: qosClass.taskPriority, body) }
+    return try await scheduler.run(at: qosClass, operation: body)
 }
 
-/// Passes a cancellation on to a task that is made earlier or later.
-private final class Cancellation: Sendable {
-    private enum State {
-        case idle
-        case aimed(Task<Void, Never>)
-        case cancelled
+/// The same on Swift's default executor. `task.value` would raise the task, so it is asked only after the end, or to end
+/// a cancelled task.
+private func runOnSwift<Value: Sendable>(
+    at priority: TaskPriority,
+    _ body: @escaping @Sendable () async throws -> Value
+) async throws -> Value {
+    let (waiting, end) = AsyncStream.makeStream(of: Void.self)
+    let task = Task(priority: priority) {
+        defer { end.finish() }
+        return try await body()
     }
-
-    private let state = Mutex(State.idle)
-
-    func aim(at task: Task<Void, Never>) {
-        let isCancelled = state.withLock { state in
-            if case .cancelled = state { return true }
-            state = .aimed(task)
-            return false
-        }
-        if isCancelled { task.cancel() }
-    }
-
-    func cancel() {
-        let task = state.withLock { state -> Task<Void, Never>? in
-            defer { state = .cancelled }
-            guard case .aimed(let task) = state else { return nil }
-            return task
-        }
-        task?.cancel()
+    return try await withTaskCancellationHandler {
+        for await _ in waiting {}
+        return try await task.value
+    } onCancel: {
+        task.cancel()
     }
 }

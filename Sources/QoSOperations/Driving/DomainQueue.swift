@@ -14,4 +14,14 @@ struct DomainQueue: Sendable {
     var expected: Int?
     var observers: [UInt64: AsyncStream<QueueProgress>.Continuation] = [:]
     var lastObserver: UInt64 = 0
+
+    /// The numbers for the queue's observers.
+    var progress: QueueProgress { QueueProgress(added: added, finished: finished, expected: expected) }
+
+    /// A message to the queue's observers.
+    ///
+    /// - Parameter isLast: whether the queue is gone, and no further message follows.
+    func report(isLast: Bool = false) -> QueueProgress.Report {
+        QueueProgress.Report(progress: progress, observers: Array(observers.values), isLast: isLast)
+    }
 }

@@ -143,7 +143,9 @@ struct DomainState: Sendable {
 
     private mutating func count(endIn queue: OperationQueueID, _ actions: inout DomainActions) {
         queues[Int(queue.index)]?.finished += 1
-        if let record = queues[Int(queue.index)], !record.observers.isEmpty { actions.observers.append(.init(record)) }
+        if let record = queues[Int(queue.index)], !record.observers.isEmpty {
+            actions.observers.append(record.report())
+        }
     }
 
     // MARK: Effects
@@ -216,7 +218,7 @@ struct DomainState: Sendable {
     mutating func remove(_ queue: OperationQueueID, _ actions: inout DomainActions) {
         if let record = queues[Int(queue.index)] {
             actions.released.append(record.scheduler)
-            actions.observers.append(.init(record, isLast: true))
+            actions.observers.append(record.report(isLast: true))
         }
         queues[Int(queue.index)] = nil
     }

@@ -156,6 +156,6 @@ extension DomainState {
     }
 
     fileprivate func reportAdded(to queue: OperationQueueID, _ actions: inout DomainActions) {
-        if let record = self[queue], !record.observers.isEmpty { actions.observers.append(.init(record)) }
+        if let record = self[queue], !record.observers.isEmpty { actions.observers.append(record.report()) }
     }
 }

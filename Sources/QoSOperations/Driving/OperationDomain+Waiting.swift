@@ -56,7 +56,7 @@ extension OperationDomain {
         let remedy = "a thread of a pool sleeps for an operation: await value or finished() instead"
         switch awaited {
         case .operation(let operation):
-            let level = operation.effectiveLevel
+            let level = level(of: operation)
             return {
                 InversionDetection.reportSleep(
                     for: "the end of operation '\(operation.name)'", holder: "operation '\(operation.name)'", at: level,

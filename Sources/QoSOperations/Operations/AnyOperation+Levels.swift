@@ -16,11 +16,4 @@ extension AnyOperation {
         get { OperationDomain.shared.look { _ in record.requested } }
         set { OperationDomain.shared.setLevel(newValue, of: self) }
     }
-
-    /// The level at which the operation waits, runs or ran, promotions included; `nil` before it has one.
-    public var effectiveLevel: QoSLevel? { OperationDomain.shared.level(of: self) }
-
-    package var standing: (level: QoSLevel?, begunAt: QoSClass?) {
-        OperationDomain.shared.look { ($0.level(of: self), record.runner?.taskClass) }
-    }
 }

@@ -21,23 +21,11 @@ public struct QueueProgress: Sendable, Hashable {
         self.expected = expected
     }
 
-    init(_ queue: DomainQueue?) {
-        added = queue?.added ?? 0
-        finished = queue?.finished ?? 0
-        expected = queue?.expected
-    }
-
     /// A message to a queue's observers, sent outside of the lock.
     struct Report: Sendable {
-        private let progress: QueueProgress
-        private let observers: [AsyncStream<QueueProgress>.Continuation]
-        private let isLast: Bool
-
-        init(_ queue: DomainQueue, isLast: Bool = false) {
-            progress = QueueProgress(queue)
-            observers = Array(queue.observers.values)
-            self.isLast = isLast
-        }
+        let progress: QueueProgress
+        let observers: [AsyncStream<QueueProgress>.Continuation]
+        let isLast: Bool
 
         func send() {
             for observer in observers {

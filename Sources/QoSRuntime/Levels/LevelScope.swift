@@ -31,6 +31,23 @@ struct LevelScope: Sendable {
         given = (QoSLevel(qosClass), Self.recordedClass)
     }
 
+    /// Within a task that was made for a class. A raise of the task raises the level, also if it came before the task
+    /// began. The activity stays.
+    private init(ofTaskAt qosClass: QoSClass) {
+        activity = Self.current?.activity
+        given = (QoSLevel(qosClass), qosClass)
+    }
+
+    /// Runs a body in a task that was made for a class, with the level of that class. Scopes around the task's creation
+    /// give it none.
+    nonisolated(nonsending) static func withinTask<Success, Failure: Error>(
+        at qosClass: QoSClass, _ body: nonisolated(nonsending) () async throws(Failure) -> Success
+    ) async throws(Failure) -> Success {
+        // Without a scope, the task's executor says the level.
+        guard current?.given != nil else { return try await body() }
+        return try await $current.bound(to: LevelScope(ofTaskAt: qosClass), body)
+    }
+
     /// The class of the calling task's priority; `nil` outside of tasks.
     static var recordedClass: QoSClass? {
         ConcurrencyRuntime.priorityOfCurrentTask.flatMap(QoSClass.init(rawPriority:))

@@ -13,6 +13,8 @@ extension QoSScheduler {
     /// priority of the code that makes it. If it is made on the main thread, it is recorded at userInitiated. So are
     /// the tasks that it makes without an executor.
     ///
+    /// To wait for the work without promoting it, use ``run(at:name:promotes:operation:)``.
+    ///
     /// - Parameters:
     ///   - qosClass: The class of the task, until work of a higher class waits for it (rule I4).
     ///   - name: The task's name in reports; `nil` for none.

@@ -35,6 +35,13 @@ public class AnyOperation: CurrentWork, @unchecked Sendable {
     /// The name for errors, logs and lists.
     public var name: String { givenName ?? "operation" }
 
+    /// The level at which the operation waits, runs or ran, promotions included; `nil` before it has one.
+    public var effectiveLevel: QoSLevel? { OperationDomain.shared.level(of: self) }
+
+    package var standing: (level: QoSLevel?, begunAt: QoSClass?) {
+        OperationDomain.shared.look { ($0.level(of: self), record.runner?.taskClass) }
+    }
+
     // MARK: What an operation with a result adds
 
     /// Runs a body in the context of the code that made the operation (rules X1, X2). It serves the operation's body,

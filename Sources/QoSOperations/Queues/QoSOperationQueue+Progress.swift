@@ -1,7 +1,7 @@
 extension QoSOperationQueue {
     /// The progress of the queue.
     public var progress: QueueProgress {
-        OperationDomain.shared.look { state in QueueProgress(state[id]) }
+        OperationDomain.shared.look { state in state[id]?.progress ?? QueueProgress(added: 0, finished: 0) }
     }
 
     /// The expected number of operations in all, for ``progress`` only; `nil` counts the added ones.
@@ -10,7 +10,7 @@ extension QoSOperationQueue {
         set {
             OperationDomain.shared.change { state, actions in
                 state[id]?.expected = newValue
-                if let record = state[id], !record.observers.isEmpty { actions.observers.append(.init(record)) }
+                if let record = state[id], !record.observers.isEmpty { actions.observers.append(record.report()) }
             }
         }
     }
@@ -26,7 +26,7 @@ extension QoSOperationQueue {
             let number = (state[id]?.lastObserver ?? 0) + 1
             state[id]?.lastObserver = number
             state[id]?.observers[number] = continuation
-            return (number, QueueProgress(state[id]))
+            return (number, state[id]?.progress ?? QueueProgress(added: 0, finished: 0))
         }
         continuation.onTermination = { [weak self] _ in
             guard let self else { return }
