@@ -27,10 +27,10 @@ struct LockRaise: Sendable {
     func perform() -> String? {
         switch means {
         case .thread(let thread):
-            return thread.raise()
+            return Self.raise(thread)
         case .awaited(let thread, let awaiting, let level):
             awaiting.awaited.raised(to: level)
-            return thread?.raise()
+            return thread.flatMap(Self.raise)
         case .task(let task, let qosClass):
             ConcurrencyRuntime.escalateAndRelease(task, to: qosClass)
             // Makes the scheduler look for the task, wherever it waits.
@@ -39,5 +39,11 @@ struct LockRaise: Sendable {
         case .impossible:
             return "a child task of an async let cannot be raised: use a task group or an unstructured task"
         }
+    }
+
+    /// The thread may give back what it is raised for meanwhile. It then leaves the removal of its raise to this look.
+    private static func raise(_ thread: ThreadRaise) -> String? {
+        defer { LockRegistry.shared.tidy(thread) }
+        return thread.raise()
     }
 }

@@ -80,10 +80,13 @@ extension LockRegistry {
     private func mayGiveUp(_ party: LockParty) -> Bool { entry(of: party)?.awaiting?.awaited.mayBeGivenUp ?? false }
 
     /// Passes on a raise by a thread that began to wait for this one earlier. That thread did not know this wait yet.
+    ///
+    /// Also where the wait's own level is as high: the level may have risen with that raise, after the target had been
+    /// submitted at the lower one.
     private func handOn(_ party: LockParty, to awaiting: ThreadAwaiting) {
         let inherited = with(party) { entry in
             let record = entry.record
-            guard let own = record.wait?.own, record.inherited > own else { return LevelCode.none }
+            guard record.wait != nil, record.inherited != .none else { return LevelCode.none }
             awaiting.note(record.inherited)
             return record.inherited
         }

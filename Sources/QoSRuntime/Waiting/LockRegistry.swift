@@ -162,10 +162,10 @@ final class LockRegistry: Sendable {
         parties.flatMap { shard in shard.value.withLock { $0.all.values.compactMap(\.raise) } }
     }
 
-    /// Whether no thread waits and none is raised. For tests.
-    var isEmpty: Bool {
-        parties.allSatisfy { shard in shard.value.withLock { $0.all.isEmpty } }
-            && mutexes.allSatisfy { shard in shard.value.withLock { $0.isEmpty } }
+    /// The records of parties and the lines of mutexes; empty if no thread waits and none is raised. For tests.
+    var contents: [String] {
+        parties.flatMap { shard in shard.value.withLock { $0.all.map { "\($0.key): \($0.value)" } } }
+            + mutexes.flatMap { shard in shard.value.withLock { $0.map { "\($0.key): \($0.value)" } } }
     }
 
     /// Returns the name of a party's awaited resource; `nil` if it is not known.
