@@ -1,8 +1,8 @@
 public import QoSCore
 import QoSRuntime
 
-// SAFETY: `body` and `result` belong to the runner from the start of the operation to its end. Before that, the thread
-// that ends the operation touches them under the domain's lock. Afterwards the result does not change, and its readers
+// SAFETY: `body` and `stored` belong to the runner from the start of the operation to its end. Before that, the thread
+// that ends the operation touches them under the domain's lock. Afterwards `stored` does not change, and its readers
 // have seen the end under the lock.
 /// A piece of asynchronous work that runs once, in an operation queue, after its dependencies.
 ///

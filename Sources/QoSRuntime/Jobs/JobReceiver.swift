@@ -10,6 +10,6 @@ class JobReceiver: @unchecked Sendable {
         self.qosClass = qosClass
     }
 
-    /// Queues a job.
-    func enqueue(_ job: UnownedJob) {}
+    /// Queues a job. A subclass overrides it: else the job would be lost.
+    func enqueue(_ job: UnownedJob) { preconditionFailure("an executor queues its jobs itself") }
 }

@@ -50,13 +50,13 @@ class PoolEntry: CurrentWork, @unchecked Sendable {
     ///
     /// - Parameter rank: the rank of the pool's class; `nil` for a thread that is no worker, when the scheduler is
     ///   closed.
-    func reached(inPoolOf rank: Int?) {}
+    func reached(inPoolOf rank: Int?) { preconditionFailure("an entry of a work queue overrides it") }
 
     /// Adds the entry to its queue, because its delay is over.
-    func delayEnded() {}
+    func delayEnded() { preconditionFailure("an entry of a work queue overrides it") }
 
     /// Tells the entry that work of a level waits for it.
-    func raised(to level: LevelCode) {}
+    func raised(to level: LevelCode) { preconditionFailure("an entry of a work queue overrides it") }
 
     // MARK: Level
 

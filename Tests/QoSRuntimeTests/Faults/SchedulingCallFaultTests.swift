@@ -4,6 +4,7 @@ import QoSKernel
 import QoSKernelTestSupport
 import QoSRuntimeTestSupport
 import QoSTesting
+import Synchronization
 import Testing
 
 @testable import QoSRuntime
@@ -108,6 +109,30 @@ struct SchedulingCallFaultTests {
                 await Task(executorPreference: scheduler.executor(for: qosClass)) {}.value
             }
         }
+    }
+
+    @Test("a worker that ends its raised job after its scheduler has closed is hurried all the same")
+    func hurriedAfterRaise() async throws {
+        let calls = SimulatedSchedulingCalls(rights: .all)
+        let scheduler = try QoSScheduler(configuration: configuration(calls))
+        let (begun, isOver) = (Gate(), Gate())
+        let ids = Collected<ThreadID>()
+        let running = Task(executorPreference: scheduler.executor, priority: .background) {
+            ids.append(.current)
+            begun.open()
+            while !isOver.isOpen {}
+        }
+        await begun.passed()
+        scheduler.raise(running, to: .userInteractive)
+        while scheduler.snapshot.runningPromoted == 0 { await Task.yield() }
+        // Closes at once, and leaves the worker behind.
+        _ = try await scheduler.shutdown(within: .zero)
+        isOver.open()
+        await running.value
+        let pool = unsafe scheduler.core.group.pools + QoSClass.background.rank
+        while unsafe !pool.pointee.workers[0].hasLeft.load(ordering: .acquiring) { await Task.yield() }
+        let expected = ClassEffects(.userInitiated, mode: .privileged, spread: NiceScope.current().spread)
+        #expect(try calls.scheduling(of: ids.all[0]) == expected.scheduling)
     }
 
     @Test(

@@ -45,7 +45,8 @@ extension ThreadsAndLocks {
             // Awaiting the task would raise it, too, and until the end of its job.
             await ended.passed()
             _ = await high.result
-            #expect(nice.all == [10, -8, 10])
+            let (own, raised) = (LockKernelStage.nice(.utility), LockKernelStage.nice(.userInitiated))
+            #expect(nice.all == [own, raised, own])
             try await scheduler.shutdown()
         }
 
@@ -104,7 +105,7 @@ extension ThreadsAndLocks {
             try await thread.value
             try await middle.value
             _ = try await high.value
-            #expect(nice.all == [-8])
+            #expect(nice.all == [LockKernelStage.nice(.userInitiated)])
         }
 
         @Test("I5 a thread of a pool that sleeps in a mutex is reported with both sides, and offered another way")

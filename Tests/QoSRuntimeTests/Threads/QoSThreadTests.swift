@@ -102,7 +102,7 @@ extension ThreadsAndLocks {
                 let thread = QoSThread(name: "legacy", level: .userInitiated) { () throws -> [QoSLevel?] in
                     if byPolicy { try QoSThread.setCurrentPolicy(.batch) } else { try QoSThread.setCurrentNice(7) }
                     #expect(throws: QoSThreadError.optedOut) { try QoSThread.setCurrent(.utility) }
-                    #expect(try stage.ownNice == (byPolicy ? -8 : 7))
+                    #expect(try stage.ownNice == (byPolicy ? LockKernelStage.nice(.userInitiated) : 7))
                     return [QoSThread.currentLevel, QoS.currentLevel]
                 }
                 try thread.start()
