@@ -9,9 +9,10 @@ struct ServiceBench: ParsableCommand {
         commandName: "service-bench",
         abstract: "Measures the sample's searches, by turns idle and indexing, on our executors and on Swift's.",
         discussion: """
-            Prints a line for each executor, rate and turn. It has the median and p99 of searches in milliseconds, idle \
-            and while all files are read again, their ratio, and the time of that pass. The corpus is generated, the same \
-            each time. No other program should load the machine.
+            Prints a line for each executor, rate and turn. It has the median and p99 of searches in milliseconds: idle, \
+            beside other processes that spin at SCHED_IDLE on every processor, and while all files are read again. Behind \
+            them stand the ratios of the p99 to the idle one, and the time of that pass. The executors take turns. The \
+            corpus is generated, the same each time. No other program should load the machine.
             """
     )
 
@@ -48,19 +49,21 @@ struct ServiceBench: ParsableCommand {
             try FileManager.default.setAttributes(rights, ofItemAtPath: place + "/state")
         }
         print(
-            "| executor | user | searches/s | idle p50 | idle p99 | indexing p50 | indexing p99 | p99 ratio | pass, s |"
-        )
-        print("|---|---|---|---|---|---|---|---|---|")
-        for executor in executor {
-            let service = try Service(
-                program: program,
-                folder: corpus.folder,
-                index: "\(place)/state/\(executor)",
-                executor: executor,
-                isUnprivileged: unprivileged
-            )
-            for rate in rate {
-                for turn in 0..<turns { try measure(service, corpus, rate, UInt64(turn + 1), executor) }
+            """
+            | executor | user | searches/s | idle p50 | idle p99 | spinners p99 | indexing p50 | indexing p99 \
+            | spinners/idle | indexing/idle | pass, s |
+            |---|---|---|---|---|---|---|---|---|---|---|
+            """)
+        for turn in 0..<turns {
+            for executor in executor {
+                let service = try Service(
+                    program: program,
+                    folder: corpus.folder,
+                    index: "\(place)/state/\(executor)",
+                    executor: executor,
+                    isUnprivileged: unprivileged
+                )
+                for rate in rate { try measure(service, corpus, rate, UInt64(turn + 1), executor) }
             }
         }
     }
@@ -70,6 +73,10 @@ struct ServiceBench: ParsableCommand {
         let queries = corpus.queries(Int(seconds * rate), seed: seed)
         try service.wait { $0.complete && $0.state == "idle" && $0.files == files }
         let idle = try load.run(queries, seconds: seconds)
+        let spinners = try Spinners()
+        let spinning = Result { try load.run(queries, seconds: seconds) }
+        spinners.stop()
+        let beside = try spinning.get()
         let before = try service.wait { $0.complete && $0.state == "idle" }.settled
         try corpus.touch()
         // A pass may have begun while the files were touched. The next one sees its files again.
@@ -99,7 +106,8 @@ struct ServiceBench: ParsableCommand {
         let user = unprivileged ? "unprivileged" : "own"
         func text(_ value: Double) -> String { String(format: "%.2f", value) }
         let figures = [
-            quantile(idle, 0.5), quantile(idle, 0.99), quantile(indexing, 0.5), quantile(indexing, 0.99),
+            quantile(idle, 0.5), quantile(idle, 0.99), quantile(beside, 0.99), quantile(indexing, 0.5),
+            quantile(indexing, 0.99), quantile(beside, 0.99) / quantile(idle, 0.99),
             quantile(indexing, 0.99) / quantile(idle, 0.99), watched.withLock { $0 },
         ]
         print("| \(name) | \(user) | \(Int(rate)) | \(figures.map(text).joined(separator: " | ")) |")

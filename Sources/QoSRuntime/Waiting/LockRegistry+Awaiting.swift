@@ -6,8 +6,15 @@ import QoSKernel
 // circles crosses locks and queues, and a raise goes on along both (rules I1, I2).
 
 extension LockRegistry {
+    /// The time of a wait after which the thread looks for a circle again. Nanoseconds.
+    private static let firstPatience: UInt64 = 20_000_000
+
     /// Blocks the calling thread until its target has ended, or until its wait is given up for a circle that closed
     /// later.
+    ///
+    /// A queue that is resumed, an item whose delay ends, or a new member of a group may close a circle while all its
+    /// threads sleep already. So a wait that lasts looks again after 20 ms, and each time after twice as long: a circle
+    /// is found before it has lasted as long as the wait before it, or 20 ms.
     ///
     /// - Parameters:
     ///   - wait: unparked at the end. The call may return before that.
@@ -22,15 +29,36 @@ extension LockRegistry {
         let awaiting = ThreadAwaiting(awaited, wait)
         let own = LevelCode(level)
         _ = begins(party, at: own, for: .awaited(id)) { $0.awaiting = awaiting }
-        try open(party, awaiting, neverEnds)
+        var isReported = false
+        try open(party, awaiting) { cycle in
+            neverEnds(cycle)
+            isReported = true
+        }
         handOn(party, to: awaiting)
         let task = ConcurrencyRuntime.currentTask
         if let task { beginExecution(of: task, by: id, at: own) }
-        wait.parker.park()
+        let circle = parkLooking(party, awaiting) { cycle in
+            if !isReported { neverEnds(cycle) }
+            isReported = true
+        }
         if let task { endExecution(of: task, by: id) }
-        let refusal = end(awaiting, of: party)
+        let refusal = circle ?? end(awaiting, of: party)
         settleCallingThread(id)
         if let refusal { throw refusal }
+    }
+
+    /// Parks the calling thread until its wait's token comes, and looks for a circle now and then.
+    ///
+    /// - Returns: the circle for which this wait was taken back.
+    private func parkLooking(
+        _ party: LockParty, _ awaiting: ThreadAwaiting, _ neverEnds: (Cycle) -> Void
+    ) -> Cycle? {
+        var patience = Self.firstPatience
+        while !awaiting.wait.parker.park(untilNanoseconds: MonotonicClock.nanoseconds().addingSaturating(patience)) {
+            patience = patience.addingSaturating(patience)
+            do throws(Cycle) { try open(party, awaiting, neverEnds) } catch { return error }
+        }
+        return nil
     }
 
     /// Opens the circle that a thread's wait closes, if there is one: gives up this wait, or another.
