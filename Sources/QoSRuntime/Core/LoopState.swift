@@ -8,12 +8,8 @@ final class LoopState {
     /// The workers' threads.
     var threads: [WorkerThread] = []
 
-    /// The times of the next and of the last look through the queues, monotonic nanoseconds.
-    var nextRescan: UInt64?
-    var lastRescan: UInt64 = 0
-
-    /// The time of the next look at the workers, monotonic nanoseconds.
-    var nextWatch: UInt64 = 0
+    /// The times of the looks through the queues and at the workers.
+    var looks = LookSchedule()
 
     /// The time at which affinity and quota are read next, monotonic nanoseconds.
     var nextTopology: UInt64 = 0

@@ -11,7 +11,7 @@ import Synchronization
 /// Threading: any thread. A submission takes no lock and allocates nothing.
 // SAFETY: none of its state changes; any thread may use the pools.
 @safe
-final class PoolExecutor: JobReceiver, TaskExecutor, @unchecked Sendable {
+final class PoolExecutor: JobReceiver, SleepingExecutor, @unchecked Sendable {
     let core: SchedulerCore
 
     /// The scheduler's pools, which live as long as `core`. A way through `core` would count references at each job.
@@ -140,14 +140,12 @@ final class PoolExecutor: JobReceiver, TaskExecutor, @unchecked Sendable {
         return ConcurrencyRuntime.task(of: job).flatMap(RaisedTasks.qosClass).map { max($0, qosClass) } ?? qosClass
     }
 
-    /// Submits a job at a given time.
-    ///
-    /// - Parameters:
-    ///   - deadline: monotonic nanoseconds.
-    ///   - tolerance: nanoseconds; `nil` uses the tolerance of the waiting task's class (rule S6).
-    func enqueue(_ job: UnownedJob, deadline: UInt64, tolerance: UInt64?, now: UInt64) {
+    /// Submits a job once a time has passed: by a timer of the calling task's pool, or by one of the loop.
+    func enqueue(_ job: UnownedJob, after delay: Duration, tolerance: Duration?) {
+        let now = MonotonicClock.nanoseconds()
         let window = TimerWindow(
-            deadline: deadline, now: now, tolerance: tolerance,
+            deadline: now.addingSaturating(delay.clampedNanoseconds), now: now,
+            tolerance: tolerance.map(\.clampedNanoseconds),
             of: qosClass ?? QoSClass(rawPriority: Task.currentPriority.rawValue) ?? .default)
         kept {
             if ConcurrencyRuntime.isResumption(job), core.addToPool(window, .job(job, executor: self)) { return }

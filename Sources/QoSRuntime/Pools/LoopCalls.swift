@@ -11,8 +11,8 @@ struct LoopCalls: ~Copyable {
     /// The number of workers that are not parked. Spinning is worthwhile only while they are fewer than the processors.
     let awake = Atomic<Int>(0)
 
-    /// Whether work waits behind busy workers, so that the loop has to look for raised tasks.
-    let backlogFlag = Atomic<Bool>(false)
+    /// The demand that the loop looks for raised tasks, because work waits behind busy workers.
+    let backlog = LoopDemand()
 
     /// Whether the raise of a running item of a work queue has changed since the loop's last look.
     let itemsChanged = Atomic<Bool>(false)
@@ -21,8 +21,8 @@ struct LoopCalls: ~Copyable {
     /// thread.
     let isLookingSlowly = Atomic<Bool>(false)
 
-    /// Whether the loop looks at the workers now and then.
-    let isWatching = Atomic<Bool>(false)
+    /// The demand that the loop looks at the workers now and then, because some are awake.
+    let watch = LoopDemand()
 
     init(loop: EventLoop) {
         self.loop = loop
@@ -31,9 +31,7 @@ struct LoopCalls: ~Copyable {
     /// Notes that work has been queued behind workers that are all busy. The loop begins to look through the queues.
     @inline(__always)
     func noteBacklog() {
-        if backlogFlag.load(ordering: .relaxed) { return }
-        backlogFlag.store(true, ordering: .sequentiallyConsistent)
-        loop.wake()
+        if backlog.make() { loop.wake() }
     }
 
     /// Notes that the raise of a running item of a work queue has changed. The loop looks at running work at least
@@ -52,9 +50,7 @@ struct LoopCalls: ~Copyable {
         if before >= width { noteBacklog() }
         // The work of this worker may wait for paused work.
         if before == 0, isLookingSlowly.load(ordering: .sequentiallyConsistent) { loop.wake() }
-        if isWatching.load(ordering: .relaxed) { return }
-        isWatching.store(true, ordering: .sequentiallyConsistent)
-        loop.wake()
+        if watch.make() { loop.wake() }
     }
 
     /// Notes that a worker parks, or leaves.

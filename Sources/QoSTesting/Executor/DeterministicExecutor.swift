@@ -1,12 +1,12 @@
-// The conformance to the library's scheduling executor is SPI in Swift 6.3: it is what `Task.sleep` asks for virtual time.
 internal import QoSCore
 internal import QoSRuntime
-@_spi(ExperimentalCustomExecutors) @_spi(ExperimentalScheduling) import _Concurrency
 
 /// An executor that gives jobs to a deterministic scheduler: at one class, or at that of each job's priority.
 ///
+/// `Task.sleep` asks it for virtual time.
+///
 /// Threading: any thread.
-final class DeterministicExecutor: TaskExecutor {
+final class DeterministicExecutor: SleepingExecutor {
     private let scheduler: DeterministicScheduler
     private let qosClass: QoSClass?
 
@@ -22,41 +22,16 @@ final class DeterministicExecutor: TaskExecutor {
         scheduler.add(VirtualJob(job: job, owner: .executor(self)), target)
     }
 
-    private func enqueue(_ job: UnownedJob, after delay: Duration, tolerance: Duration?) {
+    func enqueue(_ job: UnownedJob, after delay: Duration, tolerance: Duration?) {
         let sleeper = qosClass ?? QoSClass(rawPriority: Task.currentPriority.rawValue) ?? .default
         let now = scheduler.now
         let window = TimerWindow(
-            deadline: now.advanced(by: delay).nanoseconds, now: now.nanoseconds,
+            deadline: now.advanced(by: delay.roundedUpToMilliseconds).nanoseconds, now: now.nanoseconds,
             tolerance: tolerance.map { UInt64(clamping: $0.schedulerNanoseconds) }, of: sleeper)
         scheduler.clock.call(within: window) {
             if ConcurrencyRuntime.isResumption(job) {
                 ConcurrencyRuntime.runResumption(job)
             } else {
-                self.enqueue(job)
-            }
-        }
-    }
-}
-
-extension DeterministicExecutor: SchedulingExecutor {
-    var asSchedulingExecutor: (any SchedulingExecutor)? { self }
-
-    func enqueue<C: Clock>(
-        _ job: consuming ExecutorJob, at instant: C.Instant, tolerance: C.Duration?, clock: C
-    ) {
-        enqueue(job, after: clock.now.duration(to: instant), tolerance: tolerance, clock: clock)
-    }
-
-    func enqueue<C: Clock>(
-        _ job: consuming ExecutorJob, after delay: C.Duration, tolerance: C.Duration?, clock: C
-    ) {
-        let job = UnownedJob(job)
-        if let delay = delay as? Duration {
-            enqueue(job, after: delay.roundedUpToMilliseconds, tolerance: tolerance as? Duration)
-        } else {
-            // A clock with units of its own: only it knows how to wait.
-            Task.detached(executorPreference: self) {
-                try? await clock.sleep(until: clock.now.advanced(by: delay), tolerance: tolerance)
                 self.enqueue(job)
             }
         }

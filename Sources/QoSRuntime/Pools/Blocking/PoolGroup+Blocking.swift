@@ -20,10 +20,10 @@ extension PoolGroup {
             blocking.uncompensated.wrappingAdd(1, ordering: .relaxed)
             return false
         }
-        // A boost changes the class that counts the worker, under the same lock.
-        let admitted: AdmittedWorkers? = unsafe worker.pointee.boost.withLock { boost in
+        // A raise changes the class that counts the worker, under the same lock.
+        let admitted: AdmittedWorkers? = unsafe worker.pointee.boost.withLock { raise in
             guard unsafe worker.pointee.standing.load(ordering: .relaxed) == .counted else { return nil }
-            let counted = unsafe boost.flatMap(\.countedClass) ?? pool.pointee.qosClass
+            let counted = unsafe raise.countedClass ?? pool.pointee.qosClass
             unsafe worker.pointee.standing.store(.blocked(as: counted), ordering: .sequentiallyConsistent)
             // A worker that has ended its job before it could see this will not take it back.
             unsafe worker.pointee.running.synchronize()
@@ -48,12 +48,12 @@ extension PoolGroup {
     /// worker, or by the loop that sees the thread run.
     func workerUnblocked(_ worker: UnsafeMutablePointer<Worker>) {
         let pool = unsafe worker.pointee.pool
-        let admitted: AdmittedWorkers? = unsafe worker.pointee.boost.withLock { boost in
+        let admitted: AdmittedWorkers? = unsafe worker.pointee.boost.withLock { raise in
             guard let counted = unsafe worker.pointee.standing.load(ordering: .relaxed).blockedAs else { return nil }
             var admitted = admission.workerUnblocked(rank: counted.rank)
             // A raise may have come while the thread slept, without the right to raise the thread: from now on the
             // fence is of use.
-            unsafe admitted.add(raiseMissingFence(&boost, holder: pool.pointee.qosClass))
+            unsafe admitted.add(raiseMissingFence(&raise, of: worker, pool.pointee.qosClass))
             unsafe places.wakes(rank: pool.pointee.qosClass.rank, worker.pointee.index)
             // Not earlier: once a worker sees it taken back, it goes on, and may at once report that it is idle, and
             // park.
@@ -65,15 +65,6 @@ extension PoolGroup {
         blocking.ended()
         wake(admitted)
         unsafe observe(.workerUnblocked(worker.pointee.identity))
-    }
-
-    /// Puts up the missing fence of a raise: the worker was blocked, enough fences were up, or admission's lock was
-    /// taken.
-    private func raiseMissingFence(_ boost: inout WorkerBoost?, holder: QoSClass) -> AdmittedWorkers {
-        guard let raised = boost, case .fence(nil) = raised.means else { return AdmittedWorkers() }
-        let (fence, admitted) = admission.fenceRaised(upTo: raised.qosClass, holder: holder)
-        boost = WorkerBoost(qosClass: raised.qosClass, means: .fence(fence), endsWithLock: raised.endsWithLock)
-        return admitted
     }
 
     // MARK: The loop's look
@@ -91,10 +82,10 @@ extension PoolGroup {
         let thread = ThreadID(rawValue: unsafe worker.pointee.threadID.load(ordering: .relaxed))
         guard thread.rawValue != 0 else { return }
         let isBlocked = unsafe worker.pointee.isBlocked
-        if unsafe !isBlocked && worker.pointee.isBoosted.load(ordering: .relaxed) {
-            let admitted: AdmittedWorkers? = unsafe worker.pointee.boost.withLockIfAvailable { boost in
+        if unsafe !isBlocked && worker.pointee.boost.isUp.load(ordering: .relaxed) {
+            let admitted: AdmittedWorkers? = unsafe worker.pointee.boost.withLockIfAvailable { raise in
                 if unsafe worker.pointee.isBlocked { return AdmittedWorkers() }
-                return raiseMissingFence(&boost, holder: QoSClass(atRank: rank))
+                return unsafe raiseMissingFence(&raise, of: worker, QoSClass(atRank: rank))
             }
             if let admitted { wake(admitted) }
         }

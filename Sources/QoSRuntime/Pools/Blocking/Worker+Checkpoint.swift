@@ -17,8 +17,10 @@ extension Worker {
         guard !group.isClosed, !holdsTurn else { return }
         // The worker is promoted, or taken for blocked, under the same lock: each finds it counted, or waiting. Under
         // this lock no worker waits for admission's lock, because high threads take it.
-        let asked: Admission.Asked? = unsafe worker.pointee.boost.withLock { boost in
-            guard boost == nil, unsafe worker.pointee.standing.load(ordering: .relaxed) == .counted else { return nil }
+        let asked: Admission.Asked? = unsafe worker.pointee.boost.withLock { raise in
+            guard raise == .none, unsafe worker.pointee.standing.load(ordering: .relaxed) == .counted else {
+                return nil
+            }
             let asked = group.admission.workerAsked(rank: rank, waits: false)
             if asked.answer != .goesOn { unsafe beginWaiting(worker) }
             return asked

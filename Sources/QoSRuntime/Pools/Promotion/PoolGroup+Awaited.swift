@@ -17,7 +17,7 @@ extension PoolGroup {
     /// workers run jobs: another process may keep an awaited job off the processors.
     @inline(__always)
     func looksForAwaited(rank: Int) -> Bool {
-        calls.backlogFlag.load(ordering: .relaxed)
+        calls.backlog.isMade
             ? rank >= Self.lowestLooking : rank > 0 && calls.awake.load(ordering: .relaxed) > 1
     }
 

@@ -52,6 +52,8 @@ extension PoolGroup {
         var admitted = AdmittedWorkers()
         /// The class to which the worker was raised; `nil` when it was already as high, or could not be raised.
         var raisedTo: QoSClass?
+        /// Whether the worker sleeps at a checkpoint, and is to be woken.
+        var wakes = false
     }
 
     /// Wakes the admitted workers, and tells the observer. Any thread; under no lock.
@@ -76,7 +78,7 @@ extension PoolGroup {
                 }
                 if promotion.raisedTo != nil || !promotion.admitted.isEmpty { return promotion }
             }
-            guard unsafe worker.pointee.isBoosted.load(ordering: .acquiring) else { return Promotion() }
+            guard unsafe worker.pointee.boost.isUp.load(ordering: .acquiring) else { return Promotion() }
             let ofTask = unsafe worker.pointee.running.inspect { task in
                 ConcurrencyRuntime.livePriority(task).flatMap(QoSClass.init(rawPriority:))
             }
@@ -91,91 +93,73 @@ extension PoolGroup {
         _ worker: UnsafeMutablePointer<Worker>, from own: QoSClass, to needed: QoSClass
     ) -> AdmittedWorkers {
         let thread = ThreadID(rawValue: unsafe worker.pointee.threadID.load(ordering: .relaxed))
-        return unsafe worker.pointee.boost.withLock { boost in
-            guard let current = boost, current.qosClass > needed else { return AdmittedWorkers() }
-            // A lock's holder keeps its raise until it unlocks. A blocked worker is counted in no class, and the next
-            // look finds it.
-            if unsafe current.endsWithLock || worker.pointee.isBlocked { return AdmittedWorkers() }
-            var admitted = AdmittedWorkers()
-            switch current.means {
-            case .effects:
-                // Without the right to lower the thread, the raise lasts until the end of the job.
-                guard giveEffects(of: needed, to: thread) else { return AdmittedWorkers() }
+        return unsafe worker.pointee.boost.withLock { raise in
+            let actions = unsafe raise.lowered(to: needed, own: own, worker.pointee.presence) { qosClass in
+                guard giveEffects(of: qosClass, to: thread) else { return false }
                 if isClosedForAll { unsafe hurry(worker) }
-                admitted = admission.workerMoved(from: current.qosClass, to: needed)
-                boost = needed > own ? WorkerBoost(qosClass: needed, means: .effects) : nil
-            case .fence(let fence):
-                if let fence { admitted = admission.fenceLifted(fence) }
-                boost = nil
-                if needed > own {
-                    let (lowerFence, admit) = admission.fenceRaised(upTo: needed, holder: own)
-                    admitted.add(admit)
-                    boost = WorkerBoost(qosClass: needed, means: .fence(lowerFence))
-                }
+                return true
             }
-            // Last, because the worker may be counted elsewhere as soon as it has seen this.
-            if boost == nil { unsafe worker.pointee.isBoosted.store(false, ordering: .releasing) }
-            return admitted
+            return unsafe carryOut(actions, &raise, of: worker, own).admitted
         }
     }
 
     /// Raises the running work of a worker. The worker does not leave its job meanwhile.
     private func promote(
-        _ worker: UnsafeMutablePointer<Worker>, from own: QoSClass, to wanted: QoSClass, forLock: Bool = false
+        _ worker: UnsafeMutablePointer<Worker>, from own: QoSClass, to wanted: QoSClass,
+        for lifetime: WorkerRaise.Lifetime = .job
     ) -> Promotion {
         let thread = ThreadID(rawValue: unsafe worker.pointee.threadID.load(ordering: .relaxed))
-        var wakes = false
-        let promotion: Promotion = unsafe worker.pointee.boost.withLock { boost in
-            let endsWithLock = forLock && boost?.endsWithLock ?? true
-            if let present = boost, present.qosClass >= wanted {
-                boost?.endsWithLock = endsWithLock
-                return Promotion()
+        let promotion: Promotion = unsafe worker.pointee.boost.withLock { raise in
+            let actions = unsafe raise.raised(to: wanted, for: lifetime, own: own, worker.pointee.presence) {
+                giveEffects(of: $0, to: thread)
             }
-            if unsafe worker.pointee.isBlocked {
-                // The worker is counted in no class; when it runs again, the next look finds a raised task. No look
-                // finds a lock's holder: it gets its effects now, or its fence when it runs again, and is counted
-                // accordingly.
-                guard forLock else { return Promotion() }
-                let byEffects = giveEffects(of: wanted, to: thread)
-                guard byEffects || boost?.countedClass == nil else { return Promotion() }
-                var admitted = AdmittedWorkers()
-                if case .fence(let fence)? = boost?.means, let fence { admitted = admission.fenceLifted(fence) }
-                boost = WorkerBoost(
-                    qosClass: wanted, means: byEffects ? .effects : .fence(nil), endsWithLock: endsWithLock)
-                unsafe worker.pointee.standing.store(
-                    .blocked(as: byEffects ? wanted : own), ordering: .sequentiallyConsistent)
-                unsafe worker.pointee.isBoosted.store(true, ordering: .releasing)
-                noteRaised(own, byEffects: byEffects, forLock: forLock)
-                return Promotion(admitted: admitted, raisedTo: wanted)
+            let promotion = unsafe carryOut(actions, &raise, of: worker, own)
+            if promotion.raisedTo != nil {
+                noteRaised(own, byEffects: raise.countedClass != nil, forLock: lifetime == .lock)
             }
-            var admitted = AdmittedWorkers()
-            if unsafe worker.pointee.standing.load(ordering: .relaxed) == .atCheckpoint {
-                // The job is exempt from the wait (rule A3). If another thread has ended the wait, admission already
-                // counts the worker.
-                wakes = unsafe Worker.endWaiting(worker)
-                if wakes { admitted = admission.workerUnblocked(rank: own.rank) }
-                unsafe worker.pointee.standing.store(.counted, ordering: .sequentiallyConsistent)
-            }
-            // A job that is raised a second time keeps its means.
-            if case .fence(let fence)? = boost?.means, let fence { admitted.add(admission.fenceLifted(fence)) }
-            let from = boost?.countedClass ?? own
-            if giveEffects(of: wanted, to: thread) {
-                admitted.add(admission.workerMoved(from: from, to: wanted))
-                boost = WorkerBoost(qosClass: wanted, means: .effects, endsWithLock: endsWithLock)
-            } else {
-                let (fence, admit) = admission.fenceRaised(upTo: wanted, holder: own)
-                admitted.add(admit)
-                boost = WorkerBoost(qosClass: wanted, means: .fence(fence), endsWithLock: endsWithLock)
-            }
-            unsafe worker.pointee.isBoosted.store(true, ordering: .releasing)
-            noteRaised(own, byEffects: boost?.countedClass != nil, forLock: forLock)
-            return Promotion(admitted: admitted, raisedTo: wanted)
+            return promotion
         }
-        if wakes {
+        if promotion.wakes {
             workerWakes()
             unsafe worker.pointee.parker.unpark()
         }
         return promotion
+    }
+
+    /// Carries out the actions of an event. With the lock of the raise held.
+    private func carryOut(
+        _ actions: WorkerRaiseActions, _ raise: inout WorkerRaise, of worker: UnsafeMutablePointer<Worker>,
+        _ own: QoSClass
+    ) -> Promotion {
+        var promotion = Promotion(raisedTo: actions.raisedTo)
+        if actions.endsWait {
+            // The job is exempt from the wait (rule A3). If another thread has ended the wait, admission already counts
+            // the worker.
+            promotion.wakes = unsafe Worker.endWaiting(worker)
+            if promotion.wakes { promotion.admitted = admission.workerUnblocked(rank: own.rank) }
+            unsafe worker.pointee.standing.store(.counted, ordering: .sequentiallyConsistent)
+        }
+        if let fence = actions.lifted { promotion.admitted.add(admission.fenceLifted(fence)) }
+        switch actions.counted {
+        case nil: break
+        case .moved(let from, let to)?: promotion.admitted.add(admission.workerMoved(from: from, to: to))
+        case .blocked(let qosClass)?:
+            unsafe worker.pointee.standing.store(.blocked(as: qosClass), ordering: .sequentiallyConsistent)
+        }
+        if let ceiling = actions.raisesFence {
+            let (fence, admitted) = admission.fenceRaised(upTo: ceiling, holder: own)
+            raise.fenceRaised(fence)
+            promotion.admitted.add(admitted)
+        }
+        return promotion
+    }
+
+    /// Puts up the missing fence of a raise: the worker was blocked, enough fences were up, or admission's lock was
+    /// taken. With the lock of the raise held.
+    func raiseMissingFence(
+        _ raise: inout WorkerRaise, of worker: UnsafeMutablePointer<Worker>, _ own: QoSClass
+    ) -> AdmittedWorkers {
+        unsafe carryOut(raise.runs(), &raise, of: worker, own).admitted
     }
 
     private func noteRaised(_ own: QoSClass, byEffects: Bool, forLock: Bool) {
@@ -195,7 +179,7 @@ extension PoolGroup {
     ///
     /// - Returns: the promotion for ``settle(_:of:_:)``, once the caller has given back its locks.
     func raiseHolder(_ worker: UnsafeMutablePointer<Worker>, to wanted: QoSClass) -> Promotion {
-        unsafe promote(worker, from: worker.pointee.pool.pointee.qosClass, to: wanted, forLock: true)
+        unsafe promote(worker, from: worker.pointee.pool.pointee.qosClass, to: wanted, for: .lock)
     }
 
     /// Undoes a raise that was made only for a lock, because the lock has been given back. The worker's thread.
@@ -204,18 +188,26 @@ extension PoolGroup {
         if unsafe worker.pointee.isBlocked { unsafe workerUnblocked(worker) }
         // Counted anew under the lock under which it may be taken for blocked. If that has happened, the end of the job
         // undoes the raise.
-        let ended: (WorkerBoost, AdmittedWorkers)? = unsafe worker.pointee.boost.withLock { boost in
-            guard let present = boost, present.endsWithLock, unsafe !worker.pointee.isBlocked else { return nil }
-            boost = nil
-            unsafe worker.pointee.isBoosted.store(false, ordering: .releasing)
-            switch present.means {
-            case .effects: return (present, admission.workerMoved(from: present.qosClass, to: own))
-            case .fence(let fence): return (present, fence.map { admission.fenceLifted($0) } ?? AdmittedWorkers())
-            }
+        unsafe endRaise(of: worker, own) { unsafe $0.unlocked(own: own, worker.pointee.presence) }
+    }
+
+    /// Undoes the raise of a job that has ended. The worker's thread.
+    func endBoost(of worker: UnsafeMutablePointer<Worker>, qosClass own: QoSClass) {
+        unsafe endRaise(of: worker, own) { unsafe $0.ended(own: own, worker.pointee.presence) }
+    }
+
+    /// Undoes a raise by an event. The worker's thread.
+    private func endRaise(
+        of worker: UnsafeMutablePointer<Worker>, _ own: QoSClass, by event: (inout WorkerRaise) -> WorkerRaiseActions
+    ) {
+        let ended: (admitted: AdmittedWorkers, returnsToClass: Bool)? = unsafe worker.pointee.boost.withLock { raise in
+            let actions = event(&raise)
+            if actions.isEmpty { return nil }
+            return unsafe (carryOut(actions, &raise, of: worker, own).admitted, actions.returnsToClass)
         }
-        guard let (boost, admitted) = ended else { return }
-        if boost.countedClass != nil { unsafe returnToClass(worker, own) }
-        wake(admitted)
+        guard let ended else { return }
+        if ended.returnsToClass { unsafe returnToClass(worker, own) }
+        wake(ended.admitted)
     }
 
     /// Gives a raised worker the effects of its class again. Once the scheduler is closed, hurries the worker to its
@@ -244,27 +236,5 @@ extension PoolGroup {
         } catch {
             return false
         }
-    }
-
-    /// Undoes the raise of a job that has ended. The worker's thread.
-    func endBoost(of worker: UnsafeMutablePointer<Worker>, qosClass own: QoSClass) {
-        let end: (boost: WorkerBoost, admitted: AdmittedWorkers)? = unsafe worker.pointee.boost.withLock { boost in
-            unsafe worker.pointee.isBoosted.store(false, ordering: .releasing)
-            guard let ended = boost.take() else { return nil }
-            switch ended.means {
-            case .effects:
-                guard unsafe worker.pointee.isBlocked else {
-                    return (ended, admission.workerMoved(from: ended.qosClass, to: own))
-                }
-                // The worker is counted in no class. When it runs again, its own class counts it.
-                unsafe worker.pointee.standing.store(.blocked(as: own), ordering: .sequentiallyConsistent)
-                return (ended, AdmittedWorkers())
-            case .fence(let fence):
-                return (ended, fence.map { admission.fenceLifted($0) } ?? AdmittedWorkers())
-            }
-        }
-        guard let end else { return }
-        if end.boost.countedClass != nil { unsafe returnToClass(worker, own) }
-        wake(end.admitted)
     }
 }

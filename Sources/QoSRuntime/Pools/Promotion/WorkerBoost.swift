@@ -1,28 +1,33 @@
 import QoSCore
+import QoSKernel
+import Synchronization
 
-/// The raise of a worker's job because work of a higher class waits for the job. It has to be undone when the job has
-/// ended (`Docs/Protocols/promotion.md`).
-struct WorkerBoost {
-    /// The class to which the job was raised.
-    let qosClass: QoSClass
+/// The raise of a worker's job behind its lock, and a copy of whether there is one.
+///
+/// The lock also guards the worker's standing: a raise changes the class that counts the worker
+/// (`Docs/Protocols/promotion.md`).
+///
+/// Threading: any thread.
+struct WorkerBoost: ~Copyable {
+    private let raise = Lock(WorkerRaise.none)
 
-    /// The means of the raise.
-    let means: Means
+    /// Whether there is a raise to undo. Written with the lock held, after everything else: the worker may be counted
+    /// elsewhere as soon as it has seen that there is none.
+    let isUp = Atomic<Bool>(false)
 
-    /// Whether the raise is only for a lock that the job holds. The raise then ends when the job gives back the lock
-    /// (rule I2).
-    var endsWithLock = false
-
-    /// The class in which admission counts the worker because of the raise; `nil` for its own class.
-    var countedClass: QoSClass? {
-        if case .effects = means { qosClass } else { nil }
+    /// Waits for the lock, then runs a body with the raise.
+    func withLock<Result>(_ body: (inout WorkerRaise) -> sending Result) -> sending Result {
+        raise.withLock { raise in
+            defer { isUp.store(raise != .none, ordering: .releasing) }
+            return body(&raise)
+        }
     }
 
-    enum Means {
-        /// The thread got the policy, nice value and slice of the class.
-        case effects
-        /// The kernel does not allow that, so the competing classes take no jobs meanwhile. `nil` when enough fences
-        /// were already up.
-        case fence(FenceID?)
+    /// Runs a body with the raise if the lock is free; otherwise returns `nil` at once.
+    func withLockIfAvailable<Result>(_ body: (inout WorkerRaise) -> sending Result) -> sending Result? {
+        raise.withLockIfAvailable { raise in
+            defer { isUp.store(raise != .none, ordering: .releasing) }
+            return body(&raise)
+        }
     }
 }

@@ -95,7 +95,7 @@ extension Worker {
         // blocked looks afterwards.
         unsafe worker.pointee.running.retract()
         if unsafe worker.pointee.isBlocked { unsafe worker.pointee.pool.pointee.group.workerUnblocked(worker) }
-        if unsafe worker.pointee.isBoosted.load(ordering: .relaxed) {
+        if unsafe worker.pointee.boost.isUp.load(ordering: .relaxed) {
             unsafe worker.pointee.pool.pointee.group.endBoost(
                 of: worker, qosClass: worker.pointee.pool.pointee.qosClass)
         }

@@ -76,9 +76,8 @@ struct Worker: ~Copyable {
     /// Whether the thread has ended, at shutdown.
     let hasLeft = Atomic<Bool>(false)
 
-    /// The raise of the running job, and whether there is one to undo.
-    let boost = Lock<WorkerBoost?>(nil)
-    let isBoosted = Atomic<Bool>(false)
+    /// The raise of the running job.
+    let boost = WorkerBoost()
 
     /// The number of jobs begun plus the number of jobs ended, so far: odd while one runs. Written by the worker's
     /// thread only.
@@ -108,6 +107,12 @@ struct Worker: ~Copyable {
     @inline(__always)
     var isBlocked: Bool { standing.load(ordering: .sequentiallyConsistent).isBlocked }
 
+    /// The same, for a raise. With the lock of `boost` held.
+    var presence: WorkerRaise.Presence {
+        let standing = standing.load(ordering: .sequentiallyConsistent)
+        return standing.isBlocked ? .blocked : standing == .atCheckpoint ? .atCheckpoint : .running
+    }
+
     /// Whether the worker runs nothing now and is to start nothing. Its queued nodes are for other workers.
     var isParked: Bool {
         isIdle.load(ordering: .sequentiallyConsistent) || standing.load(ordering: .sequentiallyConsistent) != .counted
@@ -115,7 +120,7 @@ struct Worker: ~Copyable {
 
     /// Whether the worker runs work that could be raised, or is raised, as far as a thread can tell without a look.
     var mayBeRaised: Bool {
-        !running.isEmpty || !items.isEmpty || !lane.isEmpty || isBoosted.load(ordering: .acquiring)
+        !running.isEmpty || !items.isEmpty || !lane.isEmpty || boost.isUp.load(ordering: .acquiring)
     }
 
     /// Whether the parked worker's thread has to end. Read by the worker, or by the loop for a worker that has a

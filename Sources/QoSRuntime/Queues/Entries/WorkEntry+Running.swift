@@ -50,7 +50,7 @@ extension WorkEntry {
             runs(onWorker: 0)
             unsafe worker.pointee.items.left(for: outer)
             unsafe cqos_set_current_item(outer)
-            if unsafe worker.pointee.isBoosted.load(ordering: .relaxed) { unsafe Worker.ended(self, on: worker) }
+            if unsafe worker.pointee.boost.isUp.load(ordering: .relaxed) { unsafe Worker.ended(self, on: worker) }
         } else {
             unsafe cqos_set_current_item(outer)
             endsOnPlainThread()

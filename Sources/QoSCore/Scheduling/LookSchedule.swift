@@ -1,0 +1,131 @@
+/// The times of the loop's looks: through the queues for awaited work (rule I4), and at the workers.
+///
+/// The loop reports each turn and each look with the facts of that moment. The answer says whether the loop looks now,
+/// or when (`Docs/Protocols/promotion.md`). All times are monotonic nanoseconds.
+package struct LookSchedule: Sendable, Equatable {
+    /// The interval of the looks through the queues while work waits in them.
+    package static let rescanInterval: UInt64 = 2_000_000
+
+    /// The least interval of these looks when each raise is reported to the loop.
+    package static let toldInterval: UInt64 = 1_000_000
+
+    /// The interval while workers are blocked and work waits: those that stand in for them may block in turn.
+    package static let detectionInterval: UInt64 = 250_000
+
+    /// The interval while no worker is awake: the queued work is paused, and a thread outside of the pools may begin to
+    /// wait for it.
+    package static let slowInterval: UInt64 = 100_000_000
+
+    /// The interval of looks at the workers while any is awake.
+    package static let watchInterval: UInt64 = 250_000_000
+
+    /// The looks through the queues.
+    private enum Rescan: Equatable {
+        /// No work waits.
+        case idle
+        /// The loop has to look, and has told the other threads whether the next look will be slow.
+        case beginning(isSlow: Bool)
+        /// The latest look began at one time, and the next one is due at another.
+        case planned(began: UInt64, next: UInt64, isSlow: Bool)
+    }
+
+    /// The looks at the workers.
+    private enum Watch: Equatable {
+        /// All workers sleep.
+        case idle
+        /// The next look is due at this time.
+        case planned(next: UInt64)
+    }
+
+    private var rescan = Rescan.idle
+    private var watch = Watch.idle
+
+    /// Makes a schedule without a look.
+    package init() {}
+
+    // MARK: Looks through the queues
+
+    /// The answer to a turn of the loop while work waits.
+    package enum RescanTurn: Equatable {
+        /// The next look is due at this time.
+        case waits(until: UInt64)
+        /// The loop looks now. It first tells the other threads whether the look after this one will be slow.
+        case looks(announcingSlow: Bool)
+    }
+
+    /// Notes a turn of the loop while work waits.
+    ///
+    /// - Parameters:
+    ///   - isAsleep: whether no worker is awake. The pools then run nothing that could begin to wait.
+    ///   - isTold: whether a raise was reported to the loop since its last look.
+    package mutating func workWaits(at now: UInt64, isAsleep: Bool, isTold: Bool) -> RescanTurn {
+        if case .planned(let began, let planned, let isSlow) = rescan {
+            let next = isTold ? min(planned, Self.time(began, plus: Self.toldInterval)) : planned
+            let isSlowEnough = isAsleep && !isTold
+            if now < next, !isSlow || isSlowEnough { return .waits(until: next) }
+        }
+        rescan = .beginning(isSlow: isAsleep)
+        return .looks(announcingSlow: isAsleep)
+    }
+
+    /// Notes that a look through the queues begins, and plans the next one.
+    ///
+    /// - Parameters:
+    ///   - isAsleep: whether no worker is awake, read again after the other threads were told.
+    ///   - hasBlocked: whether workers are blocked.
+    package mutating func rescanBegan(at now: UInt64, isAsleep: Bool, hasBlocked: Bool) {
+        guard case .beginning(let isSlow) = rescan else { return }
+        let interval =
+            isSlow && isAsleep ? Self.slowInterval : hasBlocked ? Self.detectionInterval : Self.rescanInterval
+        rescan = .planned(began: now, next: Self.time(now, plus: interval), isSlow: isSlow)
+    }
+
+    /// Notes that no work waits any more.
+    package mutating func workEnded() {
+        rescan = .idle
+    }
+
+    /// The time of the next look through the queues; `nil` while no work waits.
+    package var nextRescan: UInt64? {
+        if case .planned(_, let next, _) = rescan { next } else { nil }
+    }
+
+    // MARK: Looks at the workers
+
+    /// The answer to a turn of the loop while workers are awake.
+    package enum WatchTurn: Equatable {
+        /// The next look is due at this time.
+        case waits(until: UInt64)
+        /// Workers have just woken, and the first look comes after an interval.
+        case begins
+        /// The loop looks now.
+        case looks
+    }
+
+    /// Notes a turn of the loop while workers are awake, and plans the next look if this one is due.
+    package mutating func workersAwake(at now: UInt64) -> WatchTurn {
+        let turn: WatchTurn
+        switch watch {
+        case .idle: turn = .begins
+        case .planned(let next) where now < next: return .waits(until: next)
+        case .planned: turn = .looks
+        }
+        watch = .planned(next: Self.time(now, plus: Self.watchInterval))
+        return turn
+    }
+
+    /// Notes that all workers sleep, and none of them has to end.
+    package mutating func workersSleep() {
+        watch = .idle
+    }
+
+    /// The time of the next look at the workers; `nil` while all of them sleep.
+    package var nextWatch: UInt64? {
+        if case .planned(let next) = watch { next } else { nil }
+    }
+
+    private static func time(_ time: UInt64, plus interval: UInt64) -> UInt64 {
+        let (sum, overflows) = time.addingReportingOverflow(interval)
+        return overflows ? .max : sum
+    }
+}
