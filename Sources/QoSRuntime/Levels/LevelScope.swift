@@ -38,14 +38,18 @@ struct LevelScope: Sendable {
         given = (QoSLevel(qosClass), qosClass)
     }
 
-    /// Runs a body in a task that was made for a class, with the level of that class. Scopes around the task's creation
-    /// give it none.
+    /// Whether a scope, an operation or a captured context gives the calling code a level. Tasks made here would inherit
+    /// it.
+    static var levelSurroundsCaller: Bool { current?.given != nil || WorkScope.task != nil }
+
+    /// Runs a body in a task that was made for a class, with the level of that class. What surrounded the task's
+    /// creation gives it none: no scope, no operation, no captured context.
     nonisolated(nonsending) static func withinTask<Success, Failure: Error>(
         at qosClass: QoSClass, _ body: nonisolated(nonsending) () async throws(Failure) -> Success
     ) async throws(Failure) -> Success {
-        // Without a scope, the task's executor says the level.
-        guard current?.given != nil else { return try await body() }
-        return try await $current.bound(to: LevelScope(ofTaskAt: qosClass), body)
+        try await WorkScope.$task.bound(to: nil) { () async throws(Failure) -> Success in
+            try await $current.bound(to: LevelScope(ofTaskAt: qosClass), body)
+        }
     }
 
     /// The class of the calling task's priority; `nil` outside of tasks.

@@ -42,7 +42,7 @@ extension QoSScheduler {
             if isCancelled { cancelCurrentTask() }
             let result: Result<Success, Failure>
             do throws(Failure) {
-                result = .success(try await LevelScope.withinTask(at: qosClass, operation))
+                result = .success(try await operation())
             } catch {
                 result = .failure(error)
             }

@@ -3,7 +3,8 @@ public import QoSCore
 extension QoSScheduler {
     /// Starts a task of a class, on the executor of the class and with its priority.
     ///
-    /// Like `Task.init`, it takes the caller's task-local values, and it is not a child: the caller may end first.
+    /// Like `Task.init`, it takes the caller's task-local values, and it is not a child: the caller may end first. Its
+    /// level is its class: an operation, an activity or a ``withQoS(_:operation:)`` around the call gives it none.
     ///
     /// ```swift
     /// let index = scheduler.startTask(at: .background) { await rebuildIndex() }
@@ -24,9 +25,14 @@ extension QoSScheduler {
     public func startTask<Success: Sendable>(
         at qosClass: QoSClass, name: String? = nil, operation: sending @escaping () async -> Success
     ) -> Task<Success, Never> {
-        Task(
-            name: name, executorPreference: executor(for: qosClass), priority: TaskPriority(qosClass),
-            operation: operation)
+        let executor = executor(for: qosClass)
+        guard LevelScope.levelSurroundsCaller else {
+            return Task(
+                name: name, executorPreference: executor, priority: TaskPriority(qosClass), operation: operation)
+        }
+        return Task(name: name, executorPreference: executor, priority: TaskPriority(qosClass)) {
+            await LevelScope.withinTask(at: qosClass, operation)
+        }
     }
 
     /// Starts a task of a class that may throw. Otherwise like the other form.
@@ -34,9 +40,14 @@ extension QoSScheduler {
     public func startTask<Success: Sendable>(
         at qosClass: QoSClass, name: String? = nil, operation: sending @escaping () async throws -> Success
     ) -> Task<Success, any Error> {
-        Task(
-            name: name, executorPreference: executor(for: qosClass), priority: TaskPriority(qosClass),
-            operation: operation)
+        let executor = executor(for: qosClass)
+        guard LevelScope.levelSurroundsCaller else {
+            return Task(
+                name: name, executorPreference: executor, priority: TaskPriority(qosClass), operation: operation)
+        }
+        return Task(name: name, executorPreference: executor, priority: TaskPriority(qosClass)) {
+            try await LevelScope.withinTask(at: qosClass, operation)
+        }
     }
 
     /// Starts a task of a class that inherits nothing from its creator: no task-local values, no execution context

@@ -174,6 +174,46 @@ struct LevelOfTaskTests {
             #expect(priorities.map(\.2) == [7, 0])
         }
     }
+
+    /// Starts tasks of the background. Returns their levels and that of work which one of them submits.
+    private func levelsOfStartedTasks(_ scheduler: QoSScheduler, _ queue: WorkQueue) async -> [QoSLevel?] {
+        let (levels, ended) = (Collected<QoSLevel?>(), Gate())
+        levels.append(await scheduler.startTask(at: .background) { QoS.currentLevel }.escaped)
+        scheduler.startTask(at: .background) {
+            defer { ended.open() }
+            levels.append(QoS.currentLevel)
+            levels.append(try await queue.run { QoS.currentLevel })
+        }
+        await ended.passed()
+        return levels.all
+    }
+
+    @Test("S8 B6 a task that is started at a class within withQoS, an activity or a context has its own class's level")
+    func startedInScopes() async throws {
+        try await withScheduler { scheduler in
+            let queue = scheduler.makeQueue("infers", .concurrent)
+            let seen = await [
+                scheduler.withQoS(.userInitiated) { await levelsOfStartedTasks(scheduler, queue) },
+                QoS.performActivity(.userInitiated, reason: "request") {
+                    await levelsOfStartedTasks(scheduler, queue)
+                },
+                ExecutionContext(level: .userInitiated).run { await levelsOfStartedTasks(scheduler, queue) },
+            ]
+            for levels in seen { #expect(levels == [.background, .background, .background]) }
+        }
+    }
+
+    @Test("S8 a scope within a task that is started at a class gives its level")
+    func scopeInStarted() async throws {
+        try await withScheduler { scheduler in
+            let level = await scheduler.withQoS(.userInitiated) {
+                await scheduler.startTask(at: .background) {
+                    QoS.performActivity(.latencyCritical, reason: "inner") { QoS.currentLevel }
+                }.escaped
+            }
+            #expect(level == .userInteractive)
+        }
+    }
 }
 
 private enum LocalValue {

@@ -70,7 +70,7 @@ struct LateCircleTests {
         try await withScheduler { scheduler in
             let (queue, group) = (scheduler.makeQueue("queue"), WorkGroup())
             group.enter()
-            let pair = try Pair(holding: queue) { try group.wait() }
+            let pair = try Pair(holding: queue) { try group.blockUntilFinished() }
             queue.async(in: group) {}
             try group.leave()
             #expect(try await pair.refusals() == 1)
