@@ -36,4 +36,10 @@ package enum KernelCall: String, Sendable, Hashable, CaseIterable {
     case getName = "read(comm)"
     /// Reads a file of `/proc` or `/sys`.
     case readFile = "read"
+    /// Lists a directory of `/proc` or `/sys`.
+    case readDirectory = "readdir"
+    /// Reads the free space of a file system.
+    case readFileSystem = "statvfs"
+    /// Asks the kernel to tell of pressure.
+    case setPressureTrigger = "write(pressure)"
 }

@@ -76,6 +76,12 @@ extension KernelError {
         .setAffinity: [
             EINVAL: "None of the processors is online and allowed by the cpuset: choose from the current affinity."
         ],
+        .setPressureTrigger: [
+            EACCES: "Without CAP_SYS_RESOURCE, use Linux 6.6 or later and a window that is a multiple of 2 s.",
+            EPERM: "Without CAP_SYS_RESOURCE, use Linux 6.6 or later and a window that is a multiple of 2 s.",
+            EINVAL:
+                "Without CAP_SYS_RESOURCE the window is a multiple of 2 s; with it, more than zero and at most 10 s.",
+        ],
         .readFile: [
             EACCES: "The file is not readable for this user: run with the rights to read it, or go without.",
             EPERM: "The file is not readable for this user: run with the rights to read it, or go without.",

@@ -1,6 +1,6 @@
-/// Which control group governs this process's use of processors, from `/proc/self/cgroup` (cgroups(7)).
+/// Which control group governs this process's use of processors or of memory, from `/proc/self/cgroup` (cgroups(7)).
 struct CgroupMembership: Sendable, Hashable {
-    /// The hierarchy whose `cpu` controller it is.
+    /// The hierarchy whose controller it is.
     enum Hierarchy: Sendable, Hashable {
         /// The unified one: `cpu.max`, `cpu.weight`.
         case v2
@@ -22,15 +22,17 @@ struct CgroupMembership: Sendable, Hashable {
     /// Whether the group is the top of what is visible: the machine's, or that of a container's namespace.
     var isTop: Bool { directories.count == 1 }
 
-    /// Every membership that the `cpu` controller can be in: v1 if the machine has it mounted, else v2.
+    /// Every membership that a controller can be in: v1 if the machine has it mounted, else v2.
     ///
     /// - Throws: `read` when `/proc/self/cgroup` cannot be read.
-    static func current(root: FileRoot) throws(KernelError) -> [CgroupMembership] {
+    static func current(of controller: String = "cpu", root: FileRoot) throws(KernelError) -> [CgroupMembership] {
         let text = try KernelFile.read(root.appending("/proc/self/cgroup"))
-        return text.split(separator: "\n").compactMap { line in membership(line: line, root: root) }
+        return text.split(separator: "\n").compactMap { line in
+            membership(line: line, controller: controller, root: root)
+        }
     }
 
-    private static func membership(line: Substring, root: FileRoot) -> CgroupMembership? {
+    private static func membership(line: Substring, controller: String, root: FileRoot) -> CgroupMembership? {
         // hierarchy-id:controllers:path, where the path may contain colons.
         let fields = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
         guard fields.count == 3, fields[2].hasPrefix("/") else { return nil }
@@ -38,8 +40,8 @@ struct CgroupMembership: Sendable, Hashable {
         let mounts: [String]
         if fields[0] == "0", controllers.isEmpty {
             mounts = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"]
-        } else if controllers.split(separator: ",").contains("cpu") {
-            mounts = ["/sys/fs/cgroup/\(controllers)", "/sys/fs/cgroup/cpu"]
+        } else if controllers.split(separator: ",").contains(where: { $0 == controller }) {
+            mounts = ["/sys/fs/cgroup/\(controllers)", "/sys/fs/cgroup/\(controller)"]
         } else {
             return nil
         }
