@@ -9,9 +9,12 @@ package import QoSCore
 /// | nice, privileged, polite | −12 | −8 | 0 | 10 | – |
 /// | nice, unprivileged, own group | 0 | 0 | 17 | 18 | 19 |
 /// | nice, unprivileged, polite | 0 | 0 | 3 | 10 | 19 |
-/// | slice | 0.1 ms | 0.5 ms | kernel's | kernel's | kernel's |
+/// | slice | 0.1 ms | 0.5 ms | 0.5 ms | 0.5 ms | 0.5 ms |
 /// | I/O priority | BE 0 | BE 2 | BE 4 | BE 6 | IDLE |
 /// | timer slack | 1 µs | 50 µs | 50 µs | 5 ms | 75 ms |
+///
+/// The kernel lets a running thread finish the least slice that is queued on its processor before a thread of nice 0 may preempt it. So
+/// a short slice of the lower classes keeps the process's other threads fast, those of a network library for instance.
 ///
 /// Unprivileged background work is BATCH at nice 19 and not IDLE: an IDLE thread may stand still behind any busy neighbour in the
 /// group, and without privileges nobody may take it out of IDLE again. In a group of its own the lower classes stand far below the high ones and close
@@ -46,11 +49,11 @@ package struct ClassEffects: Sendable, Hashable {
         case .userInitiated:
             (policy, slice, ioPriority, timerSlack) = (.other, 500_000, .bestEffort(level: 2), 50_000)
         case .default:
-            (policy, slice, ioPriority, timerSlack) = (.other, nil, .bestEffort(level: 4), 50_000)
+            (policy, slice, ioPriority, timerSlack) = (.other, 500_000, .bestEffort(level: 4), 50_000)
         case .utility:
-            (policy, slice, ioPriority, timerSlack) = (.batch, nil, .bestEffort(level: 6), 5_000_000)
+            (policy, slice, ioPriority, timerSlack) = (.batch, 500_000, .bestEffort(level: 6), 5_000_000)
         case .background:
-            (policy, slice, ioPriority, timerSlack) = (nice == nil ? .idle : .batch, nil, .idle, 75_000_000)
+            (policy, slice, ioPriority, timerSlack) = (nice == nil ? .idle : .batch, 500_000, .idle, 75_000_000)
         }
     }
 

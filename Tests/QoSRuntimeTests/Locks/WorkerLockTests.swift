@@ -85,9 +85,11 @@ extension ThreadsAndLocks {
             defer { LockKernel.replace(with: nil) }
             let (lock, mutex) = (SharedMutex(), AsyncMutex(0))
             let (isHeld, gate) = (Gate(), Gate())
-            let nice = Collected<Int>()
+            let (nice, ids) = (Collected<Int>(), Collected<ThreadID>())
+            let raised = LockKernelStage.nice(.userInitiated)
             let thread = QoSThread(name: "low", level: .utility) {
                 try lock.mutex.withLock { _ in
+                    ids.append(.current)
                     isHeld.open()
                     gate.blockThread()
                     nice.append(try calls.nice(of: .current))
@@ -100,12 +102,12 @@ extension ThreadsAndLocks {
             }
             while lock.waiterCount == 0 { await Task.yield() }
             let high = Task.detached(priority: .high) { try await mutex.withLock { $0 } }
-            while LockRegistry.shared.raises.allSatisfy({ $0.raisedClass != .userInitiated }) { await Task.yield() }
+            while try calls.nice(of: ids.all[0]) != raised { await Task.yield() }
             gate.open()
             try await thread.value
             try await middle.value
             _ = try await high.value
-            #expect(nice.all == [LockKernelStage.nice(.userInitiated)])
+            #expect(nice.all == [raised])
         }
 
         @Test("I5 a thread of a pool that sleeps in a mutex is reported with both sides, and offered another way")
