@@ -97,7 +97,7 @@ struct BatchTests {
         try await withScheduler { scheduler in
             let queue = QoSOperationQueue(scheduler: scheduler, isSuspended: true)
             let chain = (0..<500).map { number in QoSOperation(name: "\(number)") { number } }
-            for (child, parent) in zip(chain.dropFirst(), chain) { try child.depends(on: parent) }
+            for (child, parent) in zip(chain.dropFirst(), chain) { try child.addDependency(parent) }
             try queue.add(chain)
             queue.cancelAllOperations()
             #expect(chain.allSatisfy { $0.outcome == .cancelled })

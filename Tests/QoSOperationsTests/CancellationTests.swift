@@ -69,16 +69,16 @@ struct CancellationTests {
             let dependent = QoSOperation(name: "dependent") { 1 }
             let below = QoSOperation(name: "below") { 2 }
             let anyway = QoSOperation(OperationOptions(onFailedDependency: .runAnyway), body: { 3 })
-            try dependent.depends(on: failing)
-            try below.depends(on: dependent)
-            try anyway.depends(on: failing)
+            try dependent.addDependency(failing)
+            try below.addDependency(dependent)
+            try anyway.addDependency(failing)
             try queue.add([below, dependent, anyway, failing])
             await #expect(throws: OperationError.dependencyFailed("below")) { try await below.value }
             await #expect(throws: OperationError.dependencyFailed("dependent")) { try await dependent.value }
             let value3 = try await anyway.value
             #expect(value3 == 3)
             let late = QoSOperation(name: "late") { 4 }
-            try late.depends(on: failing)
+            try late.addDependency(failing)
             try queue.add(late)
             await #expect(throws: OperationError.dependencyFailed("late")) { try await late.value }
         }
@@ -89,7 +89,7 @@ struct CancellationTests {
         try await withScheduler { scheduler in
             let queue = QoSOperationQueue(scheduler: scheduler)
             let child = QoSOperation(name: "child") { 1 }
-            try child.depends(on: QoSOperation {})
+            try child.addDependency(QoSOperation {})
             try queue.add(child)
             await #expect(throws: OperationError.dependencyFailed("child")) { try await child.value }
         }
@@ -100,10 +100,10 @@ struct CancellationTests {
         let (first, second, third) = (
             QoSOperation(name: "a") {}, QoSOperation(name: "b") {}, QoSOperation(name: "c") {}
         )
-        try second.depends(on: first)
-        try third.depends(on: second)
-        #expect(throws: OperationError.dependencyCycle(["a", "c", "b"])) { try first.depends(on: third) }
-        #expect(throws: OperationError.dependencyCycle(["a"])) { try first.depends(on: first) }
+        try second.addDependency(first)
+        try third.addDependency(second)
+        #expect(throws: OperationError.dependencyCycle(["a", "c", "b"])) { try first.addDependency(third) }
+        #expect(throws: OperationError.dependencyCycle(["a"])) { try first.addDependency(first) }
         #expect("\(OperationError.dependencyCycle(["a", "c", "b"]))".contains("a → c → b → a"))
     }
 
@@ -118,10 +118,10 @@ struct CancellationTests {
             }
             await started.passed()
             let refused = OperationError.dependencyAfterStart("running")
-            #expect(throws: refused) { try running.depends(on: QoSOperation {}) }
+            #expect(throws: refused) { try running.addDependency(QoSOperation {}) }
             gate.open()
-            try await running.finished()
-            #expect(throws: refused) { try running.depends(on: QoSOperation {}) }
+            try await running.waitUntilFinished()
+            #expect(throws: refused) { try running.addDependency(QoSOperation {}) }
         }
     }
 
@@ -133,10 +133,10 @@ struct CancellationTests {
             try one.add(operation)
             #expect(throws: OperationError.addedTwice("it")) { try other.add([fresh, operation]) }
             #expect(throws: OperationError.addedTwice("fresh")) { try other.add([fresh, fresh]) }
-            try await operation.finished()
+            try await operation.waitUntilFinished()
             #expect(throws: OperationError.addedTwice("it")) { try one.add(operation) }
             try other.add(fresh)
-            try await fresh.finished()
+            try await fresh.waitUntilFinished()
             #expect(fresh.outcome == .succeeded)
         }
     }
@@ -156,7 +156,7 @@ struct CancellationTests {
             let queue = QoSOperationQueue(scheduler: scheduler, maxConcurrent: try .atMost(2))
             let endless = queue.addOperation { try await Task.sleep(for: .seconds(86_400)) }
             let others = (0..<100).map { number in queue.addOperation { number } }
-            for other in others { try await other.finished() }
+            for other in others { try await other.waitUntilFinished() }
             #expect(queue.operationCount == 1 && !endless.isFinished)
             queue.cancelAllOperations()
             try await queue.waitUntilAllFinished()
@@ -204,7 +204,7 @@ struct CancellationTests {
             let one = QoSOperation { 1 }
             let ran = Tally()
             let others = (0..<100_000).map { _ in QoSOperation { _ = ran.add() } }
-            for other in others { try other.depends(on: one) }
+            for other in others { try other.addDependency(one) }
             try queue.add(others)
             #expect(ran.value == 0)
             try queue.add(one)

@@ -106,7 +106,7 @@ struct ConditionAndProgressTests {
             let queue = QoSOperationQueue(scheduler: scheduler)
             queue.expectedCount = 4
             #expect(queue.progress.fraction == 0)
-            try await queue.addOperation {}.finished()
+            try await queue.addOperation {}.waitUntilFinished()
             #expect(queue.progress == QueueProgress(added: 1, finished: 1, expected: 4))
             #expect(queue.progress.fraction == 0.25)
             for _ in 0..<7 { queue.addOperation {} }

@@ -61,7 +61,7 @@ struct ContextTests {
         }
     }
 
-    private func addInBackground(_ operation: AnyOperation, to queue: QoSOperationQueue) throws {
+    private func addInBackground(_ operation: BaseOperation, to queue: QoSOperationQueue) throws {
         try QoS.performActivity(.background, reason: "adding") { try queue.add(operation) }
     }
 }

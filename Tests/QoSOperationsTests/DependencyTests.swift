@@ -16,14 +16,14 @@ struct DependencyTests {
             let first = other.addOperation(name: "first", level: .background) { await gate.passed() }
             let second = other.addOperation(name: "second", level: .background) { await gate.passed() }
             let child = QoSOperation(name: "child", level: .utility) { 1 }
-            for _ in 0..<2 { try child.depends(on: [first, second]) }
+            for _ in 0..<2 { try child.addDependencies([first, second]) }
             #expect(child.unfinishedDependencies.map(\.name) == ["first", "second"])
             try queue.add(child)
             try child.removeDependency(first)
             #expect(child.unfinishedDependencies.map(\.name) == ["second"])
             #expect(!child.isRunning && !child.isFinished)
             try child.removeDependency(second)
-            try await child.finished()
+            try await child.waitUntilFinished()
             #expect(try #require(first.effectiveLevel) >= .utility)
             #expect(!first.isFinished)
             gate.open()
@@ -37,7 +37,7 @@ struct DependencyTests {
             let queue = QoSOperationQueue(scheduler: scheduler)
             let (started, gate) = (Gate(), Gate())
             let failed = queue.addOperation(name: "failed") { throw Broken() }
-            try await failed.finished()
+            try await failed.waitUntilFinished()
             let stranger = QoSOperation {}
             let running = QoSOperation(name: "running") {
                 started.open()
@@ -47,13 +47,13 @@ struct DependencyTests {
             try queue.add(running)
             await started.passed()
             let refused = OperationError.dependencyAfterStart("running")
-            try stranger.depends(on: running)
+            try stranger.addDependency(running)
             #expect(throws: refused) { try running.removeDependency(failed) }
             gate.open()
-            try await running.finished()
+            try await running.waitUntilFinished()
             #expect(throws: refused) { try running.removeDependency(stranger) }
             let doomed = QoSOperation(name: "doomed") {}
-            try doomed.depends(on: failed)
+            try doomed.addDependency(failed)
             try doomed.removeDependency(failed)
             try queue.add(doomed)
             await #expect(throws: OperationError.dependencyFailed("doomed")) { try await doomed.value }
@@ -63,11 +63,11 @@ struct DependencyTests {
     @Test("O10 with the dependency the circle is gone that it would have closed")
     func cycle() throws {
         let (first, second) = (QoSOperation(name: "a") {}, QoSOperation(name: "b") {})
-        try second.depends(on: first)
-        #expect(throws: OperationError.dependencyCycle(["a", "b"])) { try first.depends(on: second) }
+        try second.addDependency(first)
+        #expect(throws: OperationError.dependencyCycle(["a", "b"])) { try first.addDependency(second) }
         try second.removeDependency(first)
-        try first.depends(on: second)
-        #expect(throws: OperationError.dependencyCycle(["b", "a"])) { try second.depends(on: first) }
+        try first.addDependency(second)
+        #expect(throws: OperationError.dependencyCycle(["b", "a"])) { try second.addDependency(first) }
     }
 
     @Test("O11 what was removed does not take its dependent with it when it fails")
@@ -76,7 +76,7 @@ struct DependencyTests {
             let queue = QoSOperationQueue(scheduler: scheduler, isSuspended: true)
             let failing = queue.addOperation(name: "failing") { throw Broken() }
             let child = QoSOperation(name: "child") { 1 }
-            try child.depends(on: failing)
+            try child.addDependency(failing)
             try queue.add(child)
             try child.removeDependency(failing)
             try queue.resume()

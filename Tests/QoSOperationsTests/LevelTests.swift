@@ -93,6 +93,25 @@ struct LevelTests {
         }
     }
 
+    @Test("O8 a task that an operation starts at a class has its own class's level, and is no part of the operation")
+    func startedTask() async throws {
+        try await withScheduler { scheduler in
+            let queue = QoSOperationQueue(scheduler: scheduler)
+            let (levels, isPart, ended) = (Collected<QoSLevel?>(), Collected<Bool>(), Gate())
+            queue.addOperation(level: .userInitiated) {
+                scheduler.startTask(at: .background) {
+                    levels.append(QoS.currentLevel)
+                    levels.append(QoSOperation {}.effectiveLevel)
+                    isPart.append(BaseOperation.current != nil)
+                    ended.open()
+                }
+            }
+            await ended.passed()
+            #expect(levels.all == [.background, .background])
+            #expect(isPart.all == [false])
+        }
+    }
+
     @Test("O1 operations that have started wait in a pool by relative priority, and so does what they go on with")
     func relativePriority() async throws {
         let configuration = QoSScheduler.Configuration(
@@ -164,7 +183,7 @@ struct LevelTests {
     func q5(lifetime: QueuePromotionLifetime) async throws {
         try await withScheduler { scheduler in
             let queue = QoSOperationQueue(scheduler: scheduler, level: .utility, promotion: lifetime)
-            try await queue.addOperation(level: .userInitiated) {}.finished()
+            try await queue.addOperation(level: .userInitiated) {}.waitUntilFinished()
             #expect(queue.effectiveLevel == (lifetime == .untilSet ? .userInitiated : .utility))
         }
     }
@@ -176,11 +195,11 @@ struct LevelTests {
             let low = QoSOperationQueue(scheduler: scheduler, level: .background)
             let running = await occupy(low, nil, until: gate)
             let high = QoSOperation(level: .userInitiated) {}
-            try high.depends(on: running)
+            try high.addDependency(running)
             #expect(running.effectiveLevel == .userInitiated)
             gate.open()
             try low.add(high)
-            try await high.finished()
+            try await high.waitUntilFinished()
         }
     }
 
@@ -261,7 +280,7 @@ struct LevelTests {
         try await withScheduler { scheduler in
             let queue = QoSOperationQueue(scheduler: scheduler, level: .background, isSuspended: true)
             let (parent, child) = (queue.addOperation {}, QoSOperation(level: .userInitiated) {})
-            try child.depends(on: parent)
+            try child.addDependency(parent)
             parent.level = nil
             #expect(parent.effectiveLevel == .userInitiated)
             queue.cancelAllOperations()
@@ -278,7 +297,7 @@ struct LevelTests {
             let queue = QoSOperationQueue(scheduler: scheduler)
             let running = await occupy(queue, .background, until: gate)
             let waiter = Task(executorPreference: scheduler.executor(for: .utility), priority: .utility) {
-                try await running.finished()
+                try await running.waitUntilFinished()
             }
             while running.effectiveLevel != .utility { await Task.yield() }
             scheduler.raise(waiter, to: .userInitiated)
@@ -329,8 +348,8 @@ struct LevelTests {
         }
     }
 
-    private static func block(_ operation: AnyOperation) throws {
-        try operation.waitUntilFinished()
+    private static func block(_ operation: BaseOperation) throws {
+        try operation.blockUntilFinished()
     }
 
     @Test("O12 kinds give their levels to operations without an assigned one")

@@ -95,7 +95,7 @@ struct OrderTests {
             let waiting = Task(priority: .high) {
                 async let one: Void = {
                     begun.add()
-                    try await operation.finished(promotes: false)
+                    try await operation.waitUntilFinished(promotes: false)
                 }()
                 async let all: Void = {
                     begun.add()

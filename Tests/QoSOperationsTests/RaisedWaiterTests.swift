@@ -21,7 +21,11 @@ struct RaisedWaiterTests {
                 await begun.passed()
                 let waiter = Task.detached(executorPreference: scheduler.executor(for: .utility), priority: .utility) {
                     begins.open()
-                    if awaitsQueue { try await queue.waitUntilAllFinished() } else { try await operation.finished() }
+                    if awaitsQueue {
+                        try await queue.waitUntilAllFinished()
+                    } else {
+                        try await operation.waitUntilFinished()
+                    }
                 }
                 await begins.passed()
                 waiter.escalatePriority(to: .high)

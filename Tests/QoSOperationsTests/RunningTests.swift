@@ -42,8 +42,8 @@ struct RunningTests {
                 let first = QoSOperation { 1 }
                 let second = QoSOperation { try await first.value + 1 }
                 let third = QoSOperation { try await second.value + 1 }
-                try second.depends(on: first)
-                try third.depends(on: second)
+                try second.addDependency(first)
+                try third.addDependency(second)
                 try one.add(third)
                 try two.add(second)
                 try one.add(first)
@@ -120,11 +120,11 @@ struct RunningTests {
             for runs in [true, false] {
                 let queue = QoSOperationQueue(scheduler: scheduler, isSuspended: true)
                 var last = QoSOperation { 1 }
-                var all: [AnyOperation] = [last]
+                var all: [BaseOperation] = [last]
                 for _ in 1..<count {
                     let before = last
                     last = QoSOperation { try await before.value + 1 }
-                    try last.depends(on: before)
+                    try last.addDependency(before)
                     all.append(last)
                 }
                 if runs {

@@ -69,12 +69,12 @@ struct WatchingTests {
             operation.whenFinished { called.append($0) }
             operation.whenFinished { outcome in
                 called.append(outcome)
-                #expect(AnyOperation.current === operation)
+                #expect(BaseOperation.current === operation)
                 #expect(QoS.currentLevel == .utility)
                 #expect(ServiceContext.current?[RequestKey.self] == 7)
                 calls.open()
             }
-            if outcome == .dependencyFailed { try operation.depends(on: parent) }
+            if outcome == .dependencyFailed { try operation.addDependency(parent) }
             try queue.add([parent, operation])
             if outcome == .cancelled { operation.cancel() }
             try queue.resume()
@@ -106,13 +106,13 @@ struct WatchingTests {
         try await withScheduler { scheduler in
             let queue = QoSOperationQueue(scheduler: scheduler)
             let operation = queue.addOperation(OperationOptions(name: "it")) { context in
-                async let inChild = AnyOperation.current === context.operation
-                let here = AnyOperation.current === context.operation
-                return await (here, inChild, Task.detached { AnyOperation.current == nil }.value)
+                async let inChild = BaseOperation.current === context.operation
+                let here = BaseOperation.current === context.operation
+                return await (here, inChild, Task.detached { BaseOperation.current == nil }.value)
             }
             let isCurrent = try await operation.value
             #expect(isCurrent == (true, true, true))
-            #expect(AnyOperation.current == nil)
+            #expect(BaseOperation.current == nil)
         }
     }
 
@@ -135,7 +135,7 @@ struct WatchingTests {
             #expect(operation.outcome == .succeeded && operation.isCancelled)
             operation.cancel()
             let untouched = queue.addOperation {}
-            try await untouched.finished()
+            try await untouched.waitUntilFinished()
             untouched.cancel()
             #expect(!untouched.isCancelled, "it had ended")
         }

@@ -7,7 +7,7 @@ extension QoSClass {
     /// above it. 1…8 map to `background`.
     ///
     /// - Parameter rawPriority: 0…255. 0 means unspecified and gives `nil`.
-    public init?(rawPriority: UInt8) {
+    package init?(rawPriority: UInt8) {
         switch rawPriority {
         case 0: return nil
         case 33...: self = .userInteractive

@@ -1,8 +1,7 @@
 /// A quality-of-service class: the urgency of work.
 ///
 /// The five classes are totally ordered (rule C1). "Unspecified" is not a class but the absence of information. Code
-/// spells it `nil` or `.unspecified`, so inference must resolve it before it compares or schedules
-/// work.
+/// spells it `nil`, so inference must resolve it before it compares or schedules work.
 ///
 /// | class | intent (rule C3) | expected duration |
 /// |---|---|---|
@@ -29,7 +28,8 @@ public enum QoSClass: UInt8, Sendable, Hashable, CaseIterable {
     public static let descending: [QoSClass] = [.userInteractive, .userInitiated, .default, .utility, .background]
 
     /// The position in the order, 0 (`background`) to 4 (`userInteractive`). It serves as an index for tables by class.
-    public var rank: Int {
+    @inlinable
+    package var rank: Int {
         switch self {
         case .background: 0
         case .utility: 1
@@ -42,7 +42,7 @@ public enum QoSClass: UInt8, Sendable, Hashable, CaseIterable {
     /// Makes the class at a position of the order; the inverse of ``rank``.
     ///
     /// - Parameter rank: 0…4; anything else gives `nil`.
-    public init?(rank: Int) {
+    package init?(rank: Int) {
         switch rank {
         case 0: self = .background
         case 1: self = .utility
@@ -54,7 +54,7 @@ public enum QoSClass: UInt8, Sendable, Hashable, CaseIterable {
     }
 
     /// A two-letter name for thread names (`qos-bg-1`), tables and badges.
-    public var abbreviation: String {
+    package var abbreviation: String {
         switch self {
         case .userInteractive: "ui"
         case .userInitiated: "in"
@@ -63,9 +63,6 @@ public enum QoSClass: UInt8, Sendable, Hashable, CaseIterable {
         case .background: "bg"
         }
     }
-
-    /// The class of work without information (rule C2). It spells `default` where that is a keyword.
-    public static var fallback: QoSClass { .default }
 }
 
 extension QoSClass: Comparable {
@@ -74,9 +71,4 @@ extension QoSClass: Comparable {
     public static func < (left: QoSClass, right: QoSClass) -> Bool {
         left.rawValue < right.rawValue
     }
-}
-
-extension Optional where Wrapped == QoSClass {
-    /// The absence of information. Inference resolves it before work is compared or scheduled (rule C1).
-    public static var unspecified: QoSClass? { nil }
 }

@@ -33,12 +33,12 @@ public struct QoSLevel: Sendable, Hashable {
     public static let background = QoSLevel(.background)
 
     /// Returns this level or the other one, whichever is higher. A promotion changes a level only in this way.
-    public func raised(to other: QoSLevel) -> QoSLevel {
+    package func raised(to other: QoSLevel) -> QoSLevel {
         max(self, other)
     }
 
     /// Returns this level or the other one, whichever is higher; `nil` changes nothing.
-    public func raised(to other: QoSLevel?) -> QoSLevel {
+    package func raised(to other: QoSLevel?) -> QoSLevel {
         guard let other else { return self }
         return raised(to: other)
     }
@@ -49,11 +49,6 @@ extension QoSLevel: Comparable {
     public static func < (left: QoSLevel, right: QoSLevel) -> Bool {
         (left.qosClass, left.relativePriority) < (right.qosClass, right.relativePriority)
     }
-}
-
-extension Optional where Wrapped == QoSLevel {
-    /// The absence of information. Inference resolves it before work is compared or scheduled (rule C1).
-    public static var unspecified: QoSLevel? { nil }
 }
 
 extension QoSLevel {

@@ -22,7 +22,7 @@ package struct AdmissionTable: Sendable {
     ///   - parameters: The constants by class.
     package init(cores: Int, parameters: SchedulingParameters) {
         self.cores = max(1, cores)
-        timings = InlineArray { rank in ClassTiming(parameters[QoSClass(rank: rank) ?? .fallback]) }
+        timings = InlineArray { rank in ClassTiming(parameters[QoSClass(rank: rank) ?? .default]) }
         crowdingGrace = parameters.crowdingGrace.schedulerNanoseconds
         applyCores()
     }

@@ -1,5 +1,5 @@
 /// A scheduling constant that the scheduler cannot work with.
-public enum SchedulingParameterError: Error, Sendable, Hashable {
+package enum SchedulingParameterError: Error, Sendable, Hashable {
     /// A duration below zero, with its name.
     case negative(String, Duration)
     /// A quantum that gives a starving class no time.
@@ -12,7 +12,7 @@ public enum SchedulingParameterError: Error, Sendable, Hashable {
 
 extension SchedulingParameterError: CustomStringConvertible {
     /// The refused value, and the values that are accepted.
-    public var description: String {
+    package var description: String {
         switch self {
         case .negative(let name, let value):
             "\(name) is \(value): use zero or more"

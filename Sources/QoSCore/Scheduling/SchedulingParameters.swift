@@ -1,27 +1,27 @@
 /// The constants for the waits and the widths of the classes.
 ///
 /// The default is the table of effects per class. The initialisers check, so every existing value is valid.
-public struct SchedulingParameters: Sendable, Hashable {
+package struct SchedulingParameters: Sendable, Hashable {
     /// The constants of one class.
-    public struct PerClass: Sendable, Hashable {
+    package struct PerClass: Sendable, Hashable {
         /// The longest time without any core while the class has work (rule C7).
-        public let worstCaseWait: Duration
+        package let worstCaseWait: Duration
 
         /// The time for which the class, since it got work, may keep its cores although a lower class has waited for
         /// too long.
-        public let warp: Duration
+        package let warp: Duration
 
         /// The time for which a core is left to the class once it has waited for too long.
-        public let quantum: Duration
+        package let quantum: Duration
 
         /// The number of cores for each worker. A class has at least one worker.
-        public let coresPerWorker: Int
+        package let coresPerWorker: Int
 
         /// Makes the constants of one class.
         ///
         /// - Throws: ``SchedulingParameterError`` when a duration is negative, the quantum is zero, or
         ///   `coresPerWorker` is below 1.
-        public init(
+        package init(
             worstCaseWait: Duration, warp: Duration, quantum: Duration, coresPerWorker: Int = 1
         ) throws(SchedulingParameterError) {
             guard worstCaseWait >= .zero else { throw .negative("worstCaseWait", worstCaseWait) }
@@ -39,7 +39,7 @@ public struct SchedulingParameters: Sendable, Hashable {
         }
 
         /// Returns the number of workers that the class has on a number of cores; at least 1.
-        public func workers(cores: Int) -> Int {
+        package func workers(cores: Int) -> Int {
             max(1, cores / coresPerWorker)
         }
     }
@@ -48,19 +48,19 @@ public struct SchedulingParameters: Sendable, Hashable {
     ///
     /// Shorter bursts of a higher class cost no parking and no wake-up: the kernel preempts. Use zero (or less: the
     /// same) if scheduling calls are denied, because then the kernel does not separate the classes.
-    public var crowdingGrace: Duration
+    package var crowdingGrace: Duration
 
     /// The time for which a fence stops the fenced classes completely. Then half of the width is free again. Zero (or
     /// less: the same) makes every fence a half one from its next event on.
-    public var fullFence: Duration
+    package var fullFence: Duration
 
     private var byRank: [PerClass]
 
     /// The constants of a class.
-    public subscript(qosClass: QoSClass) -> PerClass { byRank[qosClass.rank] }
+    package subscript(qosClass: QoSClass) -> PerClass { byRank[qosClass.rank] }
 
     /// The starting values of the table of effects per class.
-    public init() {
+    package init() {
         crowdingGrace = .milliseconds(2)
         fullFence = .milliseconds(250)
         byRank = [
@@ -77,7 +77,7 @@ public struct SchedulingParameters: Sendable, Hashable {
     /// Returns the same constants, with those of one class replaced.
     ///
     /// - Throws: ``SchedulingParameterError`` if a lower class would not wait for longer than a higher one.
-    public func replacing(_ qosClass: QoSClass, with constants: PerClass) throws(SchedulingParameterError) -> Self {
+    package func replacing(_ qosClass: QoSClass, with constants: PerClass) throws(SchedulingParameterError) -> Self {
         var result = self
         result.byRank[qosClass.rank] = constants
         try result.checkOrder()
@@ -88,7 +88,7 @@ public struct SchedulingParameters: Sendable, Hashable {
     ///
     /// - Throws: ``SchedulingParameterError`` if a lower class would not wait for longer than a higher one, and the
     ///   function's errors.
-    public init(
+    package init(
         _ constants: (QoSClass) throws(SchedulingParameterError) -> PerClass
     ) throws(SchedulingParameterError) {
         self.init()

@@ -3,7 +3,7 @@
 /// Work without a declaration runs if it is queued, and has the grace of the shutdown to end. Suspended work is not
 /// waited for. No task is ever dropped: it goes on on the process's default executor.
 ///
-/// Raw values are bits. Of several declared behaviours the union counts: any two different ones make ``block``.
+/// Raw values are bits. Of several declared behaviours the union counts: any two different ones make ``finish``.
 public enum ShutdownBehavior: UInt8, Sendable, Hashable, CaseIterable, Codable {
     /// The shutdown does not wait. Running work goes on, queued work goes to the process's default executor.
     case `continue` = 0b01
@@ -13,5 +13,5 @@ public enum ShutdownBehavior: UInt8, Sendable, Hashable, CaseIterable, Codable {
     case skip = 0b10
 
     /// The shutdown waits for the work, within its grace, and raises it to `userInitiated`.
-    case block = 0b11
+    case finish = 0b11
 }

@@ -2,7 +2,7 @@
 ///
 /// A queue never reuses an identity. After its timer fired or was cancelled, an identity finds nothing. It has no
 /// meaning in another queue.
-public struct TimerID: Sendable, Hashable {
+package struct TimerID: Sendable, Hashable {
     /// The place of the timer in the queue. It is reused after the timer is gone.
     let slot: UInt32
 

@@ -5,10 +5,10 @@
 /// | userInteractive | 1/8 of the delay, at most 1 ms | at its deadline, or later with others |
 /// | userInitiated, default | 1/4 of the delay, at most 5 ms | at its deadline, or later with others |
 /// | utility, background | 4 times the delay, at most 75 ms | when a window ends |
-public enum TimerLeeway {
+package enum TimerLeeway {
     /// Whether a timer of a class is prompt. It then uses its window only to share a wake-up with timers that are
     /// already set.
-    public static func isPrompt(_ qosClass: QoSClass) -> Bool { qosClass >= .default }
+    package static func isPrompt(_ qosClass: QoSClass) -> Bool { qosClass >= .default }
 
     /// Returns the tolerance of a timer without one.
     ///
@@ -19,7 +19,7 @@ public enum TimerLeeway {
     ///   - qosClass: the class of the work that waits for the timer.
     ///   - delay: nanoseconds from now to the deadline.
     /// - Returns: nanoseconds.
-    public static func tolerance(of qosClass: QoSClass, delay: UInt64) -> UInt64 {
+    package static func tolerance(of qosClass: QoSClass, delay: UInt64) -> UInt64 {
         switch qosClass {
         case .userInteractive: min(delay / 8, 1_000_000)
         case .userInitiated, .default: min(delay / 4, 5_000_000)

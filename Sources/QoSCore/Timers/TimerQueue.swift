@@ -14,7 +14,7 @@
 /// Each timer takes 32 bytes in the heap and 16 bytes plus an optional payload in a slot: 56 bytes with a reference as
 /// payload. Both are arrays that grow by doubling. An empty queue gives large arrays back. At most 2³² − 1 timers at a
 /// time.
-public struct TimerQueue<Payload> {
+package struct TimerQueue<Payload> {
     /// The heap.
     var nodes: [Node] = []
 
@@ -30,22 +30,22 @@ public struct TimerQueue<Payload> {
     private static var keptSlots: Int { 1024 }
 
     /// Makes a queue without timers.
-    public init() {}
+    package init() {}
 
     /// The number of timers that neither fired nor were cancelled.
     ///
     /// - Complexity: O(1).
-    public var count: Int { nodes.count }
+    package var count: Int { nodes.count }
 
     /// Whether there is no timer.
     ///
     /// - Complexity: O(1).
-    public var isEmpty: Bool { nodes.isEmpty }
+    package var isEmpty: Bool { nodes.isEmpty }
 
     /// The latest moment at which the driver must look again, so that no window is missed; `nil` without timers.
     ///
     /// - Complexity: O(1).
-    public var nextWake: UInt64? { nodes.first?.earliestEnd }
+    package var nextWake: UInt64? { nodes.first?.earliestEnd }
 
     /// The latest deadline that timers can share without missing the window that ends first; `nil` without timers.
     ///
@@ -53,7 +53,7 @@ public struct TimerQueue<Payload> {
     /// ends after 63 nodes, so timers of a larger group may take several wake-ups.
     ///
     /// - Complexity: O(1).
-    public var nextPromptWake: UInt64? {
+    package var nextPromptWake: UInt64? {
         guard let first = nodes.first else { return nil }
         // Members of the group have their parents in it, so those in front of the array are most of a small group.
         return nodes.prefix(Self.promptNodes).reduce(first.deadline) { latest, node in
@@ -66,7 +66,7 @@ public struct TimerQueue<Payload> {
     /// The deadline of the timer that is due first; `nil` without timers.
     ///
     /// - Complexity: O(1).
-    public var nextDeadline: UInt64? { nodes.first?.deadline }
+    package var nextDeadline: UInt64? { nodes.first?.deadline }
 
     /// Adds a timer.
     ///
@@ -77,7 +77,7 @@ public struct TimerQueue<Payload> {
     /// - Returns: The identity for ``cancel(_:)``.
     /// - Complexity: O(log n).
     @discardableResult
-    public mutating func insert(deadline: UInt64, tolerance: UInt64, _ payload: Payload) -> TimerID {
+    package mutating func insert(deadline: UInt64, tolerance: UInt64, _ payload: Payload) -> TimerID {
         lastSequence += 1
         let slot = takeSlot(Slot(sequence: lastSequence, position: Slot.none, payload: payload))
         let (end, isBeyond) = deadline.addingReportingOverflow(tolerance)
@@ -89,7 +89,7 @@ public struct TimerQueue<Payload> {
     ///
     /// - Returns: Its payload; `nil` if it fired or was cancelled already.
     /// - Complexity: O(log n).
-    public mutating func cancel(_ id: TimerID) -> Payload? {
+    package mutating func cancel(_ id: TimerID) -> Payload? {
         let slot = Int(id.slot)
         guard slot < slots.count, slots[slot].sequence == id.sequence else { return nil }
         remove(at: Int(slots[slot].position))
@@ -104,7 +104,7 @@ public struct TimerQueue<Payload> {
     /// - Parameter now: The present, in nanoseconds of the clock of the deadlines.
     /// - Returns: The timer's payload; `nil` if none is due.
     /// - Complexity: O(log n).
-    public mutating func popExpired(now: UInt64) -> Payload? {
+    package mutating func popExpired(now: UInt64) -> Payload? {
         guard let first = nodes.first, first.deadline <= now else { return nil }
         remove(at: 0)
         return giveBack(first.slot)

@@ -4,9 +4,9 @@
 /// fire in that one wake-up.
 ///
 /// - Complexity: that of ``TimerQueue``.
-public struct TimerSet<Payload> {
+package struct TimerSet<Payload> {
     /// The identity of one timer of one set, for cancelling it. It is never reused.
-    public struct Name: Sendable, Hashable {
+    package struct Name: Sendable, Hashable {
         let id: TimerID
         let isPrompt: Bool
     }
@@ -15,17 +15,17 @@ public struct TimerSet<Payload> {
     private var patient = TimerQueue<Payload>()
 
     /// Makes a set without timers.
-    public init() {}
+    package init() {}
 
     /// The number of timers that neither fired nor were cancelled.
     ///
     /// - Complexity: O(1).
-    public var count: Int { prompt.count + patient.count }
+    package var count: Int { prompt.count + patient.count }
 
     /// Whether there is no timer.
     ///
     /// - Complexity: O(1).
-    public var isEmpty: Bool { prompt.isEmpty && patient.isEmpty }
+    package var isEmpty: Bool { prompt.isEmpty && patient.isEmpty }
 
     /// The moment at which the driver must look next; `nil` without timers.
     ///
@@ -33,7 +33,7 @@ public struct TimerSet<Payload> {
     /// the others' window.
     ///
     /// - Complexity: O(1).
-    public var nextWake: UInt64? {
+    package var nextWake: UInt64? {
         guard let first = prompt.nextPromptWake else { return patient.nextWake }
         return patient.nextWake.map { min($0, first) } ?? first
     }
@@ -41,7 +41,7 @@ public struct TimerSet<Payload> {
     /// The deadline of the timer that is due first; `nil` without timers.
     ///
     /// - Complexity: O(1).
-    public var nextDeadline: UInt64? {
+    package var nextDeadline: UInt64? {
         guard let first = prompt.nextDeadline else { return patient.nextDeadline }
         return patient.nextDeadline.map { min($0, first) } ?? first
     }
@@ -51,7 +51,7 @@ public struct TimerSet<Payload> {
     /// - Returns: The identity for ``cancel(_:)``.
     /// - Complexity: O(log n).
     @discardableResult
-    public mutating func insert(_ window: TimerWindow, _ payload: Payload) -> Name {
+    package mutating func insert(_ window: TimerWindow, _ payload: Payload) -> Name {
         let id =
             if window.isPrompt {
                 prompt.insert(deadline: window.deadline, tolerance: window.tolerance, payload)
@@ -65,7 +65,7 @@ public struct TimerSet<Payload> {
     ///
     /// - Returns: Its payload; `nil` if it fired or was cancelled already.
     /// - Complexity: O(log n).
-    public mutating func cancel(_ name: Name) -> Payload? {
+    package mutating func cancel(_ name: Name) -> Payload? {
         name.isPrompt ? prompt.cancel(name.id) : patient.cancel(name.id)
     }
 
@@ -74,7 +74,7 @@ public struct TimerSet<Payload> {
     /// - Parameter now: The present, in nanoseconds of the clock of the deadlines.
     /// - Returns: The timer's payload; `nil` if none is due.
     /// - Complexity: O(log n).
-    public mutating func popExpired(now: UInt64) -> Payload? {
+    package mutating func popExpired(now: UInt64) -> Payload? {
         guard let first = prompt.nextDeadline else { return patient.popExpired(now: now) }
         if let other = patient.nextDeadline, other < first { return patient.popExpired(now: now) }
         return prompt.popExpired(now: now)

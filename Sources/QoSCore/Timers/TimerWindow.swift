@@ -1,18 +1,18 @@
 /// The window in which a timer may fire, and the use of that window (rule S6).
-public struct TimerWindow: Sendable, Hashable {
+package struct TimerWindow: Sendable, Hashable {
     /// The earliest moment, in nanoseconds of a monotonic clock.
-    public let deadline: UInt64
+    package let deadline: UInt64
 
     /// The length of the window, in nanoseconds.
-    public let tolerance: UInt64
+    package let tolerance: UInt64
 
     /// Whether the timer fires at its deadline unless it can share a wake-up with a later one.
     ///
     /// Any other timer waits until a window ends, so that later timers share its wake-up.
-    public let isPrompt: Bool
+    package let isPrompt: Bool
 
     /// Makes a window.
-    public init(deadline: UInt64, tolerance: UInt64, isPrompt: Bool = true) {
+    package init(deadline: UInt64, tolerance: UInt64, isPrompt: Bool = true) {
         self.deadline = deadline
         self.tolerance = tolerance
         self.isPrompt = isPrompt
@@ -25,7 +25,7 @@ public struct TimerWindow: Sendable, Hashable {
     ///   - now: the present, in nanoseconds of the same clock.
     ///   - tolerance: nanoseconds; `nil` takes ``TimerLeeway/tolerance(of:delay:)``.
     ///   - qosClass: the class of the work that waits.
-    public init(deadline: UInt64, now: UInt64, tolerance: UInt64?, of qosClass: QoSClass) {
+    package init(deadline: UInt64, now: UInt64, tolerance: UInt64?, of qosClass: QoSClass) {
         let delay = deadline > now ? deadline - now : 0
         self.init(
             deadline: deadline, tolerance: tolerance ?? TimerLeeway.tolerance(of: qosClass, delay: delay),
@@ -33,7 +33,7 @@ public struct TimerWindow: Sendable, Hashable {
     }
 
     /// The latest moment, in nanoseconds; `UInt64.max` for a window that would end beyond it.
-    public var end: UInt64 {
+    package var end: UInt64 {
         let (end, isBeyond) = deadline.addingReportingOverflow(tolerance)
         return isBeyond ? .max : end
     }

@@ -5,18 +5,18 @@ import QoSRuntime
 struct DomainActions: Sendable {
     /// An operation to start, or to ask for its conditions.
     struct Start: Sendable {
-        let operation: AnyOperation
+        let operation: BaseOperation
         let runner: Runner
         let asksConditions: Bool
     }
 
     /// The operation that the runner of the ended one runs next.
-    var next: AnyOperation?
+    var next: BaseOperation?
     var starts: [Start] = []
     var requests: [TaskRequest] = []
     var waiters: [Waiter] = []
     /// Operations that ended without running. Their bodies have to be released.
-    var buried: [AnyOperation] = []
+    var buried: [BaseOperation] = []
     var progress: [OperationProgress] = []
     var observers: [QueueProgress.Report] = []
     /// Watchers of operations whose state has changed.

@@ -8,7 +8,7 @@ struct DomainState: Sendable {
     var graph = OperationGraph(startsAtOnce: OperationDomain.operationsAtOnce)
     var effects = OperationEffects()
     /// The operations that are in queues and have not finished.
-    private var operations: [AnyOperation?] = []
+    private var operations: [BaseOperation?] = []
     private var queues: [DomainQueue?] = []
     /// The names of operations that the graph knows and that have one, for errors.
     private var names: [OperationID: String] = [:]
@@ -20,7 +20,7 @@ struct DomainState: Sendable {
     // MARK: Tables
 
     /// Returns the operation's identity in the graph, and makes one for a new operation.
-    mutating func id(of operation: AnyOperation) -> OperationID {
+    mutating func id(of operation: BaseOperation) -> OperationID {
         if let id = operation.record.id { return id }
         let id = graph.operationCreated(
             assigned: operation.record.requested, origin: operation.record.origin, policy: operation.policy,
@@ -39,7 +39,7 @@ struct DomainState: Sendable {
         if !names.isEmpty { names[id] = nil }
     }
 
-    mutating func keep(_ operation: AnyOperation, _ id: OperationID) {
+    mutating func keep(_ operation: BaseOperation, _ id: OperationID) {
         let index = Int(id.index)
         if index >= operations.count {
             operations.append(contentsOf: repeatElement(nil, count: max(index + 1, 64) - operations.count))
@@ -48,7 +48,7 @@ struct DomainState: Sendable {
     }
 
     /// Returns the operation of an identifier in an effect. The operation is in a queue.
-    func operation(_ id: OperationID) -> AnyOperation? {
+    func operation(_ id: OperationID) -> BaseOperation? {
         Int(id.index) < operations.count ? operations[Int(id.index)] : nil
     }
 
@@ -85,7 +85,7 @@ struct DomainState: Sendable {
     }
 
     /// Adds the watchers of an operation to those that are woken.
-    func wakeWatchers(of operation: AnyOperation, _ actions: inout DomainActions) {
+    func wakeWatchers(of operation: BaseOperation, _ actions: inout DomainActions) {
         guard let watchers = operation.record.watchers else { return }
         actions.watchers.append(contentsOf: watchers.observers.values)
     }
@@ -93,14 +93,14 @@ struct DomainState: Sendable {
     // MARK: Endings
 
     /// Ends an operation: tells the graph, which forgets it.
-    mutating func finish(_ operation: AnyOperation, _ outcome: OperationOutcome, _ actions: inout DomainActions) {
+    mutating func finish(_ operation: BaseOperation, _ outcome: OperationOutcome, _ actions: inout DomainActions) {
         operation.record.finalLevel = level(of: operation)
         if let id = operation.record.id { graph.operationFinished(id, outcome, &effects) }
         conclude(operation, outcome, &actions)
     }
 
     /// The level that an operation has or will have, if it is known.
-    func level(of operation: AnyOperation) -> QoSLevel? {
+    func level(of operation: BaseOperation) -> QoSLevel? {
         let record = operation.record
         if let id = record.id { return graph.level(of: id) }
         if case .finished = record.phase { return record.finalLevel }
@@ -109,7 +109,7 @@ struct DomainState: Sendable {
 
     /// Ends an operation's waits and progress. They exist whether the graph knew the operation or not.
     private mutating func conclude(
-        _ operation: AnyOperation, _ outcome: OperationOutcome, _ actions: inout DomainActions
+        _ operation: BaseOperation, _ outcome: OperationOutcome, _ actions: inout DomainActions
     ) {
         if let id = operation.record.id {
             forget(id)
@@ -128,7 +128,7 @@ struct DomainState: Sendable {
     }
 
     private mutating func tell(
-        _ watchers: OperationWatchers, of operation: AnyOperation, _ outcome: OperationOutcome,
+        _ watchers: OperationWatchers, of operation: BaseOperation, _ outcome: OperationOutcome,
         _ actions: inout DomainActions
     ) {
         actions.watchers.append(contentsOf: watchers.observers.values)

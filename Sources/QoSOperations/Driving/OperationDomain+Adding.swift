@@ -6,7 +6,8 @@ extension OperationDomain {
     ///
     /// A long list is added in pieces, and the lock is free between them. The first operations may run before the last
     /// one is added.
-    func add(_ operations: some RandomAccessCollection<AnyOperation>, to queue: OperationQueueID) throws(OperationError)
+    func add(_ operations: some RandomAccessCollection<BaseOperation>, to queue: OperationQueueID)
+        throws(OperationError)
     {
         guard operations.count > Self.operationsAtOnce else {
             return try change { (state, actions) throws(OperationError) in
@@ -56,7 +57,7 @@ extension OperationDomain {
     }
 
     /// Claims operations, all of them or none, so that no other thread adds them.
-    private func claimInPieces(_ operations: some RandomAccessCollection<AnyOperation>) throws(OperationError) -> Claim
+    private func claimInPieces(_ operations: some RandomAccessCollection<BaseOperation>) throws(OperationError) -> Claim
     {
         var (claimed, claim) = (0, Claim())
         for piece in Self.pieces(of: operations) {
@@ -78,7 +79,7 @@ extension OperationDomain {
 
     /// Claims operations, so that no other thread adds them; under the lock.
     private static func claim(
-        _ operations: some Collection<AnyOperation>, _ state: borrowing DomainState, _ claim: inout Claim
+        _ operations: some Collection<BaseOperation>, _ state: borrowing DomainState, _ claim: inout Claim
     ) throws(OperationError) {
         var claimed = 0
         for operation in operations {
@@ -96,7 +97,7 @@ extension OperationDomain {
     }
 
     /// Gives up the claim on operations that are not added; under the lock.
-    static func release(_ operations: some Collection<AnyOperation>) {
+    static func release(_ operations: some Collection<BaseOperation>) {
         for operation in operations { operation.record.wasAdded = false }
     }
 }
@@ -104,7 +105,7 @@ extension OperationDomain {
 extension DomainState {
     /// Adds operations that were claimed, or refuses all of them.
     fileprivate mutating func addAtOnce(
-        _ operations: some Collection<AnyOperation>, to queue: OperationQueueID, hasBarriers: Bool,
+        _ operations: some Collection<BaseOperation>, to queue: OperationQueueID, hasBarriers: Bool,
         _ actions: inout DomainActions
     ) throws(OperationError) {
         try checkDeadlock(adding: operations, to: queue, hasBarriers: hasBarriers)
@@ -118,7 +119,7 @@ extension DomainState {
     /// Refuses operations that could never run together with the content of their queue, and gives up the claim on
     /// them.
     fileprivate mutating func checkDeadlock(
-        adding operations: some Collection<AnyOperation>, to queue: OperationQueueID, hasBarriers: Bool
+        adding operations: some Collection<BaseOperation>, to queue: OperationQueueID, hasBarriers: Bool
     ) throws(OperationError) {
         guard graph.mayDeadlock(addingTo: queue, hasBarriers: hasBarriers) else { return }
         var ids: [OperationID] = []
@@ -134,7 +135,7 @@ extension DomainState {
     ///
     /// - Parameter list: the graph's result for the list that contains the operation; `nil` for none.
     fileprivate mutating func add(
-        _ operation: AnyOperation, to queue: OperationQueueID, of list: UInt32? = nil, _ actions: inout DomainActions
+        _ operation: BaseOperation, to queue: OperationQueueID, of list: UInt32? = nil, _ actions: inout DomainActions
     ) {
         countHandled()
         if case .finished = operation.record.phase {

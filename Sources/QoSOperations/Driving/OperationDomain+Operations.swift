@@ -11,7 +11,7 @@ extension OperationDomain {
     }
 
     /// Makes one operation depend on another.
-    func addDependency(of child: AnyOperation, on parent: AnyOperation) throws(OperationError) {
+    func addDependency(of child: BaseOperation, on parent: BaseOperation) throws(OperationError) {
         try change { (state, _) throws(OperationError) in
             if case .finished = child.record.phase { throw .dependencyAfterStart(child.name) }
             let id = state.id(of: child)
@@ -28,7 +28,7 @@ extension OperationDomain {
     }
 
     /// Removes a dependency of one operation on another.
-    func removeDependency(of child: AnyOperation, on parent: AnyOperation) throws(OperationError) {
+    func removeDependency(of child: BaseOperation, on parent: BaseOperation) throws(OperationError) {
         try change { (state, _) throws(OperationError) in
             if case .finished = child.record.phase { throw .dependencyAfterStart(child.name) }
             guard let id = child.record.id else { return }
@@ -43,7 +43,7 @@ extension OperationDomain {
     }
 
     /// The unfinished dependencies of an operation that are in queues.
-    func unfinishedDependencies(of operation: AnyOperation) -> [AnyOperation] {
+    func unfinishedDependencies(of operation: BaseOperation) -> [BaseOperation] {
         look { state in
             guard let id = operation.record.id else { return [] }
             return state.graph.unfinishedParents(of: id).reversed().compactMap { state.operation($0) }
@@ -52,12 +52,12 @@ extension OperationDomain {
 
     /// Cancels an operation (rule O11). One that has not started ends at once. For a running one, its task is
     /// cancelled.
-    func cancel(_ operation: AnyOperation) {
+    func cancel(_ operation: BaseOperation) {
         change { state, actions in state.cancel(operation, &actions) }
     }
 
     /// Cancels many operations, each for itself, whatever their dependencies are.
-    func cancel(all operations: [AnyOperation]) {
+    func cancel(all operations: [BaseOperation]) {
         for piece in Self.pieces(of: operations) {
             look { _ in
                 for operation in piece { operation.record.isCancelled = true }
@@ -72,12 +72,12 @@ extension OperationDomain {
     }
 
     /// The level at which an operation runs or will run, if it is known.
-    func level(of operation: AnyOperation) -> QoSLevel? {
+    func level(of operation: BaseOperation) -> QoSLevel? {
         look { $0.level(of: operation) }
     }
 
     /// Sets an operation's level (rules O6, O7), or gives it up (O1); without effect on one that has ended.
-    func setLevel(_ level: QoSLevel?, of operation: AnyOperation) {
+    func setLevel(_ level: QoSLevel?, of operation: BaseOperation) {
         change { state, _ in
             if case .finished = operation.record.phase { return }
             let level = level ?? operation.kind.level
@@ -94,7 +94,7 @@ extension OperationDomain {
 }
 
 extension DomainState {
-    mutating func cancel(_ operation: AnyOperation, _ actions: inout DomainActions) {
+    mutating func cancel(_ operation: BaseOperation, _ actions: inout DomainActions) {
         if case .finished = operation.record.phase { return }
         countHandled()
         operation.record.isCancelled = true
@@ -110,7 +110,7 @@ extension DomainState {
     /// Turns the graph's refusal into an error with names.
     ///
     /// - Parameter operation: the operation whose dependency or wait was refused.
-    func operationError(_ error: OperationGraphError, of operation: AnyOperation) -> OperationError {
+    func operationError(_ error: OperationGraphError, of operation: BaseOperation) -> OperationError {
         switch error {
         case .cycle(let ids): .dependencyCycle(ids.map(name(of:)))
         case .alreadyStarted: .dependencyAfterStart(operation.name)

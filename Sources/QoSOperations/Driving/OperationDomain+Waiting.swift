@@ -5,7 +5,7 @@ import QoSRuntime
 extension OperationDomain {
     /// A target of a wait.
     enum Awaited {
-        case operation(AnyOperation)
+        case operation(BaseOperation)
         case queue(OperationQueueID)
     }
 
@@ -13,7 +13,7 @@ extension OperationDomain {
     /// rises.
     ///
     /// - Parameter promotes: `false` for a wait that raises nothing.
-    func finished(_ awaited: Awaited, promotes: Bool) async throws(OperationError) {
+    func waitUntilFinished(_ awaited: Awaited, promotes: Bool) async throws(OperationError) {
         if isOver(awaited) { return }
         let outcome = await withRaiseHandler(for: self) {
             var outcome = Result<OperationGraph.BegunWait?, OperationError>.success(nil)
@@ -53,7 +53,7 @@ extension OperationDomain {
 
     /// Reports a worker that sleeps, and so is missing in its pool (rule I5).
     private func reportOfSleep(for awaited: Awaited) -> () -> Void {
-        let remedy = "a thread of a pool sleeps for an operation: await value or finished() instead"
+        let remedy = "a thread of a pool sleeps for an operation: await value or waitUntilFinished() instead"
         switch awaited {
         case .operation(let operation):
             let level = level(of: operation)
@@ -84,7 +84,7 @@ extension OperationDomain {
     ///
     /// - Returns: `nil` if the target has already ended.
     private func begin(_ waiter: Waiter, for awaited: Awaited, at level: QoSLevel?) throws(OperationError) -> Wait? {
-        let caller = WorkScope.task as? AnyOperation
+        let caller = WorkScope.task as? BaseOperation
         return try change { (state, _) throws(OperationError) in
             guard !state.isOver(awaited) else { return nil }
             let wait = Wait(begun: try state.waitBegins(by: caller, for: awaited))
@@ -126,7 +126,7 @@ extension DomainState {
     /// - Returns: the operation's wait; `nil` for other code.
     /// - Throws: ``OperationError/waitsForItself(_:)``; ``OperationError/deadlock(_:)``.
     fileprivate mutating func waitBegins(
-        by caller: AnyOperation?, for awaited: OperationDomain.Awaited
+        by caller: BaseOperation?, for awaited: OperationDomain.Awaited
     ) throws(OperationError) -> OperationGraph.BegunWait? {
         guard let caller, let id = caller.record.id, caller.record.runner?.isEnteredByCaller == true else { return nil }
         do throws(OperationGraphError) {
@@ -154,7 +154,7 @@ extension DomainState {
         }
     }
 
-    fileprivate mutating func raise(_ operation: AnyOperation, to level: QoSLevel) {
+    fileprivate mutating func raise(_ operation: BaseOperation, to level: QoSLevel) {
         if case .finished = operation.record.phase { return }
         graph.operationWaitedFor(id(of: operation), at: level, &effects)
     }

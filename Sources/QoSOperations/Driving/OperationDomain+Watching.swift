@@ -3,7 +3,7 @@ import QoSCore
 extension OperationDomain {
     /// Calls a closure when an operation has ended, or at once if it has.
     func callWhenFinished(
-        _ operation: AnyOperation, _ body: @escaping @Sendable (OperationOutcome) async -> Void
+        _ operation: BaseOperation, _ body: @escaping @Sendable (OperationOutcome) async -> Void
     ) {
         change { _, actions in
             guard case .finished(let outcome) = operation.record.phase else {
@@ -19,7 +19,7 @@ extension OperationDomain {
     }
 
     /// Wakes a watcher whenever the state of an operation may have changed, until the watcher or the operation ends.
-    func watch(_ operation: AnyOperation, _ watcher: AsyncStream<Void>.Continuation) {
+    func watch(_ operation: BaseOperation, _ watcher: AsyncStream<Void>.Continuation) {
         let number: UInt64? = look { _ in
             if case .finished = operation.record.phase { return nil }
             operation.record.watchers = operation.record.watchers ?? OperationWatchers()

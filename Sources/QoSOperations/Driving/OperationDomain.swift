@@ -105,7 +105,7 @@ final class OperationDomain: Sendable {
         tasks.reserveCapacity(starts.count)
         for start in starts {
             let (operation, runner) = (start.operation, start.runner)
-            let executor = runner.scheduler.executor(at: runner.level)
+            let executor = runner.scheduler.executor(for: runner.level)
             let priority = runner.level.qosClass.taskPriority
             tasks.append(
                 start.asksConditions
@@ -123,7 +123,7 @@ final class OperationDomain: Sendable {
     // MARK: Running
 
     /// Runs an operation, and then others of its class as long as there are some.
-    private func run(_ first: AnyOperation, _ runner: Runner) async {
+    private func run(_ first: BaseOperation, _ runner: Runner) async {
         var operation = first
         var streak = 0
         while true {
@@ -138,7 +138,7 @@ final class OperationDomain: Sendable {
         }
     }
 
-    private func bodyEnded(_ operation: AnyOperation, _ failure: (any Error)?, _ runner: Runner) -> AnyOperation? {
+    private func bodyEnded(_ operation: BaseOperation, _ failure: (any Error)?, _ runner: Runner) -> BaseOperation? {
         var actions = DomainActions()
         locked { state in
             state.finish(operation, Self.outcome(of: failure, runner), &actions)
@@ -155,7 +155,7 @@ final class OperationDomain: Sendable {
         return runner.isCancelled || failure is CancellationError ? .cancelled : .failed
     }
 
-    private func askConditions(of operation: AnyOperation, _ runner: Runner) async {
+    private func askConditions(of operation: BaseOperation, _ runner: Runner) async {
         let failure = await WorkScope.$task.withValue(operation) {
             runner.entered()
             return await operation.inContext { await operation.askConditions() }

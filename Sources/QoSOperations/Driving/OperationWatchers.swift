@@ -6,7 +6,7 @@ import QoSRuntime
 final class OperationWatchers: @unchecked Sendable {
     /// A closure to call at an operation's end.
     struct Completion: Sendable {
-        let operation: AnyOperation
+        let operation: BaseOperation
         let outcome: OperationOutcome
         /// The scheduler of the call; `nil` for the process's own executor.
         let scheduler: QoSScheduler?

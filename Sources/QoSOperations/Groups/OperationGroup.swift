@@ -12,13 +12,13 @@
 ///
 /// Threading: only the thread that runs the building body.
 public final class OperationGroup {
-    private(set) var operations: [AnyOperation] = []
+    private(set) var operations: [BaseOperation] = []
 
     init() {}
 
     /// Adds an operation that was made elsewhere.
     @discardableResult
-    public func add<Operation: AnyOperation>(_ operation: Operation) -> Operation {
+    public func add<Operation: BaseOperation>(_ operation: Operation) -> Operation {
         operations.append(operation)
         return operation
     }
@@ -26,7 +26,7 @@ public final class OperationGroup {
     /// Adds an operation that depends on others, and does not use their results.
     @discardableResult
     public func add<Value: Sendable>(
-        _ options: OperationOptions = OperationOptions(), after others: [AnyOperation] = [],
+        _ options: OperationOptions = OperationOptions(), after others: [BaseOperation] = [],
         _ body: @escaping @Sendable () async throws -> Value
     ) -> QoSOperation<Value> {
         adding(QoSOperation(options, body: body), after: others)
@@ -88,10 +88,10 @@ public final class OperationGroup {
         return last ?? add(options) { initial }
     }
 
-    private func adding<Value>(_ operation: QoSOperation<Value>, after others: [AnyOperation]) -> QoSOperation<Value> {
+    private func adding<Value>(_ operation: QoSOperation<Value>, after others: [BaseOperation]) -> QoSOperation<Value> {
         operations.append(operation)
         do {
-            try operation.depends(on: others)
+            try operation.addDependencies(others)
         } catch {
             assertionFailure("\(error), though nothing depends on a new operation")
         }

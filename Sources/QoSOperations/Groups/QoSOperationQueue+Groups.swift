@@ -38,10 +38,10 @@ extension QoSOperationQueue {
         for operation in operations { try operation.checkResult() }
     }
 
-    private func runToEnd(_ operations: [AnyOperation]) async throws(OperationError) {
+    private func runToEnd(_ operations: [BaseOperation]) async throws(OperationError) {
         try add(operations)
         do throws(OperationError) {
-            for operation in operations.reversed() { try await operation.finished() }
+            for operation in operations.reversed() { try await operation.waitUntilFinished() }
         } catch {
             OperationDomain.shared.cancel(all: operations)
             throw error

@@ -1,7 +1,7 @@
 /// The operation's view of itself, given to its body.
 public struct OperationContext: Sendable {
     /// The operation that runs.
-    public let operation: AnyOperation
+    public let operation: BaseOperation
 
     /// The operation's progress, for reports.
     public var progress: OperationProgress { operation.progress }

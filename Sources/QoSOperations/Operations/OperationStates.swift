@@ -1,8 +1,8 @@
-/// The states of an operation from the present one to its end: see ``AnyOperation/states``.
+/// The states of an operation from the present one to its end: see ``BaseOperation/states``.
 ///
 /// It skips a state that the watcher did not read before the next one came. It never skips the last one.
 public struct OperationStates: AsyncSequence, Sendable {
-    let operation: AnyOperation
+    let operation: BaseOperation
 
     /// Returns an iterator that begins with the operation's present state.
     public func makeAsyncIterator() -> Iterator {
@@ -13,11 +13,11 @@ public struct OperationStates: AsyncSequence, Sendable {
 
     /// An iterator over the states.
     public struct Iterator: AsyncIteratorProtocol {
-        fileprivate let operation: AnyOperation
+        fileprivate let operation: BaseOperation
         fileprivate var changes: AsyncStream<Void>.Iterator
         private var last: OperationState?
 
-        fileprivate init(operation: AnyOperation, changes: AsyncStream<Void>.Iterator) {
+        fileprivate init(operation: BaseOperation, changes: AsyncStream<Void>.Iterator) {
             self.operation = operation
             self.changes = changes
         }

@@ -9,7 +9,7 @@ import QoSRuntime
 /// ```swift
 /// let page = QoSOperation { try await fetch(url) }
 /// let words = QoSOperation { try await count(page.value) }
-/// try words.depends(on: page)
+/// try words.addDependency(page)
 /// try queue.add([page, words])
 /// print(try await words.value)
 /// ```
@@ -18,7 +18,7 @@ import QoSRuntime
 /// and dependents raise it (rules O3–O9), both queued and running.
 ///
 /// Threading: any thread.
-public final class QoSOperation<Value: Sendable>: AnyOperation, @unchecked Sendable {
+public final class QoSOperation<Value: Sendable>: BaseOperation, @unchecked Sendable {
     private enum Body: Sendable {
         case plain(@Sendable () async throws -> Value)
         case told(@Sendable (OperationContext) async throws -> Value)
@@ -63,11 +63,11 @@ public final class QoSOperation<Value: Sendable>: AnyOperation, @unchecked Senda
     /// The result of the operation. It waits for the end, and raises the operation to the caller's level (rule O9).
     ///
     /// - Throws: the body's error; `CancellationError` for an operation that was cancelled before it ran;
-    ///   ``OperationError/dependencyFailed(_:)``; the errors of ``AnyOperation/finished(promotes:)`` in an operation
+    ///   ``OperationError/dependencyFailed(_:)``; the errors of ``BaseOperation/waitUntilFinished(promotes:)`` in an operation
     ///   that this one waits for.
     public var value: Value {
         get async throws {
-            try await finished()
+            try await waitUntilFinished()
             return try finishedResult.get()
         }
     }

@@ -53,7 +53,7 @@ extension QoSOperationQueue {
     /// The operations that have not ended, in the order of adding.
     ///
     /// - Complexity: O(n log n).
-    public var operations: [AnyOperation] {
+    public var operations: [BaseOperation] {
         OperationDomain.shared.look { state in state.graph.members(of: id).compactMap { state.operation($0) } }
     }
 
@@ -72,9 +72,9 @@ extension QoSOperationQueue {
     ///
     /// - Parameter promotes: `false` for a wait that only watches and raises nothing.
     /// - Throws: ``OperationError/waitsForItself(_:)`` in an operation of this queue. ``OperationError/deadlock(_:)``
-    ///   in one that an operation of this queue waits for: see ``AnyOperation/finished(promotes:)``.
+    ///   in one that an operation of this queue waits for: see ``BaseOperation/waitUntilFinished(promotes:)``.
     public func waitUntilAllFinished(promotes: Bool = true) async throws(OperationError) {
-        try await OperationDomain.shared.finished(.queue(id), promotes: promotes)
+        try await OperationDomain.shared.waitUntilFinished(.queue(id), promotes: promotes)
     }
 
     /// Blocks the calling thread until all operations of the queue have ended, and raises them to the thread's level

@@ -59,7 +59,7 @@ public final class QoSOperationQueue: Sendable {
     ///
     /// - Throws: ``OperationError/addedTwice(_:)``. ``OperationError/deadlock(_:)`` for an operation behind a barrier
     ///   that waits for it, directly or through others, or for one that would close another circle of operations.
-    public func add(_ operation: AnyOperation) throws(OperationError) {
+    public func add(_ operation: BaseOperation) throws(OperationError) {
         try OperationDomain.shared.add(CollectionOfOne(operation), to: id)
     }
 
@@ -70,7 +70,7 @@ public final class QoSOperationQueue: Sendable {
     ///
     /// - Throws: ``OperationError/addedTwice(_:)`` if one of them is in a queue, or twice in the list;
     ///   ``OperationError/deadlock(_:)`` as for a single operation.
-    public func add(_ operations: [AnyOperation]) throws(OperationError) {
+    public func add(_ operations: [BaseOperation]) throws(OperationError) {
         try OperationDomain.shared.add(operations, to: id)
     }
 

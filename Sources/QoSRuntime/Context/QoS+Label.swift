@@ -2,7 +2,7 @@ import Synchronization
 
 extension QoS {
     /// Gives a piece of synchronous work a name that a report of a stalled job shows
-    /// (``SchedulerEvent/jobStalled(worker:nanoseconds:label:_:)``).
+    /// (``SchedulerEvent/jobStalled(worker:duration:label:_:)``).
     ///
     /// May be nested: the innermost counts. A few nanoseconds. Any thread; on a thread that is no scheduler's worker
     /// the body just runs.

@@ -53,7 +53,7 @@ extension SchedulerCore {
             var nodes = NodeList()
             nodes.append(node)
             group.forward(nodes)
-        case .block: unsafe group.pools[max(rank, Self.waited.rank)].submit(node)
+        case .finish: unsafe group.pools[max(rank, Self.waited.rank)].submit(node)
         case .skip, nil: unsafe group.pools[rank].submit(node)
         }
     }
@@ -91,7 +91,7 @@ extension SchedulerCore {
         guard node.tag.isJob else { return PoolEntry.behavior(of: node) == .continue }
         switch node.tag.shutdownBehavior {
         case .continue: return true
-        case .block: return rank < Self.waited.rank
+        case .finish: return rank < Self.waited.rank
         case .skip, nil: return false
         }
     }
@@ -102,7 +102,7 @@ extension SchedulerCore {
             for index in unsafe 0..<group.pools[rank].started {
                 let worker = unsafe group.pools[rank].workers + index
                 let declared = unsafe worker.pointee.declared.load(ordering: .sequentiallyConsistent)
-                guard declared == ShutdownBehavior.block.rawValue else { continue }
+                guard declared == ShutdownBehavior.finish.rawValue else { continue }
                 let task: TaskAddress? = unsafe worker.pointee.running.inspect { job in
                     let address = TaskAddress(rawValue: JobNode(job).address)
                     return ConcurrencyRuntime.retain(address) ? address : nil

@@ -7,29 +7,29 @@ public enum SchedulerEvent: Sendable, Hashable {
     /// A running job, with its worker, was promoted because work of a higher class waits for it (rules I4, O8).
     case promotedRunning(worker: WorkerIdentity, to: QoSClass, PromotionReason)
     /// Higher classes begin to stand aside for classes that were kept off the processors for too long (rule C7).
-    case starvationWindows([QoSClass])
+    case starvationWindowsOpened([QoSClass])
     /// A worker's thread waits in the kernel with its job unfinished. Another worker may stand in for it.
     case workerBlocked(WorkerIdentity, BlockingReason)
     /// The blocked worker runs again, or its job has ended.
     case workerUnblocked(WorkerIdentity)
-    /// A worker has been in one job for longer than its class should be, for at least this number of nanoseconds.
+    /// A worker has been in one job for longer than its class should be, for at least this duration.
     ///
     /// A job that computes for long starves its class like one that blocks, but no other worker stands in. Such a job
     /// should suspend now and then, or call ``QoS/yieldIfNeeded()``. The label comes from ``QoS/withLabel(_:_:)`` or
     /// from the work queue whose item runs; `nil` if the job has none.
-    case jobStalled(worker: WorkerIdentity, nanoseconds: UInt64, label: String?, StallKind)
+    case jobStalled(worker: WorkerIdentity, duration: Duration, label: String?, StallKind)
     /// The affinity or the quota of the process changed. From now on the scheduler counts on the new number of
     /// processors.
     case processorsChanged(from: Int, to: Int)
-    /// A limit of ``QoSScheduler/setWidthLimit(_:for:)`` has taken effect, this number of nanoseconds after the call;
-    /// `nil` is no limit.
-    case widthLimited(QoSClass, to: Int?, afterNanoseconds: UInt64)
+    /// A limit of ``QoSScheduler/setWidthLimit(_:for:)`` has taken effect, this duration after the call; `nil` is
+    /// no limit.
+    case widthLimited(QoSClass, to: Int?, after: Duration)
     /// A wait that the runtime cannot shorten, with the names of both sides (rule I5).
     ///
     /// There are three kinds: an inversion that cannot be resolved, a worker's thread that sleeps in a lock or for a
     /// work queue, and a deadlock. A scheduler reports its own workers, and the threads and tasks that are no
     /// scheduler's workers.
-    case waiting(InversionReport)
+    case inversion(InversionReport)
     /// A thread could not be created. The scheduler tries again while there is work.
     case threadStartFailed(QoSClass)
 }

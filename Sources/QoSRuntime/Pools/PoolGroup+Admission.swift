@@ -56,7 +56,7 @@ extension PoolGroup {
         places.takeBack()
         tellSettledWidths()
         let opened = admission.takeOpenedWindows()
-        if !opened.isEmpty { observe(.starvationWindows(opened.members)) }
+        if !opened.isEmpty { observe(.starvationWindowsOpened(opened.members)) }
         // The loop keeps the time at which a class has waited too long.
         if let time = admission.nextLook, admission.isEarlierThanArmed(time) { loop.wake() }
     }
@@ -69,7 +69,7 @@ extension PoolGroup {
             observe(
                 .widthLimited(
                     settled.qosClass, to: settled.limit == .max ? nil : settled.limit,
-                    afterNanoseconds: settled.took))
+                    after: .nanoseconds(settled.took)))
         }
     }
 }

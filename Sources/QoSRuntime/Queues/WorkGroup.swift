@@ -9,7 +9,7 @@ import QoSKernel
 /// ```swift
 /// let group = WorkGroup()
 /// for file in files { queue.async(in: group) { scan(file) } }
-/// await group.finished()
+/// await group.waitUntilFinished()
 /// ```
 ///
 /// Threading: any thread.
@@ -109,7 +109,7 @@ public final class WorkGroup: Sendable {
     }
 
     /// Suspends the task until all work has ended. Blocks no thread.
-    public func finished() async {
+    public func waitUntilFinished() async {
         await withCheckedContinuation { continuation in
             let isOver = state.withLock { state in
                 if state.count > 0 { state.tasks.append(continuation) }
@@ -119,12 +119,13 @@ public final class WorkGroup: Sendable {
         }
     }
 
-    /// Blocks the calling thread until all work has ended. In a task use ``finished()``.
+    /// Blocks the calling thread until all work has ended. In a task use ``waitUntilFinished()``.
     ///
     /// - Throws: ``WorkQueueError/deadlock(waits:)`` when an item of the group runs on the calling thread, or waits for
     ///   it, directly or through others. The search follows the group's items and their waits. It does not see work
     ///   counted by ``enter()``, nor what tasks await.
-    public func wait() throws(WorkQueueError) {
+    @available(*, noasync, message: "use waitUntilFinished() in a task")
+    public func blockUntilFinished() throws(WorkQueueError) {
         let thread = ThreadWait()
         guard parks(thread) else { return }
         let waiter = LockWaiter(
@@ -141,7 +142,8 @@ public final class WorkGroup: Sendable {
     ///
     /// - Parameter timeout: the longest time to wait; 0 or less only looks.
     /// - Returns: whether all work has ended.
-    public func wait(for timeout: Duration) -> Bool {
+    @available(*, noasync, message: "use waitUntilFinished() in a task")
+    public func blockUntilFinished(within timeout: Duration) -> Bool {
         let deadline = MonotonicClock.nanoseconds().addingSaturating(timeout.clampedNanoseconds)
         let thread = ThreadWait()
         guard parks(thread) else { return true }

@@ -8,13 +8,14 @@ extension WorkItem {
     /// Blocks the calling thread until the item has finished.
     ///
     /// A worker of a scheduler helps while it waits: it runs the entries before the item, and the item, if no other
-    /// thread does. In a task use ``finished(promotes:)``.
+    /// thread does. In a task use ``waitUntilFinished(promotes:)``.
     ///
     /// - Throws: ``WorkQueueError/wouldDeadlock(_:)`` when the calling thread runs the item, or an item that this one
     ///   has to wait for; ``WorkQueueError/deadlock(waits:)`` when the thread that would end the wait itself waits for
     ///   the calling thread, directly or through others.
-    public func wait() throws(WorkQueueError) {
-        _ = try wait(until: nil)
+    @available(*, noasync, message: "use waitUntilFinished() in a task")
+    public func blockUntilFinished() throws(WorkQueueError) {
+        _ = try block(until: nil)
     }
 
     /// Blocks the calling thread until the item has finished or the time is up.
@@ -22,19 +23,21 @@ extension WorkItem {
     /// - Parameter timeout: the longest time to wait; 0 or less only looks.
     /// - Returns: whether the item has finished.
     /// - Throws: ``WorkQueueError/wouldDeadlock(_:)``.
-    public func wait(for timeout: Duration) throws(WorkQueueError) -> Bool {
-        try wait(until: MonotonicClock.nanoseconds().addingSaturating(timeout.clampedNanoseconds))
+    @available(*, noasync, message: "use waitUntilFinished() in a task")
+    public func blockUntilFinished(within timeout: Duration) throws(WorkQueueError) -> Bool {
+        try block(until: MonotonicClock.nanoseconds().addingSaturating(timeout.clampedNanoseconds))
     }
 
     /// Blocks the calling thread until the item has finished or the deadline has passed.
     ///
     /// - Returns: whether the item has finished. With a deadline in the past the call only looks.
     /// - Throws: ``WorkQueueError/wouldDeadlock(_:)``.
-    public func wait(until deadline: SuspendingClock.Instant) throws(WorkQueueError) -> Bool {
-        try wait(for: SuspendingClock.now.duration(to: deadline))
+    @available(*, noasync, message: "use waitUntilFinished() in a task")
+    public func blockUntilFinished(deadline: SuspendingClock.Instant) throws(WorkQueueError) -> Bool {
+        try blockUntilFinished(within: SuspendingClock.now.duration(to: deadline))
     }
 
-    private func wait(until deadline: UInt64?) throws(WorkQueueError) -> Bool {
+    private func block(until deadline: UInt64?) throws(WorkQueueError) -> Bool {
         if isFinished { return true }
         let entry = state.withLock { $0.entry }
         if let entry {
@@ -79,7 +82,7 @@ extension WorkItem {
     /// Ignores the task's cancellation: ``cancel()`` the item.
     ///
     /// - Parameter promotes: `false` for a wait that only watches, and raises nothing.
-    public func finished(promotes: Bool = true) async {
+    public func waitUntilFinished(promotes: Bool = true) async {
         guard promotes else {
             await suspendUntilFinished()
             return

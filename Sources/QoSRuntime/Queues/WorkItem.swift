@@ -7,7 +7,7 @@ import QoSKernel
 /// let item = WorkItem(level: .utility, flags: .enforceQoS) { rebuild() }
 /// item.notify(on: main) { show() }
 /// try queue.async(item)
-/// try item.wait()
+/// try item.blockUntilFinished()
 /// ```
 ///
 /// It runs once: by one submission, or by ``perform()``.

@@ -45,6 +45,6 @@ extension WorkQueue {
     /// - Throws: ``WorkQueueError/itemAlreadySubmitted``.
     public func run(_ item: WorkItem) async throws(WorkQueueError) {
         try async(item)
-        await item.finished()
+        await item.waitUntilFinished()
     }
 }

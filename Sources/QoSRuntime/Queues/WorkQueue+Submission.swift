@@ -22,7 +22,7 @@ extension WorkQueue {
 
     /// Submits a closure that runs alone on a concurrent queue: after all earlier items and before all later ones (rule
     /// B11).
-    public func barrier(
+    public func asyncBarrier(
         level: QoSLevel? = nil, flags: WorkItemFlags = [], _ body: @escaping @Sendable () -> Void
     ) {
         async(level: level, flags: flags.union(.barrier), body)

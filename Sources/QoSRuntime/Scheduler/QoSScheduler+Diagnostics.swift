@@ -25,24 +25,24 @@ public struct SchedulerSnapshot: Sendable, Hashable, Codable {
         public let running: Int
         /// The limit of `running` set by ``QoSScheduler/setWidthLimit(_:for:)``; 0 pauses the class, `nil` is no limit.
         public let widthLimit: Int?
-        /// The time until the last change of `widthLimit` took effect, in nanoseconds; 0 before the first.
-        public let widthChangeNanoseconds: UInt64
+        /// The time until the last change of `widthLimit` took effect; zero before the first.
+        public var widthChangeDelay: Duration { .nanoseconds(widthChangeDelayNanoseconds) }
         /// The number of workers. It exceeds `width` while some stand in for blocked ones, and for a moment after.
         public let workers: Int
         /// The number of workers that are known to be blocked.
         public let blocked: Int
         /// The number of threads started so far to stand in for blocked workers.
         public let standIns: UInt64
-        /// The run time of the pool's work: the processor time of its threads so far, in nanoseconds.
-        public let processorNanoseconds: UInt64
+        /// The run time of the pool's work: the processor time of its threads so far.
+        public var processorTime: Duration { .nanoseconds(processorTimeNanoseconds) }
         /// The number of jobs and lanes in workers' queues. Jobs that came in since a worker's last look are not
         /// counted.
         public let queued: Int
-        /// The age of the job that has waited longest, in nanoseconds; 0 when no job waits behind busy workers. Exact
-        /// to a millisecond or a sixty-fourth.
-        public let oldestWaitNanoseconds: UInt64
-        /// The longest wait of a job seen so far, in nanoseconds, with the same precision.
-        public let longestWaitNanoseconds: UInt64
+        /// The age of the job that has waited longest; zero when no job waits behind busy workers. Exact to a
+        /// millisecond or a sixty-fourth.
+        public var oldestWait: Duration { .nanoseconds(oldestWaitNanoseconds) }
+        /// The longest wait of a job seen so far, with the same precision.
+        public var longestWait: Duration { .nanoseconds(longestWaitNanoseconds) }
         /// The number of waiting jobs moved into the pool from lower classes, because work of the pool's class awaits
         /// them (rule I4).
         public let movedIn: UInt64
@@ -63,6 +63,12 @@ public struct SchedulerSnapshot: Sendable, Hashable, Codable {
         public let nodesStolen: UInt64
         /// The number of times that a worker went to sleep.
         public let timesParked: UInt64
+
+        // As numbers, so that the encoded form is readable and names the unit.
+        let widthChangeDelayNanoseconds: UInt64
+        let processorTimeNanoseconds: UInt64
+        let oldestWaitNanoseconds: UInt64
+        let longestWaitNanoseconds: UInt64
     }
 
     /// The number of processors that the scheduler counts on.
@@ -145,17 +151,17 @@ extension ClassPool {
         return SchedulerSnapshot.Pool(
             qosClass: qosClass, width: width, running: admitted.running,
             widthLimit: admitted.widthLimit == .max ? nil : admitted.widthLimit,
-            widthChangeNanoseconds: counters.widthChange.load(ordering: .relaxed), workers: started,
-            blocked: blocked.load(ordering: .relaxed), standIns: counters.standIns.load(ordering: .relaxed),
-            processorNanoseconds: processorTime(), queued: queued,
-            oldestWaitNanoseconds: oldest,
-            // A shown age counts: the longest wait is never less than an age that a reader saw.
-            longestWaitNanoseconds: counters.longestWait.max(oldest, ordering: .relaxed).newValue,
-            movedIn: counters.movedIn.load(ordering: .relaxed),
+            workers: started, blocked: blocked.load(ordering: .relaxed),
+            standIns: counters.standIns.load(ordering: .relaxed),
+            queued: queued, movedIn: counters.movedIn.load(ordering: .relaxed),
             raisedByEffects: counters.raisedByEffects.load(ordering: .relaxed),
             raisedByFence: counters.raisedByFence.load(ordering: .relaxed),
             raisedForLock: counters.raisedForLock.load(ordering: .relaxed), starvationWindows: admitted.windows,
-            stalls: counters.stalls.load(ordering: .relaxed), jobsRun: run, nodesStolen: stolen, timesParked: parked)
+            stalls: counters.stalls.load(ordering: .relaxed), jobsRun: run, nodesStolen: stolen, timesParked: parked,
+            widthChangeDelayNanoseconds: counters.widthChange.load(ordering: .relaxed),
+            processorTimeNanoseconds: processorTime(), oldestWaitNanoseconds: oldest,
+            // A shown age counts: the longest wait is never less than an age that a reader saw.
+            longestWaitNanoseconds: counters.longestWait.max(oldest, ordering: .relaxed).newValue)
     }
 
     /// Returns the processor time of the pool's threads so far, including ended threads. It never decreases.

@@ -3,8 +3,8 @@ public import QoSCore
 extension QoSScheduler {
     /// Returns the executor of one class for tasks that declare their treatment at a ``shutdown(within:)``.
     ///
-    /// Otherwise like ``executor(for:)``. Child tasks inherit the declaration with the preference. The shutdown waits
-    /// for a `.block` task while it is queued or runs. If it should also wait while the task is suspended, use
+    /// Otherwise like ``executor(for:)-(QoSClass)``. Child tasks inherit the declaration with the preference. The shutdown waits
+    /// for a `.finish` task while it is queued or runs. If it should also wait while the task is suspended, use
     /// ``withQoS(_:onShutdown:operation:)``.
     ///
     /// ```swift
@@ -25,11 +25,11 @@ extension QoSScheduler {
     /// Runs an operation at a class, like ``withQoS(_:operation:)``, and declares its treatment at a
     /// ``shutdown(within:)``.
     ///
-    /// With `.block` the shutdown waits until the operation has ended, suspended or not, as long as its grace lasts. It
+    /// With `.finish` the shutdown waits until the operation has ended, suspended or not, as long as its grace lasts. It
     /// raises the operation to `userInitiated`. Use this for work that must not be left half done.
     ///
     /// ```swift
-    /// try await scheduler.withQoS(.background, onShutdown: .block) {
+    /// try await scheduler.withQoS(.background, onShutdown: .finish) {
     ///     try await journal.flush()
     /// }
     /// ```
@@ -37,7 +37,7 @@ extension QoSScheduler {
         _ qosClass: QoSClass, onShutdown behavior: ShutdownBehavior,
         operation: () async throws(Failure) -> Success
     ) async throws(Failure) -> Success {
-        let hold = behavior == .block ? core.beginHold(.task(ConcurrencyRuntime.currentTask)) : nil
+        let hold = behavior == .finish ? core.beginHold(.task(ConcurrencyRuntime.currentTask)) : nil
         defer { if let hold { core.endHold(hold) } }
         return try await withPreference(of: poolExecutor(qosClass, behavior), qosClass, operation: operation)
     }

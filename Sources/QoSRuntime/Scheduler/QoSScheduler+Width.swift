@@ -5,7 +5,7 @@ extension QoSScheduler {
     /// others.
     ///
     /// Takes effect at job boundaries: surplus workers park at the end of their job, or at ``QoS/checkpoint()``. A
-    /// raised or lifted limit takes effect at once. ``SchedulerEvent/widthLimited(_:to:afterNanoseconds:)`` reports the
+    /// raised or lifted limit takes effect at once. ``SchedulerEvent/widthLimited(_:to:after:)`` reports the
     /// moment.
     ///
     /// A limit of 0 pauses the class: queued work stays queued, and running work comes to its end. If work of a higher

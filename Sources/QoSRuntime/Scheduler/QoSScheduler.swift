@@ -89,7 +89,10 @@ public final class QoSScheduler: Sendable {
     ///
     /// A job of a lower relative priority waits, in a worker's queue, until no job of a higher one is left there. One
     /// job in 16 is an exception. A task that is raised to a higher class goes there without its relative priority.
-    public func executor(at level: QoSLevel) -> any TaskExecutor {
+    ///
+    /// `executor(for: .utility)` means the class: the form of a class is preferred where both fit.
+    @_disfavoredOverload
+    public func executor(for level: QoSLevel) -> any TaskExecutor {
         executors[ExecutorIndex.index(of: level)]
     }
 
@@ -98,7 +101,7 @@ public final class QoSScheduler: Sendable {
     /// A priority between those of two classes belongs to the lower class, and orders the jobs inside of it. A task of
     /// priority 19 runs as utility (17), and goes before the jobs that wait with 18 or 17 in the same worker's queue.
     /// One job in 16 is left to the class's own priority. Priorities more than 7 above it count as equal. The same
-    /// holds for ``executor(for:)`` of the class to which the priority belongs.
+    /// holds for ``executor(for:)-(QoSClass)`` of the class to which the priority belongs.
     public var executor: any TaskExecutor { poolExecutor(nil, nil) }
 
     /// Returns the executor of a class, or the one that goes by priority. With a behavior it is for work that declares
@@ -180,7 +183,7 @@ extension QoSScheduler.Configuration {
             if let worker = unsafe Worker.current, unsafe ObjectIdentifier(worker.pointee.pool.pointee.group) != own {
                 return
             }
-            observer.observe(.waiting(report))
+            observer.observe(.inversion(report))
         }
     }
 }

@@ -15,7 +15,7 @@ extension QoSThread where Success == Never {
     /// ``missingEffects`` lists the effects that the kernel refuses: without privileges a thread cannot come up again.
     ///
     /// - Throws: ``QoSThreadError/optedOut`` (rule T4); ``QoSThreadError/noLevelOfItsOwn`` on any other thread.
-    public static func setCurrent(_ level: QoSLevel) throws(QoSThreadError) {
+    public static func setCurrentLevel(_ level: QoSLevel) throws(QoSThreadError) {
         guard let current = ThreadLevel.current else { throw .noLevelOfItsOwn }
         guard current.set(level) else { throw .optedOut }
         current.applyEffects()

@@ -22,7 +22,7 @@ extension QoSThreadError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .alreadyStarted(let name):
-            "thread '\(name)' has been started: set its level before, or let it call QoSThread.setCurrent itself"
+            "thread '\(name)' has been started: set its level before, or let it call QoSThread.setCurrentLevel itself"
         case .optedOut:
             "the calling thread changed its scheduling by itself and has no level since: use a new thread"
         case .noLevelOfItsOwn:

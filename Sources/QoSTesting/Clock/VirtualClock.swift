@@ -23,11 +23,16 @@ public final class VirtualClock: Clock, Sendable {
     /// A time of a virtual clock.
     public struct Instant: InstantProtocol, Sendable {
         /// Nanoseconds since the clock was made.
-        public let nanoseconds: UInt64
+        package let nanoseconds: UInt64
 
         /// Makes the time that is a number of nanoseconds after the clock was made.
-        public init(nanoseconds: UInt64) {
+        package init(nanoseconds: UInt64) {
             self.nanoseconds = nanoseconds
+        }
+
+        /// Makes the time that is a duration after the clock was made. A duration below zero counts as zero.
+        public init(offset: Duration) {
+            nanoseconds = UInt64(clamping: offset.schedulerNanoseconds)
         }
 
         /// The time since the clock was made.

@@ -55,11 +55,11 @@ extension DeterministicScheduler {
     /// - Throws: the operation's error, or ``DeterministicSchedulerError/stalled(at:)`` if nothing is left to do before
     ///   its end.
     public func run<Success: Sendable>(
-        _ qosClass: QoSClass = .default, label: Character? = nil,
+        at qosClass: QoSClass = .default, label: Character? = nil,
         _ operation: @escaping @Sendable () async throws -> Success
     ) throws -> Success {
         let slot = ResultSlot<Success>()
-        spawn(qosClass, label: label) {
+        startDetachedTask(at: qosClass, label: label) {
             do {
                 let success = try await operation()
                 slot.set(.success(success))

@@ -11,9 +11,9 @@ internal import Synchronization
 ///
 /// ```swift
 /// let scheduler = DeterministicScheduler(cores: 1)
-/// scheduler.spawn(.background, label: "b") { await scheduler.work(for: .milliseconds(4)) }
+/// scheduler.startDetachedTask(at: .background, label: "b") { await scheduler.work(for: .milliseconds(4)) }
 /// try scheduler.advance(by: .milliseconds(2))
-/// scheduler.spawn(.userInteractive, label: "a") { await scheduler.work(for: .milliseconds(2)) }
+/// scheduler.startDetachedTask(at: .userInteractive, label: "a") { await scheduler.work(for: .milliseconds(2)) }
 /// try scheduler.runUntilIdle()
 /// try scheduler.timeline().require("""
 ///     ui: --aa
@@ -70,13 +70,9 @@ public final class DeterministicScheduler: Sendable {
     /// - Parameters:
     ///   - cores: The number of jobs that have a core at a time; at least 1.
     ///   - order: The order among jobs of a class.
-    ///   - parameters: The constants by class. The grace for crowding counts as zero, because no kernel below separates
-    ///     the classes.
-    public init(
-        cores: Int = 1, order: Order = .arrival, parameters: SchedulingParameters = SchedulingParameters()
-    ) {
+    public init(cores: Int = 1, order: Order = .arrival) {
         precondition(ConcurrencyRuntime.hasExpectedLayout, "the concurrency library's jobs are laid out differently")
-        state = Lock(VirtualCores(cores: cores, parameters: parameters, order: order))
+        state = Lock(VirtualCores(cores: cores, order: order))
     }
 
     /// The time.
@@ -101,7 +97,7 @@ public final class DeterministicScheduler: Sendable {
         DeterministicSerialExecutor(self)
     }
 
-    /// Makes a task of a class, on the executor of the class.
+    /// Starts a task of a class, on the executor of the class. It inherits nothing from its creator.
     ///
     /// - Parameters:
     ///   - qosClass: The class.
@@ -109,8 +105,8 @@ public final class DeterministicScheduler: Sendable {
     ///     jobs.
     ///   - operation: The body of the task. It runs when the scheduler runs.
     @discardableResult
-    public func spawn<Success: Sendable>(
-        _ qosClass: QoSClass, label: Character? = nil, _ operation: @escaping @Sendable () async -> Success
+    public func startDetachedTask<Success: Sendable>(
+        at qosClass: QoSClass, label: Character? = nil, _ operation: @escaping @Sendable () async -> Success
     ) -> Task<Success, Never> {
         Task.detached(executorPreference: executor(for: qosClass), priority: qosClass.taskPriority) {
             await Self.$label.withValue(label) { await operation() }

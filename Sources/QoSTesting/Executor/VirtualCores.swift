@@ -45,10 +45,10 @@ struct VirtualCores {
     var counters = DeterministicScheduler.Counters()
     private var lastWorker = 0
 
-    init(cores: Int, parameters: SchedulingParameters, order: DeterministicScheduler.Order) {
+    init(cores: Int, order: DeterministicScheduler.Order) {
         self.cores = max(1, cores)
         self.order = order
-        var parameters = parameters
+        var parameters = SchedulingParameters()
         // There is no kernel below that would separate the classes.
         parameters.crowdingGrace = .zero
         machine = PickMachine(cores: self.cores, parameters: parameters)

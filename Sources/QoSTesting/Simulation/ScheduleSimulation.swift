@@ -1,4 +1,4 @@
-public import QoSCore
+import QoSCore
 
 /// A simulation of the scheduler with some jobs, in virtual time.
 ///
@@ -25,18 +25,12 @@ public struct ScheduleSimulation: Sendable {
     /// The number of cores; at least 1.
     public var cores: Int
 
-    /// The constants by class.
-    public var parameters: SchedulingParameters
-
     /// The jobs, in any order.
     public var jobs: [SimulatedJob]
 
     /// Makes a simulation of some jobs.
-    public init(
-        cores: Int = 2, parameters: SchedulingParameters = SchedulingParameters(), jobs: [SimulatedJob]
-    ) {
+    public init(cores: Int = 2, jobs: [SimulatedJob]) {
         self.cores = cores
-        self.parameters = parameters
         self.jobs = jobs
     }
 
@@ -44,12 +38,9 @@ public struct ScheduleSimulation: Sendable {
     ///
     /// - Throws: ``TimelineError`` for a row that is no class, and for a mark that is neither a digit nor `-`.
     public init(
-        cores: Int = 2, parameters: SchedulingParameters = SchedulingParameters(), _ timeline: String,
-        column: Duration = .milliseconds(1)
+        cores: Int = 2, _ timeline: String, column: Duration = .milliseconds(1)
     ) throws(TimelineError) {
-        self.init(
-            cores: cores, parameters: parameters,
-            jobs: try SimulatedJob.jobs(Timeline(timeline), column: column))
+        self.init(cores: cores, jobs: try SimulatedJob.jobs(Timeline(timeline), column: column))
     }
 
     /// Runs all jobs to their end.
@@ -69,7 +60,7 @@ public struct ScheduleSimulation: Sendable {
         let places = order.enumerated().map { (place: $0.offset, job: $0.element) }
             .sorted { (jobs[$0.job].arrival, $0.place) < (jobs[$1.job].arrival, $1.place) }
         let world = SimulatedWorld(
-            cores: max(1, cores), ownParameters: parameters, wakeDelay: 0,
+            cores: max(1, cores), ownParameters: SchedulingParameters(), wakeDelay: 0,
             script: places.map { jobs[$0.job].event })
         var simulation = AdmissionSimulation(world)
         simulation.outcomes = Array(repeating: (nil, nil), count: jobs.count)

@@ -33,7 +33,7 @@ package func shrink(_ world: SimulatedWorld, while fails: (SimulatedWorld) -> Bo
 /// The result fails, and no single element of it can be left out.
 ///
 /// - Complexity: O(n log n) calls if little can be left out, far fewer otherwise.
-public func shrink<Element>(_ elements: [Element], while fails: ([Element]) -> Bool) -> [Element] {
+package func shrink<Element>(_ elements: [Element], while fails: ([Element]) -> Bool) -> [Element] {
     var smallest = elements
     var chunk = max(1, elements.count / 2)
     while true {

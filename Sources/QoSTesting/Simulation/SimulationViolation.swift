@@ -3,14 +3,14 @@ public struct SimulationViolation: Error, Sendable, Hashable, CustomStringConver
     /// The rule, and how it was broken.
     public let rule: String
 
-    /// When, in nanoseconds of virtual time.
-    public let nanoseconds: Int64
+    /// The virtual time since the beginning of the simulation.
+    public let time: Duration
 
     init(rule: String, at nanoseconds: Int64) {
         self.rule = rule
-        self.nanoseconds = nanoseconds
+        time = .nanoseconds(nanoseconds)
     }
 
     /// Time and rule.
-    public var description: String { "at \(nanoseconds) ns: \(rule)" }
+    public var description: String { "at \(time): \(rule)" }
 }

@@ -65,11 +65,6 @@ struct QoSClassTests {
         #expect(LegacyQueuePriority(priority.qosClass) == priority)
     }
 
-    @Test("C2 what one resets to is default")
-    func fallback() {
-        #expect(QoSClass.fallback == .default)
-    }
-
     @Test("abbreviations are two letters and differ")
     func abbreviations() {
         #expect(Set(QoSClass.allCases.map(\.abbreviation)).count == 5)

@@ -17,7 +17,7 @@ struct QoSLevelTests {
         let low = try QoSLevel(.utility, relativePriority: -3)
         #expect(low.raised(to: .utility) == .utility)
         #expect(QoSLevel.utility.raised(to: low) == .utility)
-        #expect(low.raised(to: .unspecified) == low)
+        #expect(low.raised(to: nil) == low)
     }
 
     @Test("relative priorities outside of -15 to 0 are refused", arguments: [-16, 1, .min, .max])

@@ -7,7 +7,7 @@ import Testing
 /// Operations that would wait for one another for ever: told, and not done.
 @Suite("Operations that would wait for ever", .timeLimit(.minutes(2)))
 struct DeadlockTests {
-    private func block(_ operation: AnyOperation) throws { try operation.waitUntilFinished() }
+    private func block(_ operation: BaseOperation) throws { try operation.blockUntilFinished() }
 
     private func block(_ queue: QoSOperationQueue) throws { try queue.blockUntilAllFinished() }
 
@@ -20,11 +20,11 @@ struct DeadlockTests {
 
     private func wait(_ way: Way, _ operation: QoSOperation<Int>) async throws {
         switch way {
-        case .finished: try await operation.finished()
+        case .finished: try await operation.waitUntilFinished()
         case .value: _ = try await operation.value
         case .blocking: try block(operation)
         case .asyncLet:
-            async let wait: Void = operation.finished()
+            async let wait: Void = operation.waitUntilFinished()
             try await wait
         case .group:
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -67,7 +67,7 @@ struct DeadlockTests {
     func condition() async throws {
         try await withScheduler { scheduler in
             let queue = QoSOperationQueue(scheduler: scheduler)
-            let condition = OperationCondition("itself") { try await AnyOperation.current?.finished() }
+            let condition = OperationCondition("itself") { try await BaseOperation.current?.waitUntilFinished() }
             let operation = queue.addOperation(OperationOptions(name: "it", conditions: [condition])) { 1 }
             await #expect(throws: OperationError.waitsForItself("it")) { try await operation.value }
             #expect(operation.outcome == .failed)
@@ -80,8 +80,8 @@ struct DeadlockTests {
             let queue = QoSOperationQueue(scheduler: scheduler)
             let (middle, last) = (QoSOperation(name: "middle") { 2 }, QoSOperation(name: "last") { 3 })
             let first = QoSOperation(name: "first") { try await wait(way, last) }
-            try middle.depends(on: first)
-            try last.depends(on: middle)
+            try middle.addDependency(first)
+            try last.addDependency(middle)
             try queue.add([first, middle, last])
             let circle = OperationError.deadlock([
                 .init(waiter: "first", awaited: "last", reason: .wait),
@@ -98,11 +98,11 @@ struct DeadlockTests {
     func mutual() async throws {
         try await withScheduler { scheduler in
             let queue = QoSOperationQueue(scheduler: scheduler)
-            let (isKnown, others) = (Gate(), Collected<AnyOperation>())
+            let (isKnown, others) = (Gate(), Collected<BaseOperation>())
             let pair = ["a", "b"].map { name in
                 queue.addOperation(name: name) {
                     await isKnown.passed()
-                    for other in others.all where other.name != name { try await other.finished() }
+                    for other in others.all where other.name != name { try await other.waitUntilFinished() }
                 }
             }
             for operation in pair { others.append(operation) }
@@ -120,11 +120,11 @@ struct DeadlockTests {
             let waiting = Gate()
             let waiter = queue.addOperation(name: "waiter") {
                 waiting.open()
-                try await awaited.finished()
+                try await awaited.waitUntilFinished()
             }
             await waiting.passed()
             // The wait begins at some moment after that; until then the dependency is accepted.
-            while (try? awaited.depends(on: waiter)) != nil {
+            while (try? awaited.addDependency(waiter)) != nil {
                 try awaited.removeDependency(waiter)
                 await Task.yield()
             }
@@ -133,7 +133,7 @@ struct DeadlockTests {
                     .init(waiter: "awaited", awaited: "waiter", reason: .dependency),
                     .init(waiter: "waiter", awaited: "awaited", reason: .wait),
                 ])
-            ) { try awaited.depends(on: waiter) }
+            ) { try awaited.addDependency(waiter) }
             try other.add(awaited)
             try await waiter.value
         }
@@ -148,11 +148,11 @@ struct DeadlockTests {
                 let child = queue.addOperation(name: "child") { 20 }
                 let parent = QoSOperation(name: "first") { 1 }
                 let dependent = QoSOperation(name: "second") { try await parent.value + 1 }
-                try dependent.depends(on: parent)
+                try dependent.addDependency(parent)
                 try queue.add([dependent, parent])
                 let it = context.operation
                 Task {
-                    try await it.finished()
+                    try await it.waitUntilFinished()
                     try await queue.waitUntilAllFinished()
                     ended.open()
                 }
@@ -226,8 +226,8 @@ struct DeadlockTests {
             let slow = queue.addOperation(name: "slow") { await goOn.passed() }
             let other = QoSOperation(name: "other", level: .background) { () }
             let parent = queue.addOperation(name: "parent", level: .userInitiated) {
-                async let ofChild: Void = other.finished()
-                try await slow.finished()
+                async let ofChild: Void = other.waitUntilFinished()
+                try await slow.waitUntilFinished()
                 try await ofChild
             }
             // The child's wait begins at some moment, and raises what it waits for.
@@ -237,7 +237,7 @@ struct DeadlockTests {
                     .init(waiter: "other", awaited: "parent", reason: .dependency),
                     .init(waiter: "parent", awaited: "other", reason: .wait),
                 ])
-            ) { try other.depends(on: parent) }
+            ) { try other.addDependency(parent) }
             goOn.open()
             try queue.add(other)
             try await parent.value
@@ -270,7 +270,7 @@ struct DeadlockTests {
             let (queue, other) = (QoSOperationQueue(scheduler: scheduler), QoSOperationQueue(scheduler: scheduler))
             let later = QoSOperation(name: "later") { 1 }
             let barrier = QoSOperation(OperationOptions(name: "barrier", isBarrier: true)) { try await later.value + 1 }
-            try barrier.depends(on: later)
+            try barrier.addDependency(later)
             try queue.add(barrier)
             let refusal = OperationError.deadlock([
                 .init(waiter: "later", awaited: "barrier", reason: .barrier),
@@ -297,7 +297,7 @@ struct DeadlockTests {
                     .init(waiter: "barrier", awaited: "behind", reason: .dependency),
                     .init(waiter: "behind", awaited: "barrier", reason: .barrier),
                 ])
-            ) { try barrier.depends(on: behind) }
+            ) { try barrier.addDependency(behind) }
             try queue.resume()
             #expect(try await behind.value == 2)
         }

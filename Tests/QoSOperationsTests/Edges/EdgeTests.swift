@@ -21,11 +21,11 @@ struct EdgeTests {
     @Test("O10 a refused cycle is told by the names of all its operations, before any of them is in a queue")
     func cycleNames() throws {
         let operations = ["a", "b", "c", "d"].map { QoSOperation(name: $0) {} }
-        for (child, parent) in zip(operations, operations.dropFirst()) { try child.depends(on: parent) }
+        for (child, parent) in zip(operations, operations.dropFirst()) { try child.addDependency(parent) }
         #expect(throws: OperationError.dependencyCycle(["d", "a", "b", "c"])) {
-            try operations[3].depends(on: operations[0])
+            try operations[3].addDependency(operations[0])
         }
-        #expect(throws: OperationError.dependencyCycle(["a"])) { try operations[0].depends(on: operations[0]) }
+        #expect(throws: OperationError.dependencyCycle(["a"])) { try operations[0].addDependency(operations[0]) }
     }
 
     @Test("O11 O9 a thread without a level that waits for an operation in no queue goes on when that is cancelled")
@@ -35,7 +35,7 @@ struct EdgeTests {
         let isWaiting = Atomic(false)
         let thread = try Thread(name: "waiter") {
             isWaiting.store(true, ordering: .sequentiallyConsistent)
-            try? operation.waitUntilFinished()
+            try? operation.blockUntilFinished()
             hasEnded.store(true, ordering: .sequentiallyConsistent)
         }
         while !isWaiting.load(ordering: .sequentiallyConsistent) {}
@@ -91,7 +91,7 @@ struct EdgeTests {
             while first.effectiveLevel != .userInitiated { await Task.yield() }
             let parent = QoSOperation(level: .background) {}
             let later = QoSOperation(level: .utility) {}
-            try later.depends(on: parent)
+            try later.addDependency(parent)
             try queue.add(later)
             #expect(later.effectiveLevel == .userInitiated)
             #expect(parent.effectiveLevel == .userInitiated)
@@ -132,7 +132,7 @@ struct EdgeTests {
             for number in 0..<500 {
                 let options = OperationOptions(onFailedDependency: number % 3 == 0 ? .runAnyway : .cancel)
                 let operation = QoSOperation(options) { _ in number }
-                if number % 2 == 1, let last = all.last { try operation.depends(on: last) }
+                if number % 2 == 1, let last = all.last { try operation.addDependency(last) }
                 all.append(operation)
             }
             try queue.add(all)
@@ -148,8 +148,8 @@ struct EdgeTests {
     @Test("O9 the last reference goes while somebody is resumed: nothing is released under the lock")
     func releases() async throws {
         final class Holder: Sendable {
-            let operation: AnyOperation
-            init(_ operation: AnyOperation) { self.operation = operation }
+            let operation: BaseOperation
+            init(_ operation: BaseOperation) { self.operation = operation }
             deinit { _ = operation.isFinished }
         }
         try await withQueue(.unlimited) { queue in
@@ -157,7 +157,7 @@ struct EdgeTests {
                 let inner = QoSOperation(name: "inner") {}
                 let holder = Holder(inner)
                 let outer = QoSOperation(name: "outer") { withExtendedLifetime(holder) {} }
-                try outer.depends(on: inner)
+                try outer.addDependency(inner)
                 if round % 2 == 0 { outer.cancel() }
                 try queue.add([inner, outer])
             }
@@ -192,7 +192,7 @@ struct EdgeTests {
         for number in 0..<300 {
             let level: QoSLevel? = [nil, .utility, .userInitiated, .background][(number + worker) % 4]
             let operation = QoSOperation(name: "\(worker).\(number)", level: level) { number }
-            if let parent = recent.last, number % 3 == 0 { try? operation.depends(on: parent) }
+            if let parent = recent.last, number % 3 == 0 { try? operation.addDependency(parent) }
             try? queue.add(operation)
             switch number % 7 {
             case 1: recent.first?.cancel()
@@ -204,6 +204,6 @@ struct EdgeTests {
             recent.append(operation)
             if recent.count > 8 { recent.removeFirst() }
         }
-        for operation in recent { try await operation.finished() }
+        for operation in recent { try await operation.waitUntilFinished() }
     }
 }

@@ -21,7 +21,7 @@ struct WaitRaceTests {
                     try await awaited.waitUntilAllFinished()
                 }
                 let last = own.addOperation {}
-                let member = QoSOperation { try await last.finished() }
+                let member = QoSOperation { try await last.waitUntilFinished() }
                 let thread = QoSThread(name: "adds") {
                     // As soon as the queue is idle, which is when the first one's wait begins.
                     while awaited.operationCount > 0 {}
@@ -29,9 +29,9 @@ struct WaitRaceTests {
                 }
                 try thread.start()
                 try await thread.value
-                for operation in [first, last, member, other] as [AnyOperation]
+                for operation in [first, last, member, other] as [BaseOperation]
                 where operation.isRunning || operation.isReady {
-                    try await operation.finished()
+                    try await operation.waitUntilFinished()
                 }
                 try await own.waitUntilAllFinished()
                 try await awaited.waitUntilAllFinished()

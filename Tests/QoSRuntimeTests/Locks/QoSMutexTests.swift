@@ -174,7 +174,7 @@ extension ThreadsAndLocks {
                     try lock.mutex.withLock { _ in
                         isHeld.open()
                         goOn.blockThread()
-                        try QoSThread.setCurrent(.utility)
+                        try QoSThread.setCurrentLevel(.utility)
                         nice.append(try stage.ownNice)
                     }
                     nice.append(try stage.ownNice)

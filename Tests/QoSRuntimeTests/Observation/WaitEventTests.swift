@@ -11,7 +11,7 @@ struct WaitEventTests {
         let reports = Collected<InversionReport>()
 
         func observe(_ event: SchedulerEvent) {
-            if case .waiting(let report) = event { reports.append(report) }
+            if case .inversion(let report) = event { reports.append(report) }
         }
 
         /// The first report of a worker that sleeps for the resource, once there is one.

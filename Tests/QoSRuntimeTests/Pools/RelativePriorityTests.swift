@@ -69,7 +69,7 @@ struct RelativePriorityTests {
     @Test("B1 so do tasks that prefer the executor of a level")
     func tasks() async throws {
         let ran = try await order { scheduler, _, level, body in
-            Task.detached(executorPreference: scheduler.executor(at: level), operation: body)
+            Task.detached(executorPreference: scheduler.executor(for: level), operation: body)
         }
         #expect(ran == Self.expected)
     }
@@ -83,7 +83,7 @@ struct RelativePriorityTests {
             items.append(item)
         } meanwhile: {
             let item = items.all[8]
-            Task.detached(priority: .utility) { await item.finished() }
+            Task.detached(priority: .utility) { await item.waitUntilFinished() }
             while item.effectiveLevel != .utility { await Task.yield() }
         }
         // The last of those without a relative priority: it comes to its place by the raise.
@@ -96,7 +96,7 @@ struct RelativePriorityTests {
             processors: 1, appliesKernelEffects: false, detectsBlocking: false)
         try await withScheduler(configuration) { scheduler in
             let (isOver, begun) = (Gate(), Gate())
-            let greedy = Task.detached(executorPreference: scheduler.executor(at: level(lowering))) {
+            let greedy = Task.detached(executorPreference: scheduler.executor(for: level(lowering))) {
                 while !isOver.isOpen {
                     begun.open()
                     await Task.yield()
@@ -104,7 +104,7 @@ struct RelativePriorityTests {
             }
             await begun.passed()
             for lower in [lowering + 1, 15] {
-                await Task.detached(executorPreference: scheduler.executor(at: level(lower))) { await Task.yield() }
+                await Task.detached(executorPreference: scheduler.executor(for: level(lower))) { await Task.yield() }
                     .escaped
             }
             isOver.open()

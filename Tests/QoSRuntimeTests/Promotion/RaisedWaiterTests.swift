@@ -45,7 +45,7 @@ struct RaisedWaiterTests {
                 try queue.async(item)
                 await begun.passed()
                 let waiter = await raisedWaiter(scheduler) {
-                    if awaitsClosure { try await queue.run {} } else { await item.finished() }
+                    if awaitsClosure { try await queue.run {} } else { await item.waitUntilFinished() }
                 }
                 await until { item.effectiveLevel == .userInitiated }
                 goOn.open()

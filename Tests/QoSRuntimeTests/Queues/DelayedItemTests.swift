@@ -37,7 +37,7 @@ struct DelayedItemTests {
             let item = WorkItem { ran.append(MonotonicClock.nanoseconds()) }
             try await waiter.run {
                 try queue.async(after: .milliseconds(40), tolerance: .zero, item)
-                try item.wait()
+                try item.blockUntilFinished()
             }
             #expect(ran.all.count == 1)
             #expect(ran.all.allSatisfy { $0 - begun >= 40_000_000 })
@@ -59,7 +59,7 @@ struct DelayedItemTests {
                         if MonotonicClock.nanoseconds() < begun + 40_000_000 { threads.append(cqos_own_id()) }
                     }
                 }
-                try item.wait()
+                try item.blockUntilFinished()
                 return cqos_own_id()
             }
             #expect(!threads.all.contains(own))
@@ -70,10 +70,10 @@ struct DelayedItemTests {
     func hold() async throws {
         try await withScheduler { scheduler in
             let queue = scheduler.globalQueue(for: .default)
-            let item = WorkItem(flags: .onShutdown(.block)) {}
+            let item = WorkItem(flags: .onShutdown(.finish)) {}
             try await scheduler.makeQueue("waiter").run {
                 try queue.async(after: .milliseconds(10), tolerance: .zero, item)
-                try item.wait()
+                try item.blockUntilFinished()
             }
             // What has been due before this has been added before it.
             let last = Gate()
@@ -105,7 +105,7 @@ struct DelayedItemTests {
             item.cancel()
             #expect(weakly == nil)
             try queue.resume()
-            await item.finished()
+            await item.waitUntilFinished()
         }
     }
     @Test("an item that is due in an hour ends and is released when it is cancelled after the end of its scheduler")
@@ -124,7 +124,7 @@ struct DelayedItemTests {
         try await scheduler.shutdown(within: .zero)
         #expect(weakly != nil)
         item.cancel()
-        await item.finished()
+        await item.waitUntilFinished()
         #expect(weakly == nil)
     }
 }

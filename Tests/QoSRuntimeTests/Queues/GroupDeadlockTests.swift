@@ -21,8 +21,8 @@ struct GroupDeadlockTests {
     func own() async throws {
         try await withScheduler { scheduler in
             let (group, seen) = (WorkGroup("files"), Collected<[String]>())
-            scheduler.makeQueue("queue").async(in: group) { seen.append(refused { try group.wait() }) }
-            await group.finished()
+            scheduler.makeQueue("queue").async(in: group) { seen.append(refused { try group.blockUntilFinished() }) }
+            await group.waitUntilFinished()
             #expect(seen.all.count == 1)
             #expect(seen.all.first?.count == 1)
             #expect(seen.all.first?.first?.contains("waits for group 'files', held up by thread") == true)
@@ -38,11 +38,11 @@ struct GroupDeadlockTests {
                 let (group, ended, seen) = (WorkGroup(), Gate(), Collected<[String]>())
                 queue.async {
                     submitting.async(in: group) {}
-                    seen.append(refused { try group.wait() })
+                    seen.append(refused { try group.blockUntilFinished() })
                     ended.open()
                 }
                 await ended.passed()
-                await group.finished()
+                await group.waitUntilFinished()
                 #expect(seen.all.first?.count == 1, "\(submitting.label)")
             }
         }
@@ -71,11 +71,11 @@ struct GroupDeadlockTests {
                 let thread = try RunningThread(name: "waits-for-files") {
                     try? a.sync {
                         entered.open()
-                        attempt { try group.wait() }
+                        attempt { try group.blockUntilFinished() }
                     }
                 }
                 try thread.join()
-                await group.finished()
+                await group.waitUntilFinished()
                 #expect(refusals.all.count == 1 && passed.value == 1)
                 let refusal = refusals.all.first ?? []
                 #expect(refusal.count == 2)
@@ -93,14 +93,14 @@ struct GroupDeadlockTests {
             let (queue, group, passed) = (scheduler.makeQueue("queue"), WorkGroup(), Tally())
             group.enter()
             let thread = try RunningThread(name: "waits") {
-                #expect(throws: Never.self) { try group.wait() }
+                #expect(throws: Never.self) { try group.blockUntilFinished() }
                 passed.add()
             }
             #expect(passed.value == 0)
             try group.leave()
             try thread.join()
-            queue.async(in: group) { #expect(!group.wait(for: .milliseconds(1))) }
-            await group.finished()
+            queue.async(in: group) { #expect(!group.blockUntilFinished(within: .milliseconds(1))) }
+            await group.waitUntilFinished()
             #expect(passed.value == 1)
         }
     }
@@ -117,12 +117,12 @@ struct GroupDeadlockTests {
                             ran.add()
                             try? queues[(round + 1) % 4].sync {}
                         }
-                        if round % 10 == 0 { #expect(throws: Never.self) { try group.wait() } }
+                        if round % 10 == 0 { #expect(throws: Never.self) { try group.blockUntilFinished() } }
                     }
                 }
             }
             for thread in threads { try thread.join() }
-            await group.finished()
+            await group.waitUntilFinished()
             #expect(ran.value == 300)
         }
     }

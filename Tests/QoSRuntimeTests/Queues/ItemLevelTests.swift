@@ -19,7 +19,7 @@ struct ItemLevelTests {
             for item in items { try queue.async(item) }
             #expect(items.map(\.effectiveLevel) == [.userInitiated, .userInitiated, .userInitiated, .background])
             try queue.resume()
-            await items[3].finished()
+            await items[3].waitUntilFinished()
             #expect(items.map(\.effectiveLevel) == [nil, nil, nil, nil])
         }
     }
@@ -34,8 +34,8 @@ struct ItemLevelTests {
             try queue.async(high)
             #expect(low.effectiveLevel == .utility)
             try queue.resume()
-            await low.finished()
-            await high.finished()
+            await low.waitUntilFinished()
+            await high.waitUntilFinished()
         }
     }
 
@@ -50,7 +50,7 @@ struct ItemLevelTests {
             try target.async(high)
             #expect(low.effectiveLevel == .userInitiated)
             try target.resume()
-            await high.finished()
+            await high.waitUntilFinished()
         }
     }
 
@@ -108,7 +108,7 @@ struct ItemLevelTests {
             try queue.async(item)
             let waiting = Task(priority: .high) {
                 begun.open()
-                await item.finished(promotes: false)
+                await item.waitUntilFinished(promotes: false)
             }
             await begun.passed()
             try queue.resume()

@@ -56,7 +56,7 @@ struct NestedSyncTests {
                         ended.add()
                     }
                 }
-                await group.finished()
+                await group.waitUntilFinished()
                 #expect(ended.value == 40, "seed \(seed)")
                 for queue in queues { try await queue.run {} }
             }

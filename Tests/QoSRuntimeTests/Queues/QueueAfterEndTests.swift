@@ -29,7 +29,7 @@ struct QueueAfterEndTests {
                 #expect(throws: Never.self) { try queue.sync(flags: .barrier) { _ = ran.add() } }
             }
         }
-        await group.finished()
+        await group.waitUntilFinished()
         #expect(ran.value == Self.items * 4)
     }
 
@@ -45,11 +45,11 @@ struct QueueAfterEndTests {
                 let item = WorkItem { ran.add() }
                 #expect(throws: Never.self) {
                     try queue.async(item)
-                    try item.wait()
+                    try item.blockUntilFinished()
                 }
             }
         }
-        await group.finished()
+        await group.waitUntilFinished()
         #expect(ran.value == Self.items)
     }
 

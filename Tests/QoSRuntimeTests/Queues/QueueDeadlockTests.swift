@@ -73,7 +73,7 @@ struct QueueDeadlockTests {
             let group = WorkGroup()
             a.async(in: group) { ring.ask { try b.sync {} } }
             b.async(in: group) { ring.ask { try a.sync {} } }
-            await group.finished()
+            await group.waitUntilFinished()
             #expect(ring.errors.all.count == 1)
             #expect(ring.passed.value == 1)
         }
@@ -122,9 +122,11 @@ struct QueueDeadlockTests {
             let ring = Ring(2)
             let item = WorkItem { ring.ask { try once.run {} } }
             try queue.async(item)
-            let thread = try RunningThread(name: "once") { try? once.run { ring.ask { try item.wait() } } }
+            let thread = try RunningThread(name: "once") {
+                try? once.run { ring.ask { try item.blockUntilFinished() } }
+            }
             try thread.join()
-            await item.finished()
+            await item.waitUntilFinished()
             #expect(ring.errors.all.count == 1)
             #expect(ring.passed.value == 1)
             #expect(once.hasRun)

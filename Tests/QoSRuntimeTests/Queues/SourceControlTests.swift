@@ -235,7 +235,7 @@ struct SourceControlTests {
                 item.notify(on: queue) { notified.open() }
                 try queue.async(after: .seconds(3_600), item)
                 item.cancel()
-                await item.finished()
+                await item.waitUntilFinished()
                 #expect(tally.value == 0)
             }
             await notified.passed()

@@ -23,18 +23,22 @@ struct WorkGroupTests {
                 seen.append(ran.value)
                 notified.open()
             }
-            #expect(!group.wait(for: .zero))
+            #expect(!isEmpty(group, within: .zero))
             let thread = try RunningThread(name: "waits") {
-                #expect(throws: Never.self) { try group.wait() }
+                #expect(throws: Never.self) { try group.blockUntilFinished() }
                 seen.append(ran.value)
             }
             goOn.open()
-            await group.finished()
+            await group.waitUntilFinished()
             await notified.passed()
             try thread.join()
             #expect(seen.all == [50, 50])
-            #expect(group.wait(for: .seconds(-1)))
+            #expect(isEmpty(group, within: .seconds(-1)))
         }
+    }
+
+    private func isEmpty(_ group: WorkGroup, within timeout: Duration) -> Bool {
+        group.blockUntilFinished(within: timeout)
     }
 
     @Test("B14 a group that is left more often than entered throws, and stays as it is")
@@ -45,9 +49,9 @@ struct WorkGroupTests {
         try group.leave()
         #expect(throws: WorkQueueError.unbalancedLeave) { try group.leave() }
         group.enter()
-        #expect(!group.wait(for: .zero))
+        #expect(!isEmpty(group, within: .zero))
         try group.leave()
-        await group.finished()
+        await group.waitUntilFinished()
     }
 
     @Test("B14 apply calls its closure once for each number", arguments: [0, -1, 1, 2, 1_000])

@@ -15,7 +15,7 @@ struct WorkItemTests {
             try queue.async(item)
             #expect(throws: WorkQueueError.itemAlreadySubmitted) { try queue.async(item) }
             #expect(throws: WorkQueueError.itemAlreadySubmitted) { try queue.sync(item) }
-            await item.finished()
+            await item.waitUntilFinished()
             item.perform()
             #expect(ran.value == 1)
             #expect(item.isFinished)
@@ -99,10 +99,10 @@ struct WorkItemTests {
             running.cancel()
             waiting.cancel()
             #expect(running.isCancelled && !running.isFinished)
-            let thread = try RunningThread(name: "waits") { try? waiting.wait() }
+            let thread = try RunningThread(name: "waits") { try? waiting.blockUntilFinished() }
             goOn.open()
             try thread.join()
-            await waiting.finished()
+            await waiting.waitUntilFinished()
             await notified.passed()
             #expect(ran.value == 0)
             #expect(waiting.isFinished)
@@ -116,14 +116,17 @@ struct WorkItemTests {
             try queue.suspend()
             let item = WorkItem {}
             try queue.async(item)
-            try #expect(!item.wait(for: .zero))
-            try #expect(!item.wait(for: .seconds(-5)))
-            try #expect(!item.wait(until: SuspendingClock.now.advanced(by: .seconds(-1))))
-            try #expect(!item.wait(for: .milliseconds(2)))
-            try queue.resume()
-            try #expect(item.wait(for: .seconds(3_600)))
-            try #expect(item.wait(for: .zero))
-            try item.wait()
+            func block() throws {
+                try #expect(!item.blockUntilFinished(within: .zero))
+                try #expect(!item.blockUntilFinished(within: .seconds(-5)))
+                try #expect(!item.blockUntilFinished(deadline: SuspendingClock.now.advanced(by: .seconds(-1))))
+                try #expect(!item.blockUntilFinished(within: .milliseconds(2)))
+                try queue.resume()
+                try #expect(item.blockUntilFinished(within: .seconds(3_600)))
+                try #expect(item.blockUntilFinished(within: .zero))
+                try item.blockUntilFinished()
+            }
+            try block()
         }
     }
 
@@ -135,15 +138,17 @@ struct WorkItemTests {
             let item = WorkItem {
                 // Taken out: the two refer to each other.
                 let item = itself.withLock { $0.take() }
-                #expect(throws: WorkQueueError.wouldDeadlock("queue")) { try item?.wait() }
+                #expect(throws: WorkQueueError.wouldDeadlock("queue")) { try item?.blockUntilFinished() }
                 let behind = WorkItem {}
                 try? queue.async(behind)
-                #expect(throws: WorkQueueError.wouldDeadlock("queue")) { try behind.wait() }
-                #expect(throws: WorkQueueError.wouldDeadlock("queue")) { try behind.wait(for: .seconds(3_600)) }
+                #expect(throws: WorkQueueError.wouldDeadlock("queue")) { try behind.blockUntilFinished() }
+                #expect(throws: WorkQueueError.wouldDeadlock("queue")) {
+                    try behind.blockUntilFinished(within: .seconds(3_600))
+                }
             }
             itself.withLock { $0 = item }
             try queue.async(item)
-            await item.finished()
+            await item.waitUntilFinished()
         }
     }
 

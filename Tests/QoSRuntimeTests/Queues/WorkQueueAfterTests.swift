@@ -49,7 +49,7 @@ struct WorkQueueAfterTests {
                 queue.async(after: .milliseconds(1), tolerance: .zero, note)
                 queue.async(after: .milliseconds(2), tolerance: .zero, level: .utility, note)
                 high.async(after: .milliseconds(3), tolerance: .zero, note)
-                #expect(throws: Never.self) { try group.wait() }
+                #expect(throws: Never.self) { try group.blockUntilFinished() }
                 return seen.all
             }
             #expect(Set(levels) == [.default, .utility, .userInitiated])
@@ -68,7 +68,7 @@ struct WorkQueueAfterTests {
             #expect(throws: WorkQueueError.itemAlreadySubmitted) { try queue.async(item) }
             item.cancel()
             try queue.resume()
-            await item.finished()
+            await item.waitUntilFinished()
             #expect(ran.value == 0)
         }
     }

@@ -48,7 +48,7 @@ struct WorkQueueContextTests {
             let seen = Collected<String?>()
             let item = withName("maker") { WorkItem(flags: .assignCurrent) { seen.append(Self.name) } }
             try withName("submitter") { try queue.async(item) }
-            await item.finished()
+            await item.waitUntilFinished()
             #expect(seen.all == ["maker"])
         }
     }
@@ -61,7 +61,7 @@ struct WorkQueueContextTests {
                 let seen = Collected<String?>()
                 let item = WorkItem { seen.append(QoS.activity?.reason) }
                 try? queue.async(item)
-                await item.finished()
+                await item.waitUntilFinished()
                 return seen.all.first ?? nil
             }
             #expect(reason == "a backup")

@@ -18,7 +18,7 @@ struct WorkQueueLifetimeTests {
             for round in 0..<20 {
                 for queue in queues { queue.async { ran.add() } }
                 let gate = Gate()
-                target.barrier {
+                target.asyncBarrier {
                     order.append(round)
                     gate.open()
                 }
@@ -43,7 +43,7 @@ struct WorkQueueLifetimeTests {
                 let made = WorkItem { tally.add() }
                 (item, held) = (made, tally)
                 try queue.async(made)
-                await made.finished()
+                await made.waitUntilFinished()
             }
             try await queue.run {}
             #expect(item == nil)
@@ -70,7 +70,7 @@ struct WorkQueueLifetimeTests {
             await waiter.value
             #expect(first.effectiveLevel == .background)
             free.open()
-            await first.finished()
+            await first.waitUntilFinished()
         }
     }
 
@@ -90,7 +90,7 @@ struct WorkQueueLifetimeTests {
                 let item = WorkItem {}
                 do {
                     try shared.async(item)
-                    try item.wait()
+                    try item.blockUntilFinished()
                 } catch {
                     refused.add()
                 }

@@ -94,7 +94,7 @@ struct WorkQueuePromotionTests {
             try queue.async(waiting)
             let hasWaited = Gate()
             scheduler.globalQueue(for: .userInitiated).async {
-                #expect(throws: Never.self) { try waiting.wait(for: .milliseconds(20)) }
+                #expect(throws: Never.self) { try waiting.blockUntilFinished(within: .milliseconds(20)) }
                 hasWaited.open()
             }
             await until { running.item.effectiveLevel == .userInitiated || hasWaited.isOpen }
@@ -102,7 +102,7 @@ struct WorkQueuePromotionTests {
             #expect(running.item.effectiveLevel == .background)
             #expect(waiting.effectiveLevel == .background)
             running.goOn.open()
-            await waiting.finished()
+            await waiting.waitUntilFinished()
         }
     }
 
@@ -132,7 +132,7 @@ struct WorkQueuePromotionTests {
             try queue.async(running.item)
             await running.begun.passed()
             let waiter = Task(executorPreference: scheduler.executor(for: .utility), priority: .utility) {
-                await running.item.finished()
+                await running.item.waitUntilFinished()
             }
             await until { running.item.effectiveLevel == .utility }
             waiter.escalatePriority(to: .high)
@@ -195,7 +195,7 @@ struct WorkQueuePromotionTests {
             #expect(running.item.effectiveLevel == .userInitiated)
             #expect(barrier.effectiveLevel == .userInitiated)
             running.goOn.open()
-            await barrier.finished()
+            await barrier.waitUntilFinished()
         }
     }
 
@@ -210,11 +210,11 @@ struct WorkQueuePromotionTests {
             let item = WorkItem { name.append(CurrentThread.name) }
             try global.async(item)
             await Task(executorPreference: scheduler.executor(for: .userInitiated), priority: .userInitiated) {
-                await item.finished()
+                await item.waitUntilFinished()
             }.value
             #expect(name.all == ["qos-in-0"])
             hog.goOn.open()
-            await hog.item.finished()
+            await hog.item.waitUntilFinished()
         }
     }
 
@@ -234,7 +234,7 @@ struct WorkQueuePromotionTests {
                 try queue.async(high)
                 await until { scheduler.snapshot.runningPromoted >= UInt64(round) }
                 running.goOn.open()
-                await high.finished()
+                await high.waitUntilFinished()
             }
             // A fence that stayed up would keep these from running.
             for qosClass in QoSClass.allCases { try await scheduler.globalQueue(for: qosClass).quietly {} }
@@ -253,7 +253,9 @@ struct WorkQueuePromotionTests {
             try queue.async(running.item)
             await running.begun.passed()
             scheduler.globalQueue(for: .userInteractive).async {
-                while scheduler.snapshot.runningPromoted == 0 { _ = try? running.item.wait(for: .milliseconds(1)) }
+                while scheduler.snapshot.runningPromoted == 0 {
+                    _ = try? running.item.blockUntilFinished(within: .milliseconds(1))
+                }
             }
             await until { scheduler.snapshot.runningPromoted > 0 }
             await until { !Self.isRaised(scheduler) }
@@ -261,7 +263,7 @@ struct WorkQueuePromotionTests {
             // With a fence still up this would not run while the item does.
             try await scheduler.globalQueue(for: .default).quietly {}
             running.goOn.open()
-            await running.item.finished()
+            await running.item.waitUntilFinished()
         }
     }
 

@@ -63,11 +63,11 @@ struct WorkQueueStressTests {
         case 6:
             let item = WorkItem(level: level, flags: flags) { world.work(on: index) }
             try queue.async(item)
-            try item.wait()
+            try item.blockUntilFinished()
         case 7:
             let item = WorkItem(level: level, flags: flags) { world.work(on: index) }
             try queue.async(item)
-            _ = try item.wait(for: .microseconds(Int.random(in: -5...200, using: &random)))
+            _ = try item.blockUntilFinished(within: .microseconds(Int.random(in: -5...200, using: &random)))
         case 8:
             // Cancelled or not: it counts as ended when it is passed over as well.
             let item = WorkItem(level: level, flags: flags) {}
@@ -105,7 +105,7 @@ struct WorkQueueStressTests {
                     scheduler.globalQueue(for: QoSClass.allCases[(actor + Int(seed)) % 5]).async(body)
                 }
             }
-            await group.finished()
+            await group.waitUntilFinished()
             for thread in threads { try thread.join() }
             while world.ended.value < world.submitted.value { await Task.yield() }
             #expect(world.ended.value == world.submitted.value, "seed \(seed)")

@@ -174,7 +174,7 @@ struct WorkQueueSyncTests {
             try await queue.run {
                 try #expect(queue.sync { true })
                 #expect(throws: WorkQueueError.wouldDeadlock("own")) { try queue.sync(flags: .barrier) {} }
-                queue.barrier {}
+                queue.asyncBarrier {}
                 // The barrier waits for this item, which therefore may not wait behind the barrier.
                 try #expect(queue.sync { true })
             }
@@ -208,7 +208,7 @@ struct WorkQueueSyncTests {
             try await global.quietly {
                 let item = WorkItem {}
                 try global.async(item)
-                try item.wait()
+                try item.blockUntilFinished()
                 #expect(item.isFinished)
             }
         }

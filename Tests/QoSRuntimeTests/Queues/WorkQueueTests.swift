@@ -53,7 +53,7 @@ struct WorkQueueTests {
             let (before, after, wrong) = (Tally(), Tally(), Tally())
             for round in 1...50 {
                 for _ in 0..<20 { queue.async { before.add() } }
-                queue.barrier {
+                queue.asyncBarrier {
                     if before.value != round * 20 || after.value != (round - 1) * 20 { wrong.add() }
                 }
                 for _ in 0..<20 { queue.async { after.add() } }

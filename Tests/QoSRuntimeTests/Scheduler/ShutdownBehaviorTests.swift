@@ -134,8 +134,8 @@ struct ShutdownBehaviorTests {
         async let report = scheduler.shutdown(within: .seconds(600))
         await ending(scheduler)
         held.release.open()
-        await item.finished()
-        await group.finished()
+        await item.waitUntilFinished()
+        await group.waitUntilFinished()
         await notified.passed()
         await #expect(throws: CancellationError.self) { try await awaited.value }
         let isClean = try await report.isClean
@@ -152,7 +152,7 @@ struct ShutdownBehaviorTests {
         try scheduler.makeQueue("queue").async(after: .seconds(3_600), item)
         let report = try await scheduler.shutdown(within: .seconds(600))
         #expect(report.isClean)
-        await item.finished()
+        await item.waitUntilFinished()
         #expect(ran.value == 0)
     }
 
@@ -162,7 +162,7 @@ struct ShutdownBehaviorTests {
     func blockWaitingTask() async throws {
         let scheduler = try makeScheduler([.utility: 1])
         let held = await hold(scheduler)
-        let task = Task.detached(executorPreference: scheduler.executor(for: .utility, onShutdown: .block)) {
+        let task = Task.detached(executorPreference: scheduler.executor(for: .utility, onShutdown: .finish)) {
             CurrentThread.qosClass
         }
         async let report = scheduler.shutdown(within: .seconds(600))
@@ -179,7 +179,7 @@ struct ShutdownBehaviorTests {
         let scheduler = try makeScheduler()
         let (begun, isOver) = (Gate(), Gate())
         let task = Task.detached(
-            executorPreference: scheduler.executor(for: .background, onShutdown: .block), priority: .background
+            executorPreference: scheduler.executor(for: .background, onShutdown: .finish), priority: .background
         ) {
             begun.open()
             while !isOver.isOpen {}
@@ -199,7 +199,7 @@ struct ShutdownBehaviorTests {
         let scheduler = try makeScheduler()
         let (begun, goOn) = (Gate(), Gate())
         let task = Task.detached(priority: .background) {
-            await scheduler.withQoS(.background, onShutdown: .block) {
+            await scheduler.withQoS(.background, onShutdown: .finish) {
                 begun.open()
                 await goOn.passed()
                 return CurrentThread.qosClass
@@ -225,7 +225,7 @@ struct ShutdownBehaviorTests {
             begun.open()
             release.blockThread()
         }
-        let second = WorkItem(flags: .onShutdown(.block)) {}
+        let second = WorkItem(flags: .onShutdown(.finish)) {}
         try queue.async(first)
         await begun.passed()
         try queue.async(second)
@@ -235,7 +235,7 @@ struct ShutdownBehaviorTests {
         try await loopLooks(scheduler)
         #expect(!scheduler.core.group.isClosed)
         release.open()
-        await second.finished()
+        await second.waitUntilFinished()
         let isClean = try await report.isClean
         #expect(isClean)
         #expect(scheduler.core.shutdownHolds.isEmpty)
@@ -246,7 +246,7 @@ struct ShutdownBehaviorTests {
         let scheduler = try makeScheduler()
         let (begun, goOn) = (Gate(), Gate())
         let task = Task.detached {
-            await scheduler.withQoS(.utility, onShutdown: .block) {
+            await scheduler.withQoS(.utility, onShutdown: .finish) {
                 begun.open()
                 await goOn.passed()
                 return CurrentThread.qosClass
@@ -324,7 +324,7 @@ struct ShutdownBehaviorTests {
         let scheduler = try makeScheduler()
         let (begun, goOn) = (Gate(), Gate())
         let blocking = Task.detached {
-            await scheduler.withQoS(.utility, onShutdown: .block) {
+            await scheduler.withQoS(.utility, onShutdown: .finish) {
                 begun.open()
                 await goOn.passed()
             }
@@ -336,7 +336,7 @@ struct ShutdownBehaviorTests {
             await Task.detached(executorPreference: executor) { (Task.isCancelled, CurrentThread.qosClass) }.escaped
         }
         #expect(await run(scheduler.executor(for: .utility)) == (false, .utility))
-        #expect(await run(scheduler.executor(for: .utility, onShutdown: .block)) == (false, .userInitiated))
+        #expect(await run(scheduler.executor(for: .utility, onShutdown: .finish)) == (false, .userInitiated))
         #expect(await run(scheduler.executor(for: .utility, onShutdown: .skip)) == (true, .utility))
         #expect(await run(scheduler.executor(for: .utility, onShutdown: .continue)) == (false, nil))
         goOn.open()
@@ -344,7 +344,7 @@ struct ShutdownBehaviorTests {
         let isClean = try await report.isClean
         #expect(isClean)
         #expect(await run(scheduler.executor(for: .utility, onShutdown: .skip)) == (true, nil))
-        #expect(await run(scheduler.executor(for: .utility, onShutdown: .block)) == (false, nil))
+        #expect(await run(scheduler.executor(for: .utility, onShutdown: .finish)) == (false, nil))
     }
 
     @Test("a class that was paused is let go, so that nothing waits for its work in vain")

@@ -152,7 +152,9 @@ extension ThreadsAndLocks {
                 let low = try turn(of: queue, level: .utility, stage, nice: nice, until: goOn)
                 let item = WorkItem(level: .utility) {}
                 try queue.async(item)
-                let high = QoSThread(name: "high", level: .userInitiated) { try item.wait(for: .milliseconds(200)) }
+                let high = QoSThread(name: "high", level: .userInitiated) {
+                    try item.blockUntilFinished(within: .milliseconds(200))
+                }
                 try high.start()
                 try waitUntil { try stage.nice(of: low.id) == LockKernelStage.nice(.userInitiated) }
                 #expect(try high.join() == false)

@@ -50,7 +50,7 @@ extension ThreadsAndLocks {
             try LockKernelStage.with(.all) { stage in
                 let thread = QoSThread(name: "changes", level: .utility) { () throws -> [Int] in
                     let before = try stage.ownNice
-                    try QoSThread.setCurrent(.userInitiated)
+                    try QoSThread.setCurrentLevel(.userInitiated)
                     #expect(QoSThread.currentLevel == .userInitiated)
                     return [before, try stage.ownNice]
                 }
@@ -63,7 +63,9 @@ extension ThreadsAndLocks {
         @Test("T2 what the kernel refuses is readable and keeps the level from nothing else")
         func refusedEffects() throws {
             try LockKernelStage.with(.none) { _ in
-                let thread = QoSThread(name: "refused", level: .utility) { try QoSThread.setCurrent(.userInitiated) }
+                let thread = QoSThread(name: "refused", level: .utility) {
+                    try QoSThread.setCurrentLevel(.userInitiated)
+                }
                 try thread.start()
                 try thread.join()
                 #expect(thread.level == .userInitiated)
@@ -75,7 +77,7 @@ extension ThreadsAndLocks {
         func foreignThread() throws {
             let errors = Collected<QoSThreadError>()
             try RunningThread(name: "foreign") {
-                do throws(QoSThreadError) { try QoSThread.setCurrent(.utility) } catch { errors.append(error) }
+                do throws(QoSThreadError) { try QoSThread.setCurrentLevel(.utility) } catch { errors.append(error) }
                 do throws(QoSThreadError) { try QoSThread.setCurrentNice(5) } catch { errors.append(error) }
             }.join()
             #expect(errors.all == [.noLevelOfItsOwn, .noLevelOfItsOwn])
@@ -101,7 +103,7 @@ extension ThreadsAndLocks {
             try LockKernelStage.with(.all) { stage in
                 let thread = QoSThread(name: "legacy", level: .userInitiated) { () throws -> [QoSLevel?] in
                     if byPolicy { try QoSThread.setCurrentPolicy(.batch) } else { try QoSThread.setCurrentNice(7) }
-                    #expect(throws: QoSThreadError.optedOut) { try QoSThread.setCurrent(.utility) }
+                    #expect(throws: QoSThreadError.optedOut) { try QoSThread.setCurrentLevel(.utility) }
                     #expect(try stage.ownNice == (byPolicy ? LockKernelStage.nice(.userInitiated) : 7))
                     return [QoSThread.currentLevel, QoS.currentLevel]
                 }

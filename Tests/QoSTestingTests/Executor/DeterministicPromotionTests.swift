@@ -9,11 +9,13 @@ struct DeterministicPromotionTests {
     func movesWaiting() throws {
         let scheduler = DeterministicScheduler(cores: 1)
         for label in "abc" {
-            scheduler.spawn(.background, label: label) { await scheduler.work(for: .milliseconds(2)) }
+            scheduler.startDetachedTask(at: .background, label: label) { await scheduler.work(for: .milliseconds(2)) }
         }
-        let awaited = scheduler.spawn(.background, label: "x") { await scheduler.work(for: .milliseconds(2)) }
+        let awaited = scheduler.startDetachedTask(at: .background, label: "x") {
+            await scheduler.work(for: .milliseconds(2))
+        }
         try scheduler.advance(by: .milliseconds(1))
-        scheduler.spawn(.userInitiated) { await awaited.value }
+        scheduler.startDetachedTask(at: .userInitiated) { await awaited.value }
         try scheduler.runUntilIdle()
         try scheduler.timeline().require(
             """
@@ -26,11 +28,13 @@ struct DeterministicPromotionTests {
     @Test("I4 a running task that a higher one awaits is raised above the classes between, until its job ends")
     func raisesRunning() throws {
         let scheduler = DeterministicScheduler(cores: 1)
-        let awaited = scheduler.spawn(.background, label: "x") { await scheduler.work(for: .milliseconds(4)) }
+        let awaited = scheduler.startDetachedTask(at: .background, label: "x") {
+            await scheduler.work(for: .milliseconds(4))
+        }
         try scheduler.advance(by: .milliseconds(1))
-        scheduler.spawn(.default, label: "d") { await scheduler.work(for: .milliseconds(3)) }
+        scheduler.startDetachedTask(at: .default, label: "d") { await scheduler.work(for: .milliseconds(3)) }
         try scheduler.advance(by: .milliseconds(1))
-        scheduler.spawn(.userInitiated, label: "a") {
+        scheduler.startDetachedTask(at: .userInitiated, label: "a") {
             await awaited.value
             await scheduler.work(for: .milliseconds(1))
         }
@@ -47,9 +51,11 @@ struct DeterministicPromotionTests {
     @Test("I4 a task is not lowered by a lower one that awaits it")
     func neverLowered() throws {
         let scheduler = DeterministicScheduler(cores: 1)
-        let high = scheduler.spawn(.userInteractive, label: "a") { await scheduler.work(for: .milliseconds(2)) }
-        scheduler.spawn(.background) { await high.value }
-        scheduler.spawn(.default, label: "d") { await scheduler.work(for: .milliseconds(1)) }
+        let high = scheduler.startDetachedTask(at: .userInteractive, label: "a") {
+            await scheduler.work(for: .milliseconds(2))
+        }
+        scheduler.startDetachedTask(at: .background) { await high.value }
+        scheduler.startDetachedTask(at: .default, label: "d") { await scheduler.work(for: .milliseconds(1)) }
         try scheduler.runUntilIdle()
         try scheduler.timeline().require("ui: aa\ndf: ..d")
     }
@@ -76,7 +82,7 @@ struct DeterministicPromotionTests {
         let scheduler = DeterministicScheduler(cores: 1)
         let notes = Notes()
         for number in 0..<3 {
-            scheduler.spawn(.utility) {
+            scheduler.startDetachedTask(at: .utility) {
                 for _ in 0..<4 {
                     notes.add(number)
                     await Task.yield()
@@ -110,11 +116,15 @@ struct DeterministicPromotionTests {
         let scheduler = DeterministicScheduler(cores: 1)
         let store = Store(scheduler)
         let calls = "xyz".map { label in
-            scheduler.spawn(.background, label: label) { await store.use(scheduler, for: .milliseconds(2)) }
+            scheduler.startDetachedTask(at: .background, label: label) {
+                await store.use(scheduler, for: .milliseconds(2))
+            }
         }
         try scheduler.advance(by: .milliseconds(1))
-        scheduler.spawn(.default, label: "d") { await scheduler.work(for: .milliseconds(1)) }
-        let high = scheduler.spawn(.userInteractive, label: "h") { await store.use(scheduler, for: .milliseconds(1)) }
+        scheduler.startDetachedTask(at: .default, label: "d") { await scheduler.work(for: .milliseconds(1)) }
+        let high = scheduler.startDetachedTask(at: .userInteractive, label: "h") {
+            await store.use(scheduler, for: .milliseconds(1))
+        }
         try scheduler.runUntilIdle()
         try scheduler.timeline().require(
             """
@@ -136,7 +146,7 @@ struct DeterministicPromotionTests {
         let store = Store(scheduler)
         let overlaps = Notes()
         for index in 0..<60 {
-            scheduler.spawn(QoSClass.allCases[index % 5]) {
+            scheduler.startDetachedTask(at: QoSClass.allCases[index % 5]) {
                 let isAlone = await store.use(scheduler, for: .microseconds(index % 7 * 10))
                 if !isAlone { overlaps.add(index) }
             }

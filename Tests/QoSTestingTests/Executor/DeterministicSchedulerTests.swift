@@ -7,10 +7,10 @@ struct DeterministicSchedulerTests {
     @Test("C7 a higher task takes the core, and the lower one goes on afterwards")
     func preemption() throws {
         let scheduler = DeterministicScheduler(cores: 1)
-        scheduler.spawn(.background, label: "b") { await scheduler.work(for: .milliseconds(4)) }
+        scheduler.startDetachedTask(at: .background, label: "b") { await scheduler.work(for: .milliseconds(4)) }
         try scheduler.advance(by: .milliseconds(2))
         #expect(scheduler.now.offset == .milliseconds(2))
-        scheduler.spawn(.userInteractive, label: "a") { await scheduler.work(for: .milliseconds(2)) }
+        scheduler.startDetachedTask(at: .userInteractive, label: "a") { await scheduler.work(for: .milliseconds(2)) }
         #expect(try scheduler.runUntilIdle())
         #expect(scheduler.now.offset == .milliseconds(6))
         try scheduler.timeline().require(
@@ -25,7 +25,7 @@ struct DeterministicSchedulerTests {
     func cores() throws {
         let scheduler = DeterministicScheduler(cores: 2)
         for (label, qosClass) in zip("abcde", QoSClass.allCases) {
-            scheduler.spawn(qosClass, label: label) { await scheduler.work(for: .milliseconds(2)) }
+            scheduler.startDetachedTask(at: qosClass, label: label) { await scheduler.work(for: .milliseconds(2)) }
         }
         try scheduler.runUntilIdle()
         try scheduler.timeline().require(
@@ -43,7 +43,7 @@ struct DeterministicSchedulerTests {
     func thread() throws {
         let scheduler = DeterministicScheduler()
         let notes = Notes()
-        scheduler.spawn(.default) { notes.add(1) }
+        scheduler.startDetachedTask(at: .default) { notes.add(1) }
         #expect(notes.all.isEmpty)
         try scheduler.runUntilIdle()
         #expect(notes.all == [1])
@@ -57,7 +57,7 @@ struct DeterministicSchedulerTests {
             let scheduler = DeterministicScheduler(cores: 2, order: order)
             let notes = Notes()
             for number in 0..<50 {
-                scheduler.spawn(.utility) {
+                scheduler.startDetachedTask(at: .utility) {
                     notes.add(number)
                     await Task.yield()
                     notes.add(100 + number)
@@ -77,18 +77,18 @@ struct DeterministicSchedulerTests {
     @Test("sleeps take virtual time: by the clock exactly, by the task within the leeway of its class (rule S6)")
     func sleeps() throws {
         let scheduler = DeterministicScheduler()
-        let byClock = try scheduler.run(.background) {
+        let byClock = try scheduler.run(at: .background) {
             try await scheduler.clock.sleep(for: .seconds(3600))
             return scheduler.now.offset
         }
         #expect(byClock == .seconds(3600))
-        let byTask = try scheduler.run(.background) {
+        let byTask = try scheduler.run(at: .background) {
             try await Task.sleep(for: .milliseconds(10))
             return scheduler.now.offset
         }
         // The library reads a real clock, on which some of the delay may have passed.
         #expect(byTask > byClock && byTask <= byClock + .milliseconds(10) + .milliseconds(40))
-        let exact = try scheduler.run(.background) {
+        let exact = try scheduler.run(at: .background) {
             try await Task.sleep(for: .milliseconds(10), tolerance: .zero)
             return scheduler.now.offset
         }
@@ -101,7 +101,7 @@ struct DeterministicSchedulerTests {
         arguments: QoSClass.allCases)
     func promptSleeps(_ qosClass: QoSClass) throws {
         let scheduler = DeterministicScheduler()
-        let slept = try scheduler.run(qosClass) {
+        let slept = try scheduler.run(at: qosClass) {
             try await Task.sleep(for: .milliseconds(20))
             return scheduler.now.offset
         }
@@ -113,7 +113,7 @@ struct DeterministicSchedulerTests {
         let scheduler = DeterministicScheduler()
         let notes = Notes()
         for seconds in [3, 1, 2] {
-            scheduler.spawn(.utility) {
+            scheduler.startDetachedTask(at: .utility) {
                 try? await scheduler.clock.sleep(for: .seconds(seconds))
                 notes.add(seconds)
             }
@@ -129,7 +129,7 @@ struct DeterministicSchedulerTests {
     @Test("a sleep that is cancelled ends at its cancellation")
     func cancelled() throws {
         let scheduler = DeterministicScheduler()
-        let task = scheduler.spawn(.default) {
+        let task = scheduler.startDetachedTask(at: .default) {
             try? await scheduler.clock.sleep(for: .seconds(60))
             return scheduler.now.offset
         }
@@ -154,7 +154,7 @@ struct DeterministicSchedulerTests {
     @Test("a task that yields for ever without taking time is given up")
     func standsStill() throws {
         let scheduler = DeterministicScheduler()
-        let task = scheduler.spawn(.default) { while !Task.isCancelled { await Task.yield() } }
+        let task = scheduler.startDetachedTask(at: .default) { while !Task.isCancelled { await Task.yield() } }
         let error = #expect(throws: DeterministicSchedulerError.self) { try scheduler.runUntilIdle() }
         #expect(error == .timeStandsStill(at: scheduler.now))
         task.cancel()
@@ -189,7 +189,7 @@ struct DeterministicSchedulerTests {
         }
         let scheduler = DeterministicScheduler(cores: 2, order: .shuffled(seed: 8))
         let own = threadID()
-        let sum = try scheduler.run(.userInitiated) {
+        let sum = try scheduler.run(at: .userInitiated) {
             let sum = Sum()
             await withTaskGroup { group in
                 for number in 1...100 {
@@ -210,7 +210,7 @@ struct DeterministicSchedulerTests {
     func many() throws {
         let scheduler = DeterministicScheduler(cores: 2)
         for _ in 0..<1_000 {
-            scheduler.spawn(.utility) { for _ in 0..<100 { await Task.yield() } }
+            scheduler.startDetachedTask(at: .utility) { for _ in 0..<100 { await Task.yield() } }
         }
         try scheduler.runUntilIdle()
         #expect(scheduler.counters.jobsRun >= 101_000)

@@ -11,7 +11,7 @@ struct SchedulerRegressionTests {
     ) {
         for qosClass in classes {
             for _ in 0..<4 {
-                scheduler.spawn(qosClass) {
+                scheduler.startDetachedTask(at: qosClass) {
                     while scheduler.now.offset < end {
                         await scheduler.work(for: length)
                         await Task.yield()
@@ -28,7 +28,7 @@ struct SchedulerRegressionTests {
         let scheduler = DeterministicScheduler(cores: 1)
         let end = Duration.seconds(1)
         saturate(scheduler, [sleeper == .background ? .utility : .background], length: .milliseconds(1), until: end)
-        let woken = scheduler.spawn(sleeper) {
+        let woken = scheduler.startDetachedTask(at: sleeper) {
             var latest = Duration.zero
             for _ in 0..<10 {
                 let deadline = scheduler.now.advanced(by: .milliseconds(20))
@@ -51,13 +51,13 @@ struct SchedulerRegressionTests {
         arguments: QoSClass.allCases)
     func selfYielding(_ other: QoSClass) throws {
         let scheduler = DeterministicScheduler(cores: 1)
-        let greedy = scheduler.spawn(.userInteractive) {
+        let greedy = scheduler.startDetachedTask(at: .userInteractive) {
             while !Task.isCancelled {
                 await scheduler.work(for: .microseconds(100))
                 await Task.yield()
             }
         }
-        let victim = scheduler.spawn(other) { scheduler.now.offset }
+        let victim = scheduler.startDetachedTask(at: other) { scheduler.now.offset }
         #expect(try scheduler.run(until: { scheduler.now.offset > .seconds(1) }))
         greedy.cancel()
         try scheduler.runUntilIdle()
@@ -83,7 +83,7 @@ struct SchedulerRegressionTests {
         saturate(scheduler, [.default, .utility, .background], length: lowJob, until: .seconds(1))
         try scheduler.advance(by: .milliseconds(3))
         let started = scheduler.now.offset
-        let ended = try scheduler.run(.userInteractive) {
+        let ended = try scheduler.run(at: .userInteractive) {
             for _ in 0..<hops {
                 await Task(executorPreference: scheduler.executor(for: .userInteractive), priority: .userInteractive) {
                     await scheduler.work(for: .microseconds(20))
@@ -116,11 +116,13 @@ struct SchedulerRegressionTests {
     @Test("I4 a running background task that a higher one awaits is raised above what is between (Chromium)")
     func runningBackgroundIsRaised() throws {
         let scheduler = DeterministicScheduler(cores: 1)
-        let awaited = scheduler.spawn(.background, label: "b") { await scheduler.work(for: .milliseconds(10)) }
+        let awaited = scheduler.startDetachedTask(at: .background, label: "b") {
+            await scheduler.work(for: .milliseconds(10))
+        }
         try scheduler.advance(by: .milliseconds(2))
         saturate(scheduler, [.default, .utility], length: .milliseconds(1), until: .seconds(1))
         try scheduler.advance(by: .milliseconds(2))
-        let ended = try scheduler.run(.userInitiated) {
+        let ended = try scheduler.run(at: .userInitiated) {
             await awaited.value
             return scheduler.now.offset
         }

@@ -21,16 +21,16 @@ struct OurOperations {
         let queue = QoSOperationQueue(scheduler: scheduler)
         let low = QoSOperation(level: .background) { seen.hand(.here) }
         let high = QoSOperation(level: .userInitiated) {}
-        try high.depends(on: low)
+        try high.addDependency(low)
         try queue.add([low, high])
         return try "\(seen.taken())"
     }
 
     func cycle() throws -> String {
         let (first, second) = (QoSOperation(name: "first") {}, QoSOperation(name: "second") {})
-        try first.depends(on: second)
+        try first.addDependency(second)
         do {
-            try second.depends(on: first)
+            try second.addDependency(first)
             return "accepted"
         } catch {
             return "throws: \(error)"

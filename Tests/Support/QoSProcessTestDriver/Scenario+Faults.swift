@@ -110,7 +110,7 @@ extension Scenario {
         guard let scheduler = QoSProcess.scheduler else { return }
         await withCheckedContinuation { begun in
             Task.detached(priority: .background) {
-                await scheduler.withQoS(.background, onShutdown: .block) {
+                await scheduler.withQoS(.background, onShutdown: .finish) {
                     begun.resume()
                     repeat { try? await Task.sleep(for: .milliseconds(20)) } while isForever
                     Driver.say("held", "ended")

@@ -79,7 +79,7 @@ extension Player {
             }
         }
         do {
-            for (first, second) in zip(operations, operations.dropFirst()) { try second.depends(on: first) }
+            for (first, second) in zip(operations, operations.dropFirst()) { try second.addDependency(first) }
             operations.last?.whenFinished { _ in token.finish() }
             if once(in: 2) {
                 try queue.add(operations)
@@ -87,7 +87,7 @@ extension Player {
                 for operation in operations.reversed() { try queue.add(operation) }
             }
             if once(in: 4) { pick(operations).cancel() }
-            if once(in: 2) { try await operations.last?.finished() }
+            if once(in: 2) { try await operations.last?.waitUntilFinished() }
         } catch {
             // Refused before it was added: the token's release tells of it, since nothing here may be refused.
             Report.line("operation refused: \(error)")

@@ -12,7 +12,7 @@ extension Player {
             if stops { QoS.checkpoint() }
             token.finish()
         }
-        if isBarrier { queue.barrier(level: level, body) } else { queue.async(level: level, body) }
+        if isBarrier { queue.asyncBarrier(level: level, body) } else { queue.async(level: level, body) }
     }
 
     mutating func synchronize(_ token: Token) {
@@ -81,7 +81,7 @@ extension Player {
                 try queue.async(item)
             }
             if once(in: 3) { item.cancel() }
-            await item.finished()
+            await item.waitUntilFinished()
             token.finish()
         } catch {
             token.refuse()
@@ -97,11 +97,11 @@ extension Player {
         switch number(0...2) {
         case 0: group.notify(on: pick(world.queues)) { token.finish() }
         case 1:
-            await group.finished()
+            await group.waitUntilFinished()
             token.finish()
         default:
             // On a thread of its own: a thread of the default executor that waits is one less for what it waits for.
-            let thread = QoSThread(name: "stress") { try group.wait() }
+            let thread = QoSThread(name: "stress") { try group.blockUntilFinished() }
             do {
                 try thread.start()
                 try await thread.value

@@ -11,7 +11,7 @@ extension Player {
         let executor: any TaskExecutor =
             switch number(0...3) {
             case 0: scheduler.executor
-            case 1: scheduler.executor(at: level() ?? .default)
+            case 1: scheduler.executor(for: level() ?? .default)
             default: scheduler.executor(for: qosClass())
             }
         let priority = once(in: 2) ? TaskPriority(qosClass()) : nil

@@ -20,7 +20,7 @@ enum Report {
             let limit = pool.widthLimit.map { "limit \($0)" } ?? "no limit"
             line(
                 "  \(pool.qosClass): running \(pool.running) of \(pool.width), \(limit), workers \(pool.workers), "
-                    + "blocked \(pool.blocked), queued \(pool.queued), oldest \(pool.oldestWaitNanoseconds / 1_000_000) ms, "
+                    + "blocked \(pool.blocked), queued \(pool.queued), oldest \(pool.oldestWait), "
                     + "run \(pool.jobsRun), parked \(pool.timesParked), stand-ins \(pool.standIns)")
         }
     }

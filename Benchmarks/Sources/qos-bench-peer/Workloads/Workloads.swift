@@ -28,7 +28,7 @@ enum Workloads {
         case ("B6", "starvation"): Starvation(hasLow: caseName["low"] != 0)
         case ("B7", "undeclared"): BlockingJobs(jobs: Int(caseName["jobs"]), areDeclared: false)
         case ("B7", "declared"): BlockingJobs(jobs: Int(caseName["jobs"]), areDeclared: true)
-        case ("B8", "many"): QoSClass(rank: Int(caseName["rank"])).map { ManyTimers(qosClass: $0) }
+        case ("B8", "many"): QoSClass.allCases.dropFirst(Int(caseName["rank"])).first.map { ManyTimers(qosClass: $0) }
         case ("B8", "under-load"): TimersUnderLoad()
         case ("B8", "asleep"): SleepingTasks(count: Int(caseName["tasks"]))
         case ("B12", "idle"): IdleProcess()

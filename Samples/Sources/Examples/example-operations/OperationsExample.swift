@@ -14,7 +14,7 @@ func tour(of scheduler: QoSScheduler) async throws {
     let fetch = operations.addOperation { Data("page".utf8) }
     let show = QoSOperation(level: .userInitiated) { try await print(fetch.value.count, rows) }
     // `fetch` is userInitiated from now on.
-    try show.depends(on: fetch)
+    try show.addDependency(fetch)
     try operations.add(show)
     try await show.value
 

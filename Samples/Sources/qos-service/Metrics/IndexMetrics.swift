@@ -24,8 +24,8 @@ enum IndexMetrics {
         text += perClass("qos_runtime_running_workers", "gauge") { Double($0.running) }
         text += perClass("qos_runtime_blocked_workers", "gauge") { Double($0.blocked) }
         text += perClass("qos_runtime_queued_jobs", "gauge") { Double($0.queued) }
-        text += perClass("qos_runtime_oldest_wait_seconds", "gauge") { Double($0.oldestWaitNanoseconds) / 1e9 }
-        text += perClass("qos_runtime_processor_seconds_total", "counter") { Double($0.processorNanoseconds) / 1e9 }
+        text += perClass("qos_runtime_oldest_wait_seconds", "gauge") { $0.oldestWait / .seconds(1) }
+        text += perClass("qos_runtime_processor_seconds_total", "counter") { $0.processorTime / .seconds(1) }
         return text
     }
 

@@ -5,5 +5,5 @@ extension QoSLevel {
     /// lower level. Applying it twice changes nothing.
     ///
     /// - Complexity: O(1).
-    public var propagated: QoSLevel { min(self, .userInitiated) }
+    package var propagated: QoSLevel { min(self, .userInitiated) }
 }

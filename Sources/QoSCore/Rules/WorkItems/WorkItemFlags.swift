@@ -34,7 +34,7 @@ public struct WorkItemFlags: OptionSet, Sendable, Hashable {
     /// grace.
     ///
     /// It has no effect on a synchronous submission, whose submitter waits for it. The stronger of several counts:
-    /// ``ShutdownBehavior/block`` for two different ones.
+    /// ``ShutdownBehavior/finish`` for two different ones.
     public static func onShutdown(_ behavior: ShutdownBehavior) -> WorkItemFlags {
         WorkItemFlags(rawValue: behavior.rawValue << 6)
     }

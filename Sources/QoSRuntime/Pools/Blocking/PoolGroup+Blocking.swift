@@ -112,7 +112,7 @@ extension PoolGroup {
             let isAsleep = finding.stoodStill && ThreadClock.isAsleep(thread) == true
             unsafe observe(
                 .jobStalled(
-                    worker: worker.pointee.identity, nanoseconds: stalled, label: worker.pointee.jobLabel,
+                    worker: worker.pointee.identity, duration: .nanoseconds(stalled), label: worker.pointee.jobLabel,
                     isAsleep ? .blocked : .computing))
         }
         if isBlocked {

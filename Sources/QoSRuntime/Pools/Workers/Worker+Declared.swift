@@ -19,7 +19,7 @@ extension Worker {
         switch behavior {
         case .continue: group.loop.wake()
         case .skip: ConcurrencyRuntime.cancel(job)
-        case .block: break
+        case .finish: break
         }
     }
 

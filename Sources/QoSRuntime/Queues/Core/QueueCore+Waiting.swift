@@ -130,7 +130,7 @@ extension QueueCore {
                 let holder = entry.blockers.first.map { LockParty.thread($0) }
                 waiter.report(
                     .blockedPoolThread, holder: holder,
-                    "a thread of a pool sleeps for a work queue: await run(_:) or finished() instead")
+                    "a thread of a pool sleeps for a work queue: await run(_:) or waitUntilFinished() instead")
             }
             try waiter.sleep(wait, awaiting: entry, refusal: WorkQueueError.deadlock(waits:))
         }

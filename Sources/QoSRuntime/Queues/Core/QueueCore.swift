@@ -143,7 +143,7 @@ final class QueueCore: Sendable {
 
     /// Adds an entry, which must belong to this queue.
     func add(_ entry: WorkEntry) {
-        if entry.onShutdown == .block { entry.hold = core.beginHold(.entry(entry)) }
+        if entry.onShutdown == .finish { entry.hold = core.beginHold(.entry(entry)) }
         var effects = QueueEffects()
         let isLookedFor = add(entry, &effects)
         effects.perform(on: core.group)

@@ -18,7 +18,7 @@ struct OperationChainPromotion: Workload {
             var operations: [QoSOperation<Void>] = []
             for number in 0..<length {
                 let operation = QoSOperation(level: .background) {}
-                if number > 0 { try operation.depends(on: operations[number - 1]) }
+                if number > 0 { try operation.addDependency(operations[number - 1]) }
                 operations.append(operation)
             }
             try queue.add(Array(operations.dropLast()))

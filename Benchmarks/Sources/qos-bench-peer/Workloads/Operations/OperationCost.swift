@@ -37,8 +37,8 @@ struct OperationCost: Workload {
             for number in 0..<shape.count {
                 let operation = QoSOperation {}
                 let parents = shape.parents(of: number)
-                if let first = parents.0 { try operation.depends(on: operations[first]) }
-                if let second = parents.1 { try operation.depends(on: operations[second]) }
+                if let first = parents.0 { try operation.addDependency(operations[first]) }
+                if let second = parents.1 { try operation.addDependency(operations[second]) }
                 operations.append(operation)
             }
             try queue.add(operations)

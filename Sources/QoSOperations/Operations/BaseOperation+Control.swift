@@ -1,7 +1,7 @@
 public import QoSCore
 import QoSRuntime
 
-extension AnyOperation {
+extension BaseOperation {
     /// The outcome of the operation; `nil` before its end.
     public var outcome: OperationOutcome? {
         OperationDomain.shared.look { _ in
@@ -33,15 +33,15 @@ extension AnyOperation {
     ///
     /// - Throws: ``OperationError/dependencyCycle(_:)``; ``OperationError/dependencyAfterStart(_:)`` (rule O10);
     ///   ``OperationError/deadlock(_:)`` if a barrier, or a wait in the body of an operation, closes the cycle.
-    public func depends(on other: AnyOperation) throws(OperationError) {
+    public func addDependency(_ other: BaseOperation) throws(OperationError) {
         try OperationDomain.shared.addDependency(of: self, on: other)
     }
 
     /// Adds dependencies on several others, one after the other, up to the first refused one.
     ///
-    /// See ``depends(on:)-(AnyOperation)``.
-    public func depends(on others: some Sequence<AnyOperation>) throws(OperationError) {
-        for other in others { try depends(on: other) }
+    /// See ``addDependency(_:)``.
+    public func addDependencies(_ others: some Sequence<BaseOperation>) throws(OperationError) {
+        for other in others { try addDependency(other) }
     }
 
     /// Removes a dependency on another operation. The other one keeps its level, as after any promotion (rule O5).
@@ -49,12 +49,12 @@ extension AnyOperation {
     /// It has no effect without such a dependency, or if the other one has ended: then its outcome has counted.
     ///
     /// - Throws: ``OperationError/dependencyAfterStart(_:)`` (rule O10).
-    public func removeDependency(_ other: AnyOperation) throws(OperationError) {
+    public func removeDependency(_ other: BaseOperation) throws(OperationError) {
         try OperationDomain.shared.removeDependency(of: self, on: other)
     }
 
-    /// The unfinished dependencies that are in a queue, in the order of ``depends(on:)-(AnyOperation)``.
-    public var unfinishedDependencies: [AnyOperation] { OperationDomain.shared.unfinishedDependencies(of: self) }
+    /// The unfinished dependencies that are in a queue, in the order of ``addDependency(_:)``.
+    public var unfinishedDependencies: [BaseOperation] { OperationDomain.shared.unfinishedDependencies(of: self) }
 
     /// Cancels the operation (rule O11). Before its start it ends without running, in a queue or not. While it runs,
     /// its task is cancelled, and its body can see that. It has no effect after the end.
@@ -62,8 +62,8 @@ extension AnyOperation {
         OperationDomain.shared.cancel(self)
     }
 
-    /// Waits until the operation has ended, whatever the outcome. It raises the operation to the caller's level (rule
-    /// O9).
+    /// Suspends the task until the operation has ended, whatever the outcome. It raises the operation to the task's
+    /// level (rule O9).
     ///
     /// Cancelling the waiting task does not end the wait: cancel the operation.
     ///
@@ -72,18 +72,18 @@ extension AnyOperation {
     ///   that this one waits for, directly or through others. Such a wait may be a dependency, a wait in a body, or a
     ///   barrier. It may also be a wait for a place in a queue whose places are all taken by waiting operations. A
     ///   child task of an operation (`async let`, a group) counts as the operation. Its other tasks do not.
-    public func finished(promotes: Bool = true) async throws(OperationError) {
-        try await OperationDomain.shared.finished(.operation(self), promotes: promotes)
+    public func waitUntilFinished(promotes: Bool = true) async throws(OperationError) {
+        try await OperationDomain.shared.waitUntilFinished(.operation(self), promotes: promotes)
     }
 
     /// Blocks the calling thread until the operation has ended, whatever the outcome. It raises the operation to the
     /// thread's level (rule O9).
     ///
-    /// Tasks use ``finished(promotes:)`` or a value instead: a blocked worker is missing in its pool.
+    /// Tasks use ``waitUntilFinished(promotes:)`` or a value instead: a blocked worker is missing in its pool.
     ///
-    /// - Throws: as ``finished(promotes:)``.
-    @available(*, noasync, message: "use finished() or value in a task")
-    public func waitUntilFinished() throws(OperationError) {
+    /// - Throws: as ``waitUntilFinished(promotes:)``.
+    @available(*, noasync, message: "use waitUntilFinished() or value in a task")
+    public func blockUntilFinished() throws(OperationError) {
         try OperationDomain.shared.blockUntilFinished(.operation(self))
     }
 }

@@ -1,7 +1,7 @@
 public import QoSCore
 import QoSRuntime
 
-extension AnyOperation {
+extension BaseOperation {
     /// The level that the operation was created with, or the one that was set last; `nil` if it infers its level (rule
     /// O1).
     ///

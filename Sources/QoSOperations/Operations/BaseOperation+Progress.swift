@@ -1,4 +1,4 @@
-extension AnyOperation {
+extension BaseOperation {
     /// The progress of the operation.
     public var progress: OperationProgress {
         OperationDomain.shared.look { _ in

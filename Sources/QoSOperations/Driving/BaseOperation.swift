@@ -6,7 +6,7 @@ public import QoSRuntime
 /// The base class of all operations, whatever their results: see ``QoSOperation``.
 ///
 /// Threading: any thread.
-public class AnyOperation: CurrentWork, @unchecked Sendable {
+public class BaseOperation: CurrentWork, @unchecked Sendable {
     let givenName: String?
     /// The kind of the operation's work (rule O12).
     public let kind: OperationKind

@@ -1,11 +1,11 @@
 public import QoSCore
 import QoSRuntime
 
-extension AnyOperation {
+extension BaseOperation {
     /// The operation that runs the calling code; `nil` outside of operations.
     ///
     /// This includes its body, its conditions, its completion closures, and the tasks that these have started.
-    public static var current: AnyOperation? { WorkScope.current as? AnyOperation }
+    public static var current: BaseOperation? { WorkScope.current as? BaseOperation }
 
     /// The state of the operation.
     public var state: OperationState {

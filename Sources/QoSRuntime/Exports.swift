@@ -1,0 +1,2 @@
+// The runtime's declarations name classes and levels: one import gives both modules.
+@_exported public import QoSCore
