@@ -42,13 +42,19 @@ public final class QoSScheduler: Sendable {
     ///
     /// - Throws: ``QoSRuntimeError`` when the configuration makes no sense, or when the system has no descriptor or
     ///   thread left.
-    public convenience init(configuration: Configuration = Configuration()) throws {
+    public convenience init(configuration: Configuration = Configuration()) throws(QoSRuntimeError) {
         try self.init(configuration: configuration, isProcessWide: false)
     }
 
-    init(configuration: Configuration, isProcessWide: Bool) throws {
-        guard ConcurrencyRuntime.hasExpectedLayout else { throw QoSRuntimeError.unsupportedConcurrencyLibrary }
-        let core = try SchedulerCore(settings: configuration.settings())
+    init(configuration: Configuration, isProcessWide: Bool) throws(QoSRuntimeError) {
+        guard ConcurrencyRuntime.hasExpectedLayout else { throw .unsupportedConcurrencyLibrary }
+        let settings = try configuration.settings()
+        let core: SchedulerCore
+        do throws(EventLoopError) {
+            core = try SchedulerCore(settings: settings)
+        } catch {
+            throw .eventLoopUnavailable(error.description)
+        }
         self.core = core
         self.isProcessWide = isProcessWide
         waitReports = configuration.observeWaits(of: core.group)
@@ -56,7 +62,7 @@ public final class QoSScheduler: Sendable {
         if isProcessWide { executors.forEach(ConcurrencyRuntime.makeImmortal) }
         globalQueues = QoSClass.allCases.map { WorkQueue(core: QueueCore(global: $0, of: core)) }
         PoolExecutor.register(executors, in: core.group)
-        do {
+        do throws(KernelError) {
             let thread = try Thread(name: "qos-loop") {
                 core.unbind()
                 core.applyEffects(of: .userInteractive, threadName: "qos-loop")
@@ -64,7 +70,7 @@ public final class QoSScheduler: Sendable {
             }
             thread.detach()
         } catch {
-            throw QoSRuntimeError.threadUnavailable("\(error)")
+            throw .threadUnavailable(error.description)
         }
     }
 
@@ -163,8 +169,10 @@ public final class QoSScheduler: Sendable {
     /// - Returns: whether every thread could be stopped.
     /// - Throws: ``QoSRuntimeError/processSchedulerCannotBeShutDown``.
     @discardableResult
-    public func shutdown(within grace: Duration = QoSScheduler.defaultGrace) async throws -> ShutdownReport {
-        guard !isProcessWide else { throw QoSRuntimeError.processSchedulerCannotBeShutDown }
+    public func shutdown(
+        within grace: Duration = QoSScheduler.defaultGrace
+    ) async throws(QoSRuntimeError) -> ShutdownReport {
+        guard !isProcessWide else { throw .processSchedulerCannotBeShutDown }
         return await withCheckedContinuation { continuation in
             if let report = core.requestShutdown(within: grace, continuation) { continuation.resume(returning: report) }
         }

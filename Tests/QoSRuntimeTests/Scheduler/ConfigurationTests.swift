@@ -1,3 +1,4 @@
+import Glibc
 import QoSCore
 import QoSRuntimeTestSupport
 import Testing
@@ -51,6 +52,25 @@ struct ConfigurationTests {
             await Task(executorPreference: scheduler.executor(for: .utility)) {}.value
             let started = scheduler.snapshot.pools.filter { $0.workers > 0 }.map(\.qosClass)
             #expect(started == [.utility])
+        }
+    }
+
+    @Test("a scheduler that finds no descriptor says what to raise")
+    func noDescriptors() async throws {
+        await #expect(processExitsWith: .exitCode(7)) {
+            var limit = rlimit()
+            unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            var lowered = rlimit(rlim_cur: 0, rlim_max: limit.rlim_max)
+            unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &lowered)
+            var status: Int32 = 8
+            do throws(QoSRuntimeError) {
+                _ = try QoSScheduler()
+            } catch {
+                if case .eventLoopUnavailable(let text) = error { status = text.contains("ulimit -n") ? 7 : 9 }
+            }
+            // What runs at exit may need descriptors.
+            unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            exit(status)
         }
     }
 }

@@ -1,5 +1,5 @@
 /// The kind of an operation's work. It gives a level to an operation without an assigned one (rule O12).
-public enum OperationKind: UInt8, Sendable, Hashable, CaseIterable {
+public enum OperationKind: Sendable, Hashable, CaseIterable {
     /// Local work. Its level is inferred (rule O1).
     case plain
     /// Work that waits for other machines: utility, and discretionary while the process is not in foreground use.

@@ -1,5 +1,5 @@
 /// The outcome of an operation.
-public enum OperationOutcome: UInt8, Sendable, Hashable, CaseIterable {
+public enum OperationOutcome: Sendable, Hashable, CaseIterable {
     /// The body returned.
     case succeeded
     /// The body, or a condition, threw.

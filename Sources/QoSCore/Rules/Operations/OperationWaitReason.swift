@@ -1,5 +1,5 @@
 /// The reason why one operation cannot go on before another has ended.
-public enum OperationWaitReason: UInt8, Sendable, Hashable, CaseIterable {
+public enum OperationWaitReason: Sendable, Hashable, CaseIterable {
     /// It depends on the other one.
     case dependency
     /// Its body, or one of its conditions, waits for the other one, or for the other one's queue.
