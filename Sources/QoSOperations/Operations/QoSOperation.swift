@@ -63,8 +63,8 @@ public final class QoSOperation<Value: Sendable>: BaseOperation, @unchecked Send
     /// The result of the operation. It waits for the end, and raises the operation to the caller's level (rule O9).
     ///
     /// - Throws: the body's error; `CancellationError` for an operation that was cancelled before it ran;
-    ///   ``OperationError/dependencyFailed(_:)``; the errors of ``BaseOperation/waitUntilFinished(promotes:)`` in an operation
-    ///   that this one waits for.
+    ///   ``OperationError/dependencyFailed(_:)``; the errors of ``BaseOperation/waitUntilFinished(promotes:)`` in an
+    ///   operation that this one waits for.
     public var value: Value {
         get async throws {
             try await waitUntilFinished()

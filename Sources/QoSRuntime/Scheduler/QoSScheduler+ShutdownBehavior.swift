@@ -3,9 +3,9 @@ public import QoSCore
 extension QoSScheduler {
     /// Returns the executor of one class for tasks that declare their treatment at a ``shutdown(within:)``.
     ///
-    /// Otherwise like ``executor(for:)-(QoSClass)``. Child tasks inherit the declaration with the preference. The shutdown waits
-    /// for a `.finish` task while it is queued or runs. If it should also wait while the task is suspended, use
-    /// ``withQoS(_:onShutdown:operation:)``.
+    /// Otherwise like ``executor(for:)-(QoSClass)``. Child tasks inherit the declaration with the preference. The
+    /// shutdown waits for a `.finish` task while it is queued or runs. If it should also wait while the task is
+    /// suspended, use ``withQoS(_:onShutdown:operation:)``.
     ///
     /// ```swift
     /// Task(executorPreference: scheduler.executor(for: .background, onShutdown: .skip)) {
