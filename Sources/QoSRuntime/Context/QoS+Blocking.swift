@@ -12,8 +12,8 @@ extension QoS {
     public static func withBlocking<Success, Failure: Error>(
         _ body: () throws(Failure) -> Success
     ) throws(Failure) -> Success {
-        guard let worker = unsafe Worker.current, unsafe Worker.declareBlocking(worker) else { return try body() }
-        defer { unsafe Worker.endDeclaredBlocking(worker) }
+        guard let worker = Worker.current, Worker.declareBlocking(worker) else { return try body() }
+        defer { Worker.endDeclaredBlocking(worker) }
         return try body()
     }
 
@@ -24,8 +24,8 @@ extension QoS {
     public static func withBlocking<Success: Sendable, Failure: Error>(
         _ body: @Sendable () throws(Failure) -> Success
     ) async throws(Failure) -> Success {
-        guard let worker = unsafe Worker.current, unsafe Worker.declareBlocking(worker) else { return try body() }
-        defer { unsafe Worker.endDeclaredBlocking(worker) }
+        guard let worker = Worker.current, Worker.declareBlocking(worker) else { return try body() }
+        defer { Worker.endDeclaredBlocking(worker) }
         return try body()
     }
 
@@ -45,13 +45,13 @@ extension QoS {
     /// which keeps no thread.
     @inline(__always)
     public static func checkpoint() {
-        guard let worker = unsafe Worker.current, unsafe worker.pointee.hasToAsk else { return }
-        unsafe Worker.askAtCheckpoint(worker)
+        guard let worker = Worker.current, worker.value.hasToAsk else { return }
+        Worker.askAtCheckpoint(worker)
     }
 
     /// Suspends the calling task if more important work has to go first; costs a few nanoseconds otherwise.
     public nonisolated(nonsending) static func yieldIfNeeded() async {
-        guard let worker = unsafe Worker.current, unsafe worker.pointee.hasToAsk else { return }
+        guard let worker = Worker.current, worker.value.hasToAsk else { return }
         await Task.yield()
     }
 }

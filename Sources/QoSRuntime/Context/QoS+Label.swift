@@ -13,10 +13,10 @@ extension QoS {
     public static func withLabel<Success, Failure: Error>(
         _ label: StaticString, _ body: () throws(Failure) -> Success
     ) throws(Failure) -> Success {
-        guard let worker = unsafe Worker.current, label.hasPointerRepresentation else { return try body() }
-        let outer = unsafe worker.pointee.label.load(ordering: .relaxed)
-        unsafe worker.pointee.label.store(UInt(bitPattern: label.utf8Start), ordering: .releasing)
-        defer { unsafe worker.pointee.label.store(outer, ordering: .releasing) }
+        guard let worker = Worker.current, label.hasPointerRepresentation else { return try body() }
+        let outer = worker.value.label.load(ordering: .relaxed)
+        unsafe worker.value.label.store(UInt(bitPattern: label.utf8Start), ordering: .releasing)
+        defer { worker.value.label.store(outer, ordering: .releasing) }
         return try body()
     }
 }

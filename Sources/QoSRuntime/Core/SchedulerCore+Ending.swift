@@ -53,29 +53,29 @@ extension SchedulerCore {
             var nodes = NodeList()
             nodes.append(node)
             group.forward(nodes)
-        case .finish: unsafe group.pools[max(rank, Self.waited.rank)].submit(node)
-        case .skip, nil: unsafe group.pools[rank].submit(node)
+        case .finish: group.pools[max(rank, Self.waited.rank)].submit(node)
+        case .skip, nil: group.pools[rank].submit(node)
         }
     }
 
     /// Takes out the queued work for which a shutdown does not wait, or which it has to raise.
     private func sortQueued() {
         for rank in 0..<QoSClass.allCases.count {
-            let pool = unsafe group.pools + rank
-            sort(unsafe pool.pointee.injection.takeAll(), of: rank)
-            for index in unsafe 0..<pool.pointee.started {
-                sort(unsafe pool.pointee.workers[index].queue.takeOut { self.isSorted($0, rank: rank) }, of: rank)
+            let pool = group.pools.at(rank)
+            sort(pool.value.injection.takeAll(), of: rank)
+            for index in 0..<pool.value.started {
+                sort(pool.value.workers[index].queue.takeOut { self.isSorted($0, rank: rank) }, of: rank)
             }
             // Meanwhile the nodes were in no queue, so a worker that parked saw no work.
             atomicMemoryFence(ordering: .sequentiallyConsistent)
-            if unsafe pool.pointee.hasWork() { unsafe pool.pointee.wakeOne() }
+            if pool.value.hasWork() { pool.value.wakeOne() }
         }
     }
 
     private func sort(_ nodes: consuming NodeList, of rank: Int) {
         while let node = nodes.popFirst() {
             if !isSorted(node, rank: rank) {
-                unsafe group.pools[rank].injection.push(node)
+                group.pools[rank].injection.push(node)
             } else if node.tag.isJob {
                 submitWhileEnding(node, rank: rank)
             } else {
@@ -99,11 +99,11 @@ extension SchedulerCore {
     /// Raises the running tasks of the executors for `block`. The next look raises their workers.
     private func promoteRunningBlocked() {
         for rank in 0..<Self.waited.rank {
-            for index in unsafe 0..<group.pools[rank].started {
-                let worker = unsafe group.pools[rank].workers + index
-                let declared = unsafe worker.pointee.declared.load(ordering: .sequentiallyConsistent)
+            for index in 0..<group.pools[rank].started {
+                let worker = group.pools[rank].workers.at(index)
+                let declared = worker.value.declared.load(ordering: .sequentiallyConsistent)
                 guard declared == ShutdownBehavior.finish.rawValue else { continue }
-                let task: TaskAddress? = unsafe worker.pointee.running.inspect { job in
+                let task: TaskAddress? = worker.value.running.inspect { job in
                     let address = TaskAddress(rawValue: JobNode(job).address)
                     return ConcurrencyRuntime.retain(address) ? address : nil
                 }

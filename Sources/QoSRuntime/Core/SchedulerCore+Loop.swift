@@ -48,7 +48,7 @@ extension SchedulerCore {
             return nil
         }
         for rank in 0..<QoSClass.allCases.count {
-            let due = unsafe group.pools[rank].timers?.takeDue(now: MonotonicClock.nanoseconds()) ?? []
+            let due = group.pools[rank].timers?.takeDue(now: MonotonicClock.nanoseconds()) ?? []
             for payload in due { payload.fire() }
         }
         return timers.advance(now: MonotonicClock.nanoseconds, fire: { $0.fire() })
@@ -57,7 +57,7 @@ extension SchedulerCore {
     /// Hands over every timer that has not fired to its receiver at shutdown. The loop's thread.
     func removeTimers() {
         timers.removeAll(handOver)
-        for rank in 0..<QoSClass.allCases.count { unsafe group.pools[rank].timers?.removeAll(handOver) }
+        for rank in 0..<QoSClass.allCases.count { group.pools[rank].timers?.removeAll(handOver) }
     }
 
     /// Adds a timer to the pool of the calling task, which is suspended next, if the pool's idle workers wake up for
@@ -65,9 +65,9 @@ extension SchedulerCore {
     ///
     /// - Returns: `false` if the timer is one for the loop.
     func addToPool(_ window: TimerWindow, _ payload: TimerService.Payload) -> Bool {
-        guard window.tolerance <= PoolTimerKeeping.widestWindow, let worker = unsafe Worker.current,
-            let timers = unsafe worker.pointee.pool.pointee.timers, unsafe worker.pointee.pool.pointee.group === group,
-            unsafe worker.pointee.isFreedBySuspension
+        guard window.tolerance <= PoolTimerKeeping.widestWindow, let worker = Worker.current,
+            let timers = worker.pool.value.timers, worker.group === group,
+            worker.value.isFreedBySuspension
         else { return false }
         timers.add(window, payload)
         if group.closedFlag.load(ordering: .sequentiallyConsistent) { timers.removeAll(handOver) }
@@ -96,7 +96,7 @@ extension SchedulerCore {
 
     private func startRequestedWorkers() {
         for rank in 0..<QoSClass.allCases.count {
-            let request = unsafe group.pools[rank].startRequest.exchange(0, ordering: .sequentiallyConsistent)
+            let request = group.pools[rank].startRequest.exchange(0, ordering: .sequentiallyConsistent)
             guard request > 0 else { continue }
             group.workersLeft.wrappingAdd(1, ordering: .sequentiallyConsistent)
             joinRetired()
@@ -105,12 +105,12 @@ extension SchedulerCore {
                 startFailed(rank: rank, index: request - 1)
                 continue
             }
-            unsafe group.pools[rank].workers[request - 1].hasLeft.store(false, ordering: .relaxed)
-            unsafe group.pools[rank].workers[request - 1].isOpen.store(true, ordering: .relaxed)
+            group.pools[rank].workers[request - 1].hasLeft.store(false, ordering: .relaxed)
+            group.pools[rank].workers[request - 1].isOpen.store(true, ordering: .relaxed)
             do {
                 onLoop.threads.append(try WorkerThread(core: self, rank: rank, index: request - 1))
-                if unsafe request > group.pools[rank].width {
-                    unsafe group.pools[rank].counters.standIns.wrappingAdd(1, ordering: .relaxed)
+                if request > group.pools[rank].width {
+                    group.pools[rank].counters.standIns.wrappingAdd(1, ordering: .relaxed)
                 }
             } catch {
                 startFailed(rank: rank, index: request - 1)
@@ -124,19 +124,19 @@ extension SchedulerCore {
         group.workersLeft.wrappingSubtract(1, ordering: .sequentiallyConsistent)
         startFailures.wrappingAdd(1, ordering: .relaxed)
         group.observe(.threadStartFailed(QoSClass(atRank: rank)))
-        unsafe group.pools[rank].update { word -> (PoolWord, Void)? in (word.startFailed(), ()) }
+        group.pools[rank].update { word -> (PoolWord, Void)? in (word.startFailed(), ()) }
         // A look through the queues may have put nodes into the queue of the worker that was to start; no thread looks
         // there.
-        var stranded = unsafe group.pools[rank].workers[index].close()
-        while let node = stranded.popFirst() { unsafe group.pools[rank].injection.push(node) }
-        unsafe group.pools[rank].forwardIfClosed()
+        var stranded = group.pools[rank].workers[index].close()
+        while let node = stranded.popFirst() { group.pools[rank].injection.push(node) }
+        group.pools[rank].forwardIfClosed()
         group.calls.workerParks()
         group.workerWentIdle(rank: rank)
         let retry = MonotonicClock.nanoseconds().addingSaturating(Self.startRetry)
         _ = timers.add(
             TimerWindow(deadline: retry, tolerance: Self.startRetry),
             .body { [unowned self] in
-                if unsafe group.pools[rank].hasWork() { unsafe group.pools[rank].wakeOne() }
+                if group.pools[rank].hasWork() { group.pools[rank].wakeOne() }
             })
     }
 }

@@ -28,7 +28,7 @@ extension SchedulerCore {
         group.lookAtWorkers(at: now)
         group.calls.itemsChanged.store(false, ordering: .sequentiallyConsistent)
         for rank in 0..<QoSClass.userInteractive.rank {
-            unsafe group.pools[rank].rescan(limit: Self.rescanLimit) { group.moveRaised($0, from: rank, to: $1) }
+            group.pools[rank].rescan(limit: Self.rescanLimit) { group.moveRaised($0, from: rank, to: $1) }
             group.promoteRunning(rank: rank)
         }
         noteAges(at: now)
@@ -45,9 +45,9 @@ extension SchedulerCore {
     /// Notes the times since which jobs wait. The loop's thread.
     private func noteAges(at now: UInt64) {
         for rank in 0..<QoSClass.allCases.count {
-            let (taken, waiting) = unsafe group.pools[rank].takenAndWaiting
+            let (taken, waiting) = group.pools[rank].takenAndWaiting
             let since = onLoop.ages[rank].looked(taken: taken, waiting: waiting, at: now)
-            unsafe group.pools[rank].counters.noteOldest(since: since, now: now)
+            group.pools[rank].counters.noteOldest(since: since, now: now)
         }
     }
 
@@ -55,7 +55,7 @@ extension SchedulerCore {
     private var hasBacklog: Bool {
         group.calls.itemsChanged.load(ordering: .sequentiallyConsistent)
             || group.calls.awake.load(ordering: .sequentiallyConsistent) > group.width
-            || (0..<QoSClass.allCases.count).contains { unsafe group.pools[$0].hasWork() }
+            || (0..<QoSClass.allCases.count).contains { group.pools[$0].hasWork() }
     }
 
     /// Looks at the workers if it is time, and ends the threads that are no longer needed. The loop's thread.
@@ -81,7 +81,7 @@ extension SchedulerCore {
 
     private var isWorthWatching: Bool {
         group.calls.awake.load(ordering: .sequentiallyConsistent) > 0
-            || (0..<QoSClass.allCases.count).contains { unsafe group.pools[$0].started > group.pools[$0].limit }
-            || onLoop.threads.contains { unsafe group.pools[$0.rank].workers[$0.index].retires }
+            || (0..<QoSClass.allCases.count).contains { group.pools[$0].started > group.pools[$0].limit }
+            || onLoop.threads.contains { group.pools[$0.rank].workers[$0.index].retires }
     }
 }

@@ -7,8 +7,8 @@ import Synchronization
 extension SchedulerCore {
     /// Ends threads that stood in for blocked ones and have no more work. The loop's thread.
     func retireExtraWorkers() {
-        for rank in 0..<QoSClass.allCases.count where unsafe group.pools[rank].started > group.pools[rank].limit {
-            unsafe retireExtraWorkers(of: group.pools + rank)
+        for rank in 0..<QoSClass.allCases.count where group.pools[rank].started > group.pools[rank].limit {
+            retireExtraWorkers(of: group.pools.at(rank))
         }
         joinRetired()
     }
@@ -16,17 +16,17 @@ extension SchedulerCore {
     /// Joins the threads that were told to end and have ended. The loop's thread.
     func joinRetired() {
         onLoop.threads.removeAll { thread in
-            guard unsafe group.pools[thread.rank].workers[thread.index].retires, thread.hasLeft else { return false }
+            guard group.pools[thread.rank].workers[thread.index].retires, thread.hasLeft else { return false }
             do { try thread.join() } catch { thread.abandon() }
             return true
         }
     }
 
-    private func retireExtraWorkers(of pool: UnsafeMutablePointer<ClassPool>) {
+    private func retireExtraWorkers(of pool: PoolRef) {
         var parked: [Int] = []
-        while let worker = unsafe pool.pointee.update({ word in
+        while let worker = pool.value.update({ word in
             word.parkedTaken { top in
-                let link = unsafe pool.pointee.workers[top].nextParked.load(ordering: .relaxed)
+                let link = pool.value.workers[top].nextParked.load(ordering: .relaxed)
                 return link == 0 ? nil : link - 1
             }
         }) {
@@ -34,31 +34,30 @@ extension SchedulerCore {
         }
         var kept: [Int] = []
         for index in parked.sorted(by: >) {
-            let worker = unsafe pool.pointee.workers + index
-            let limit = unsafe pool.pointee.limit
-            guard unsafe worker.pointee.beginRetirement() else {
+            let worker = pool.value.workers.at(index)
+            let limit = pool.value.limit
+            guard worker.value.beginRetirement() else {
                 kept.append(index)
                 continue
             }
-            let retired: Void? = unsafe pool.pointee.update { word in
+            let retired: Void? = pool.value.update { word in
                 word.retired(index, limit: limit).map { ($0, ()) }
             }
             if retired == nil {
-                unsafe worker.pointee.isOpen.store(true, ordering: .relaxed)
+                worker.value.isOpen.store(true, ordering: .relaxed)
                 kept.append(index)
             } else {
-                unsafe worker.pointee.parker.unpark()
+                worker.value.parker.unpark()
             }
         }
         // The lowest go on top: they are used first, and the others may go next time.
         for index in kept {
-            unsafe pool.pointee.update { word -> (PoolWord, Void)? in
-                unsafe pool.pointee.workers[index].nextParked.store(
-                    word.parkedTop.map { $0 + 1 } ?? 0, ordering: .relaxed)
+            pool.value.update { word -> (PoolWord, Void)? in
+                pool.value.workers[index].nextParked.store(word.parkedTop.map { $0 + 1 } ?? 0, ordering: .relaxed)
                 return (word.workerParks(index, wasSearching: false), ())
             }
         }
         // A thread that added work meanwhile found no worker to wake.
-        if unsafe pool.pointee.hasWork() { unsafe pool.pointee.wakeOne() }
+        if pool.value.hasWork() { pool.value.wakeOne() }
     }
 }

@@ -37,7 +37,7 @@ extension SchedulerCore {
         guard shutdownHolds.isEmpty else { return false }
         let before = continuing()
         guard group.calls.awake.load(ordering: .sequentiallyConsistent) <= before.count else { return false }
-        guard (0..<QoSClass.allCases.count).allSatisfy({ unsafe !group.pools[$0].hasWork() }) else { return false }
+        guard (0..<QoSClass.allCases.count).allSatisfy({ !group.pools[$0].hasWork() }) else { return false }
         // A worker that has ended its job since then may have taken a node out of a queue before the look at that
         // queue.
         return continuing() == before
@@ -47,12 +47,12 @@ extension SchedulerCore {
     private func continuing() -> [ContinuingWorker] {
         var found: [ContinuingWorker] = []
         for rank in 0..<QoSClass.allCases.count {
-            for index in unsafe 0..<group.pools[rank].started {
-                let worker = unsafe group.pools[rank].workers + index
-                let step = unsafe worker.pointee.jobSteps.load(ordering: .sequentiallyConsistent)
-                guard unsafe worker.pointee.isContinuing,
-                    unsafe worker.pointee.standing.load(ordering: .sequentiallyConsistent) != .atCheckpoint,
-                    unsafe !worker.pointee.hasLeft.load(ordering: .sequentiallyConsistent)
+            for index in 0..<group.pools[rank].started {
+                let worker = group.pools[rank].workers.at(index)
+                let step = worker.value.jobSteps.load(ordering: .sequentiallyConsistent)
+                guard worker.value.isContinuing,
+                    worker.value.standing.load(ordering: .sequentiallyConsistent) != .atCheckpoint,
+                    !worker.value.hasLeft.load(ordering: .sequentiallyConsistent)
                 else { continue }
                 found.append(ContinuingWorker(rank: rank, index: index, step: step))
             }
@@ -69,17 +69,17 @@ extension SchedulerCore {
     private func close() {
         group.closedFlag.store(true, ordering: .sequentiallyConsistent)
         for rank in 0..<QoSClass.allCases.count {
-            unsafe group.forward(group.pools[rank].injection.takeAll())
-            let started = unsafe PoolWord(rawValue: group.pools[rank].word.load(ordering: .sequentiallyConsistent))
+            group.forward(group.pools[rank].injection.takeAll())
+            let started = PoolWord(rawValue: group.pools[rank].word.load(ordering: .sequentiallyConsistent))
                 .started
             for index in 0..<started {
                 // A worker whose job does not end would keep its queued work.
-                unsafe group.forward(group.pools[rank].workers[index].queue.takeAll())
+                group.forward(group.pools[rank].workers[index].queue.takeAll())
                 // The shutdown waits for this worker now, and in its class it may not get a processor in time.
-                if unsafe !group.pools[rank].workers[index].isContinuing {
-                    unsafe group.hurry(group.pools[rank].workers + index)
+                if !group.pools[rank].workers[index].isContinuing {
+                    group.hurry(group.pools[rank].workers.at(index))
                 }
-                unsafe group.pools[rank].workers[index].parker.unpark()
+                group.pools[rank].workers[index].parker.unpark()
             }
         }
         removeTimers()
@@ -137,7 +137,7 @@ extension SchedulerCore {
             if thread.hasLeft {
                 do { try thread.join() } catch { abandoned.append(thread.name) }
             } else {
-                if unsafe group.pools[thread.rank].workers[thread.index].isContinuing {
+                if group.pools[thread.rank].workers[thread.index].isContinuing {
                     continuing.append(thread.name)
                 } else {
                     abandoned.append(thread.name)

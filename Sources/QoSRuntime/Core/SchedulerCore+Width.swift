@@ -25,7 +25,7 @@ extension SchedulerCore {
                 return true
             }
         }
-        let limit = min(topology.quota?.width ?? .max, unsafe group.pools[QoSClass.userInteractive.rank].mostWide)
+        let limit = min(topology.quota?.width ?? .max, group.pools[QoSClass.userInteractive.rank].mostWide)
         let width = max(1, min(onLoop.widthWithoutQuota, limit))
         let before = group.width
         if width != before { changeWidth(to: width) }
@@ -43,12 +43,12 @@ extension SchedulerCore {
         let before = group.width
         group.setWidth(width)
         for qosClass in QoSClass.allCases {
-            unsafe group.pools[qosClass.rank].setWidth(group.settings.workers(of: qosClass, width: width))
+            group.pools[qosClass.rank].setWidth(group.settings.workers(of: qosClass, width: width))
         }
         group.observe(.processorsChanged(from: before, to: width))
         group.wake(group.admission.coresChanged(to: width))
-        for rank in 0..<QoSClass.allCases.count where unsafe group.pools[rank].hasWork() {
-            unsafe group.pools[rank].wakeOne()
+        for rank in 0..<QoSClass.allCases.count where group.pools[rank].hasWork() {
+            group.pools[rank].wakeOne()
         }
     }
 
@@ -59,6 +59,6 @@ extension SchedulerCore {
         let limit = max(0, limit)
         group.wake(group.admission.widthLimitChanged(rank: qosClass.rank, to: limit))
         // A class that was paused until now may have work for which no thread asks any more.
-        if limit > 0, unsafe group.pools[qosClass.rank].hasWork() { unsafe group.pools[qosClass.rank].wakeOne() }
+        if limit > 0, group.pools[qosClass.rank].hasWork() { group.pools[qosClass.rank].wakeOne() }
     }
 }

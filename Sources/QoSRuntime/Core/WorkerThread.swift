@@ -8,7 +8,7 @@ final class WorkerThread {
     let name: String
     let rank: Int
     let index: Int
-    private let worker: UnsafeMutablePointer<Worker>
+    private let worker: WorkerRef
     private var thread: Thread?
 
     /// Starts the thread of a worker.
@@ -17,22 +17,22 @@ final class WorkerThread {
     /// this on a thread that has not been lowered.
     init(core: SchedulerCore, rank: Int, index: Int) throws(KernelError) {
         let group = core.group
-        let name = "qos-\(unsafe group.pools[rank].qosClass.abbreviation)-\(index)"
+        let name = "qos-\(group.pools[rank].qosClass.abbreviation)-\(index)"
         self.name = name
         self.rank = rank
         self.index = index
-        unsafe worker = group.pools[rank].workers + index
+        worker = group.pools[rank].workers.at(index)
         thread = try Thread(name: name, calls: group.settings.calls) {
-            unsafe core.applyEffects(of: group.pools[rank].qosClass, threadName: name)
+            core.applyEffects(of: group.pools[rank].qosClass, threadName: name)
             group.places.beginsOnNewThread(rank: rank, index)
-            unsafe ThreadTable.register(worker: group.pools[rank].workers + index)
+            ThreadTable.register(worker: group.pools[rank].workers.at(index))
             defer { ThreadTable.unregister() }
-            unsafe Worker.runLoop(group.pools[rank].workers + index)
+            Worker.runLoop(group.pools[rank].workers.at(index))
         }
     }
 
     /// Whether the thread has ended, or is about to.
-    var hasLeft: Bool { unsafe worker.pointee.hasLeft.load(ordering: .acquiring) }
+    var hasLeft: Bool { worker.value.hasLeft.load(ordering: .acquiring) }
 
     /// Waits for the thread's end, which must be near.
     func join() throws(KernelError) {

@@ -15,7 +15,7 @@ final class PoolExecutor: JobReceiver, SleepingExecutor, @unchecked Sendable {
     let core: SchedulerCore
 
     /// The scheduler's pools, which live as long as `core`. A way through `core` would count references at each job.
-    private let pools: UnsafeMutablePointer<ClassPool>
+    private let pools: SharedTable<ClassPool>
 
     /// The executor's place in the scheduler's table. It tells a worker on behalf of which executor to run a job.
     let index: Int
@@ -29,7 +29,7 @@ final class PoolExecutor: JobReceiver, SleepingExecutor, @unchecked Sendable {
 
     init(core: SchedulerCore, qosClass: QoSClass?, behavior: ShutdownBehavior? = nil) {
         self.core = core
-        unsafe pools = core.group.pools
+        pools = core.group.pools
         self.behavior = behavior
         lowering = 0
         index = ExecutorIndex.index(of: qosClass, behavior)
@@ -39,7 +39,7 @@ final class PoolExecutor: JobReceiver, SleepingExecutor, @unchecked Sendable {
     /// The executor of a level with a relative priority below 0.
     init(core: SchedulerCore, level: QoSLevel) {
         self.core = core
-        unsafe pools = core.group.pools
+        pools = core.group.pools
         behavior = nil
         lowering = -level.relativePriority.rawValue
         index = ExecutorIndex.index(of: level)
@@ -76,11 +76,7 @@ final class PoolExecutor: JobReceiver, SleepingExecutor, @unchecked Sendable {
     /// this function retains the executor.
     @inline(__always)
     private func kept(_ body: () -> Void) {
-        if let worker = unsafe Worker.current,
-            unsafe worker.pointee.pool >= pools, unsafe worker.pointee.pool < pools + QoSClass.allCases.count
-        {
-            return body()
-        }
+        if let worker = Worker.current, pools.contains(worker.pool) { return body() }
         // SAFETY: retained once and released once.
         let reference = unsafe Unmanaged.passRetained(self)
         body()
@@ -101,7 +97,7 @@ final class PoolExecutor: JobReceiver, SleepingExecutor, @unchecked Sendable {
         if behavior != nil, core.group.isEnding {
             core.submitWhileEnding(node, rank: target.rank)
         } else {
-            unsafe pools[target.rank].submit(node)
+            pools[target.rank].submit(node)
         }
     }
 

@@ -64,7 +64,7 @@ final class ThreadLevel: Sendable {
     /// Makes this the calling thread's level while a body runs.
     func beCurrent(during body: () -> Void) {
         unsafe cqos_set_current_thread(Unmanaged.passUnretained(self).toOpaque())
-        unsafe ThreadTable.register(level: self)
+        ThreadTable.register(level: self)
         body()
         ThreadTable.unregister()
         cqos_set_current_thread(nil)

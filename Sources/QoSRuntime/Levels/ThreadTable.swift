@@ -12,23 +12,23 @@ enum ThreadTable {
     @safe
     struct Entry: @unchecked Sendable {
         /// The worker of the thread.
-        let worker: UnsafeMutablePointer<Worker>?
+        let worker: WorkerRef?
 
         /// The thread's own level.
         let level: ThreadLevel?
 
         /// The class of the work on the thread, before any promotion; `nil` for unspecified.
         var ownClass: QoSClass? {
-            guard let worker = unsafe worker else { return level?.level?.qosClass }
-            return unsafe worker.pointee.pool.pointee.qosClass
+            guard let worker else { return level?.level?.qosClass }
+            return worker.qosClass
         }
     }
 
     private static let entries = Lock<[UInt32: Entry]>([:])
 
     /// Registers the calling thread.
-    static func register(worker: UnsafeMutablePointer<Worker>? = nil, level: ThreadLevel? = nil) {
-        let entry = unsafe Entry(worker: worker, level: level)
+    static func register(worker: WorkerRef? = nil, level: ThreadLevel? = nil) {
+        let entry = Entry(worker: worker, level: level)
         let id = cqos_own_id()
         entries.withLock { $0[id] = entry }
     }

@@ -57,7 +57,7 @@ enum MutexWaiting {
         let task = ConcurrencyRuntime.currentTask
         // A waiter for a lock of this task raises the thread that runs the task.
         if let task { registry.beginExecution(of: task, by: own >> 1, at: level) }
-        if unsafe Worker.current != nil {
+        if Worker.current != nil {
             waiter.report(
                 .blockedPoolThread, holder: holder,
                 "a thread of a pool sleeps in a lock: wait with AsyncMutex, or hold the lock for less long")

@@ -37,16 +37,11 @@ struct Placement: ~Copyable, Sendable {
     private static let unknown = -2
     private static let words = mostProcessors / UInt64.bitWidth
 
-    private let count: Int
-
-    // SAFETY: allocated in `init`, freed in `deinit`, never replaced; only accessed atomically.
-    private nonisolated(unsafe) let seats: UnsafeMutablePointer<Seat>
+    private let seats: SharedTable<Seat>
 
     /// The processors without a worker, and all processors in use; a bit each.
-    // SAFETY: as `seats`.
-    private nonisolated(unsafe) let free: UnsafeMutablePointer<Atomic<UInt64>>
-    // SAFETY: as `seats`.
-    private nonisolated(unsafe) let used: UnsafeMutablePointer<Atomic<UInt64>>
+    private let free = SharedTable<Atomic<UInt64>>(count: words)
+    private let used = SharedTable<Atomic<UInt64>>(count: words)
 
     /// One more than the highest word in use; 0 while nothing is placed.
     private let usedWords = Atomic<Int>(0)
@@ -62,24 +57,16 @@ struct Placement: ~Copyable, Sendable {
 
     /// Makes seats for sleeping workers, and no processors.
     init(seats count: Int) {
-        self.count = count
-        unsafe seats = .allocate(capacity: count)
-        for seat in 0..<count { unsafe (seats + seat).initialize(to: Seat()) }
-        unsafe free = .allocate(capacity: Self.words)
-        unsafe used = .allocate(capacity: Self.words)
-        for word in 0..<Self.words {
-            unsafe (free + word).initialize(to: Atomic(.max))
-            unsafe (used + word).initialize(to: Atomic(0))
-        }
+        seats = SharedTable(count: count)
+        seats.fill { _, _ in Seat() }
+        free.fill { _, _ in Atomic(.max) }
+        used.fill { _, _ in Atomic(0) }
     }
 
     deinit {
-        unsafe seats.deinitialize(count: count)
-        unsafe seats.deallocate()
-        unsafe free.deinitialize(count: Self.words)
-        unsafe free.deallocate()
-        unsafe used.deinitialize(count: Self.words)
-        unsafe used.deallocate()
+        seats.free()
+        free.free()
+        used.free()
     }
 
     // MARK: Workers
@@ -88,13 +75,13 @@ struct Placement: ~Copyable, Sendable {
     /// worker is awake.
     @inline(__always)
     func wake(_ seat: Int, bind: Bind) {
-        guard usedWords.load(ordering: .relaxed) > 0, unsafe seats[seat].place.load(ordering: .relaxed) == Self.asleep
+        guard usedWords.load(ordering: .relaxed) > 0, seats[seat].place.load(ordering: .relaxed) == Self.asleep
         else { return }
         place(seat, bind: bind)
     }
 
     private func place(_ seat: Int, bind: Bind) {
-        if let processor = takeFree(preferring: unsafe seats[seat].last.load(ordering: .relaxed)) {
+        if let processor = takeFree(preferring: seats[seat].last.load(ordering: .relaxed)) {
             guard change(seat, from: Self.asleep, to: processor) else { return giveBack(processor, bind: bind) }
             bindToPlace(seat, bind: bind)
             return settle(bind: bind)
@@ -113,8 +100,8 @@ struct Placement: ~Copyable, Sendable {
     /// gets it.
     @inline(__always)
     func sleep(_ seat: Int, bind: Bind) {
-        if unsafe seats[seat].place.load(ordering: .relaxed) == Self.asleep { return }
-        switch unsafe seats[seat].place.exchange(Self.asleep, ordering: .sequentiallyConsistent) {
+        if seats[seat].place.load(ordering: .relaxed) == Self.asleep { return }
+        switch seats[seat].place.exchange(Self.asleep, ordering: .sequentiallyConsistent) {
         case Self.asleep: break
         case Self.seeking: seekers.wrappingSubtract(1, ordering: .sequentiallyConsistent)
         case let processor: giveBack(processor, bind: bind)
@@ -123,12 +110,12 @@ struct Placement: ~Copyable, Sendable {
 
     /// Notes that the seat has a new thread, which is bound to nothing.
     func threadBegan(_ seat: Int) {
-        unsafe seats[seat].bound.store(Self.unbound, ordering: .sequentiallyConsistent)
+        seats[seat].bound.store(Self.unbound, ordering: .sequentiallyConsistent)
     }
 
     /// Returns the processor of a worker; `nil` for a worker that sleeps or has none.
     func processor(of seat: Int) -> Int? {
-        let place = unsafe seats[seat].place.load(ordering: .sequentiallyConsistent)
+        let place = seats[seat].place.load(ordering: .sequentiallyConsistent)
         return place >= 0 ? place : nil
     }
 
@@ -147,18 +134,18 @@ struct Placement: ~Copyable, Sendable {
             var bits: UInt64 = 0
             for bit in 0..<64 where processors.contains(word * 64 + bit) { bits |= 1 << UInt64(bit) }
             if bits != 0 { highest = word + 1 }
-            unsafe used[word].store(bits, ordering: .sequentiallyConsistent)
+            used[word].store(bits, ordering: .sequentiallyConsistent)
         }
         usedWords.store(highest, ordering: .sequentiallyConsistent)
-        for seat in 0..<count {
-            if anew { unsafe seats[seat].bound.store(Self.unknown, ordering: .sequentiallyConsistent) }
+        for seat in seats.indices {
+            if anew { seats[seat].bound.store(Self.unknown, ordering: .sequentiallyConsistent) }
             leaveUnused(seat, bind: bind)
         }
         settle(bind: bind)
     }
 
     private func leaveUnused(_ seat: Int, bind: Bind) {
-        let place = unsafe seats[seat].place.load(ordering: .sequentiallyConsistent)
+        let place = seats[seat].place.load(ordering: .sequentiallyConsistent)
         if place >= 0, !isUsed(place) {
             seekers.wrappingAdd(1, ordering: .sequentiallyConsistent)
             if change(seat, from: place, to: Self.seeking) {
@@ -167,13 +154,13 @@ struct Placement: ~Copyable, Sendable {
                 seekers.wrappingSubtract(1, ordering: .sequentiallyConsistent)
             }
         }
-        let bound = unsafe seats[seat].bound.load(ordering: .sequentiallyConsistent)
+        let bound = seats[seat].bound.load(ordering: .sequentiallyConsistent)
         guard bound != Self.unbound, bound < 0 || !isUsed(bound) else { return }
-        unsafe seats[seat].bound.store(Self.unbound, ordering: .sequentiallyConsistent)
+        seats[seat].bound.store(Self.unbound, ordering: .sequentiallyConsistent)
         bind(seat, nil)
         guard processor(of: seat) != nil else { return }
         // The seat has another processor meanwhile, and may have been bound to this one before.
-        unsafe seats[seat].bound.store(Self.unknown, ordering: .sequentiallyConsistent)
+        seats[seat].bound.store(Self.unknown, ordering: .sequentiallyConsistent)
         rebind(seat, bind: bind)
     }
 
@@ -190,7 +177,7 @@ struct Placement: ~Copyable, Sendable {
     /// sees the other.
     private func settle(bind: Bind) {
         while seekers.load(ordering: .sequentiallyConsistent) > 0, let seat = firstSeeker,
-            let processor = takeFree(preferring: unsafe seats[seat].last.load(ordering: .relaxed))
+            let processor = takeFree(preferring: seats[seat].last.load(ordering: .relaxed))
         {
             if change(seat, from: Self.seeking, to: processor) {
                 seekers.wrappingSubtract(1, ordering: .sequentiallyConsistent)
@@ -202,17 +189,17 @@ struct Placement: ~Copyable, Sendable {
     }
 
     private var firstSeeker: Int? {
-        for seat in 0..<count where unsafe seats[seat].place.load(ordering: .sequentiallyConsistent) == Self.seeking {
+        for seat in seats.indices where seats[seat].place.load(ordering: .sequentiallyConsistent) == Self.seeking {
             return seat
         }
         return nil
     }
 
     private func change(_ seat: Int, from old: Int, to new: Int) -> Bool {
-        let changed = unsafe seats[seat].place.compareExchange(
+        let changed = seats[seat].place.compareExchange(
             expected: old, desired: new, ordering: .sequentiallyConsistent
         ).exchanged
-        if changed, new >= 0 { unsafe seats[seat].last.store(new, ordering: .relaxed) }
+        if changed, new >= 0 { seats[seat].last.store(new, ordering: .relaxed) }
         return changed
     }
 
@@ -228,14 +215,14 @@ struct Placement: ~Copyable, Sendable {
     /// Binds the thread of a seat as its place says. The place may change meanwhile, so the thread that binds looks
     /// once more afterwards.
     private func rebind(_ seat: Int, bind: Bind) {
-        var target = unsafe seats[seat].place.load(ordering: .sequentiallyConsistent)
-        while target >= 0, unsafe seats[seat].bound.load(ordering: .sequentiallyConsistent) != target {
-            unsafe seats[seat].bound.store(target, ordering: .sequentiallyConsistent)
+        var target = seats[seat].place.load(ordering: .sequentiallyConsistent)
+        while target >= 0, seats[seat].bound.load(ordering: .sequentiallyConsistent) != target {
+            seats[seat].bound.store(target, ordering: .sequentiallyConsistent)
             bind(seat, target)
-            let latest = unsafe seats[seat].place.load(ordering: .sequentiallyConsistent)
+            let latest = seats[seat].place.load(ordering: .sequentiallyConsistent)
             if latest == target { return }
             // Another thread may have bound it before this thread did.
-            unsafe seats[seat].bound.store(Self.unknown, ordering: .sequentiallyConsistent)
+            seats[seat].bound.store(Self.unknown, ordering: .sequentiallyConsistent)
             target = latest
         }
     }
@@ -246,11 +233,11 @@ struct Placement: ~Copyable, Sendable {
     }
 
     private func setFree(_ processor: Int) {
-        unsafe free[processor / 64].bitwiseOr(1 << UInt64(processor % 64), ordering: .sequentiallyConsistent)
+        free[processor / 64].bitwiseOr(1 << UInt64(processor % 64), ordering: .sequentiallyConsistent)
     }
 
     private func isUsed(_ processor: Int) -> Bool {
-        unsafe used[processor / 64].load(ordering: .sequentiallyConsistent) >> UInt64(processor % 64) & 1 == 1
+        used[processor / 64].load(ordering: .sequentiallyConsistent) >> UInt64(processor % 64) & 1 == 1
     }
 
     private func takeFree(preferring preferred: Int) -> Int? {
@@ -258,8 +245,8 @@ struct Placement: ~Copyable, Sendable {
         if preferred >= 0, preferred != avoided, isUsed(preferred), take(preferred) { return preferred }
         for word in 0..<usedWords.load(ordering: .sequentiallyConsistent) {
             while true {
-                var bits = unsafe free[word].load(ordering: .sequentiallyConsistent)
-                unsafe bits &= used[word].load(ordering: .sequentiallyConsistent)
+                var bits = free[word].load(ordering: .sequentiallyConsistent)
+                bits &= used[word].load(ordering: .sequentiallyConsistent)
                 if avoided >= 0, avoided / 64 == word { bits &= ~(1 << UInt64(avoided % 64)) }
                 guard bits != 0 else { break }
                 let processor = word * 64 + bits.trailingZeroBitCount
@@ -271,8 +258,8 @@ struct Placement: ~Copyable, Sendable {
 
     private func take(_ processor: Int) -> Bool {
         let bit: UInt64 = 1 << UInt64(processor % 64)
-        if unsafe free[processor / 64].load(ordering: .relaxed) & bit == 0 { return false }
-        let (before, _) = unsafe free[processor / 64].bitwiseAnd(~bit, ordering: .sequentiallyConsistent)
+        if free[processor / 64].load(ordering: .relaxed) & bit == 0 { return false }
+        let (before, _) = free[processor / 64].bitwiseAnd(~bit, ordering: .sequentiallyConsistent)
         return before & bit != 0
     }
 }

@@ -38,7 +38,7 @@ struct ClassPool: ~Copyable {
     /// The time for which a worker without work goes on looking before it parks, while a core is idle. Nanoseconds.
     let spin: UInt64
 
-    let workers: UnsafeMutablePointer<Worker>
+    let workers: SharedTable<Worker>
 
     let injection = InjectionQueue()
     let word = Atomic<UInt64>(0)
@@ -51,11 +51,13 @@ struct ClassPool: ~Copyable {
     let startRequest = Atomic<Int>(0)
 
     /// The scheduler to which the pool belongs. It outlives the pool's threads.
-    unowned(unsafe) let group: PoolGroup
+    @inline(__always)
+    var group: PoolGroup { unsafe ownGroup }
+    private unowned(unsafe) let ownGroup: PoolGroup
 
     init(
         _ qosClass: QoSClass, width: Int, mostWide: Int, spin: UInt64, group: PoolGroup,
-        at address: UnsafeMutablePointer<ClassPool>
+        at place: PoolRef
     ) {
         self.qosClass = qosClass
         currentWidth = Atomic(min(max(width, 1), PoolWord.maximumWorkers))
@@ -65,20 +67,17 @@ struct ClassPool: ~Copyable {
         timers =
             PoolTimerKeeping.isKept(rank: qosClass.rank)
             ? PoolTimerKeeping(rank: qosClass.rank, alarm: group.alarm) : nil
-        unsafe self.group = group
-        unsafe workers = UnsafeMutablePointer<Worker>.allocate(capacity: capacity)
-        for index in 0..<capacity {
-            unsafe (workers + index).initialize(
-                to: Worker(
-                    index: index,
-                    place: JobNode.Place(scheduler: group.number, rank: qosClass.rank, worker: index),
-                    pool: address))
+        unsafe ownGroup = group
+        workers = SharedTable(count: capacity)
+        workers.fill { index, _ in
+            Worker(
+                index: index, place: JobNode.Place(scheduler: group.number, rank: qosClass.rank, worker: index),
+                pool: place)
         }
     }
 
     deinit {
-        unsafe workers.deinitialize(count: capacity)
-        unsafe workers.deallocate()
+        workers.free()
     }
 
     /// Whether the scheduler is closed.
@@ -91,7 +90,7 @@ struct ClassPool: ~Copyable {
     /// Runs a body with the group, without counting a reference to it. All processors would do so for each job.
     @inline(__always)
     private func withGroup<Result>(_ body: (PoolGroup) -> Result) -> Result {
-        unsafe Unmanaged.passUnretained(group)._withUnsafeGuaranteedRef(body)
+        unsafe Unmanaged.passUnretained(ownGroup)._withUnsafeGuaranteedRef(body)
     }
 
     @inline(__always)
@@ -124,15 +123,15 @@ struct ClassPool: ~Copyable {
     /// Adds a prepared node from any thread, and wakes a worker for it if necessary.
     @inline(__always)
     func submit(_ node: JobNode) {
-        if let worker = unsafe Worker.current, unsafe worker.pointee.pool.pointee.isSame(as: self) {
-            unsafe worker.pointee.push(node)
+        if let worker = Worker.current, worker.pool.value.isSame(as: self) {
+            worker.value.push(node)
             // The queue's count is published before the word is read; a worker that parks does so in reverse order.
             wakeOne()
-            if isClosed { unsafe group.forward(worker.pointee.queue.takeAll()) }
+            if isClosed { group.forward(worker.value.queue.takeAll()) }
         } else {
             injection.push(node)
             wakeOne()
-            if isClosed { unsafe group.forward(injection.takeAll()) }
+            if isClosed { group.forward(injection.takeAll()) }
         }
     }
 
@@ -141,13 +140,13 @@ struct ClassPool: ~Copyable {
     /// As in ``submit(_:)``, a thread that adds work reads the flag afterwards.
     func forwardIfClosed() {
         guard isClosed else { return }
-        unsafe group.forward(injection.takeAll())
-        for index in 0..<started { unsafe group.forward(workers[index].queue.takeAll()) }
+        group.forward(injection.takeAll())
+        for index in 0..<started { group.forward(workers[index].queue.takeAll()) }
     }
 
     @inline(__always)
     private func isSame(as other: borrowing ClassPool) -> Bool {
-        unsafe workers == other.workers
+        workers == other.workers
     }
 
     /// Asks for one more worker after work has been added, unless a worker searches or none is left.
@@ -171,7 +170,7 @@ struct ClassPool: ~Copyable {
         var seen = PoolWord(rawValue: word.load(ordering: .sequentiallyConsistent))
         while true {
             let (next, notification) = seen.workAdded(width: limit) { top in
-                let link = unsafe workers[top].nextParked.load(ordering: .relaxed)
+                let link = workers[top].nextParked.load(ordering: .relaxed)
                 return link == 0 ? nil : link - 1
             }
             if notification == .nothing { return false }
@@ -181,15 +180,15 @@ struct ClassPool: ~Copyable {
                 seen = PoolWord(rawValue: original)
                 continue
             }
-            unsafe group.workerWakes()
+            group.workerWakes()
             switch notification {
             case .nothing: break
             case .unpark(let worker):
-                unsafe group.places.wakes(rank: qosClass.rank, worker)
-                unsafe workers[worker].parker.unpark()
+                group.places.wakes(rank: qosClass.rank, worker)
+                workers[worker].parker.unpark()
             case .start(let worker):
                 startRequest.store(worker + 1, ordering: .sequentiallyConsistent)
-                unsafe group.loop.wake()
+                group.loop.wake()
             }
             return true
         }
@@ -202,7 +201,7 @@ struct ClassPool: ~Copyable {
     func hasWork() -> Bool {
         if !injection.isEmpty || hasWaiting { return true }
         for index in 0..<started
-        where unsafe !workers[index].queue.isEmpty {
+        where !workers[index].queue.isEmpty {
             return true
         }
         return false
@@ -211,7 +210,7 @@ struct ClassPool: ~Copyable {
     /// A number that changes when a job of the pool begins or ends. It shows whether the workers make progress.
     var progress: UInt64 {
         var sum: UInt64 = 0
-        for index in 0..<started { sum &+= unsafe workers[index].jobSteps.load(ordering: .relaxed) }
+        for index in 0..<started { sum &+= workers[index].jobSteps.load(ordering: .relaxed) }
         return sum
     }
 

@@ -46,11 +46,11 @@ extension PoolGroup {
     func wake(_ admitted: AdmittedWorkers) {
         var admitted = admitted
         while let qosClass = admitted.popHighest() {
-            if unsafe !pools[qosClass.rank].wakeAdmitted() {
+            if !pools[qosClass.rank].wakeAdmitted() {
                 admitted.add(admission.workerWentIdle(rank: qosClass.rank))
                 // The return withdrew requests that came meanwhile. Their callers were told that enough workers were
                 // admitted.
-                if unsafe pools[qosClass.rank].hasWork() { unsafe pools[qosClass.rank].wakeOne() }
+                if pools[qosClass.rank].hasWork() { pools[qosClass.rank].wakeOne() }
             }
         }
         places.takeBack()
@@ -65,7 +65,7 @@ extension PoolGroup {
     @inline(__always)
     func tellSettledWidths() {
         for settled in admission.takeSettledWidths() {
-            unsafe pools[settled.qosClass.rank].counters.widthChange.store(settled.took, ordering: .relaxed)
+            pools[settled.qosClass.rank].counters.widthChange.store(settled.took, ordering: .relaxed)
             observe(
                 .widthLimited(
                     settled.qosClass, to: settled.limit == .max ? nil : settled.limit,

@@ -16,7 +16,7 @@ final class PoolGroup: @unchecked Sendable {
     private let ownNumber = SchedulerNumber()
 
     /// The pools, by rank.
-    let pools: UnsafeMutablePointer<ClassPool>
+    let pools = SharedTable<ClassPool>(count: QoSClass.allCases.count)
 
     /// The executors on behalf of which jobs run, by the executor's index.
     let executorTable: UnsafeMutablePointer<UnownedTaskExecutor>
@@ -63,31 +63,27 @@ final class PoolGroup: @unchecked Sendable {
         currentWidth = Atomic(settings.width)
         calls = LoopCalls(loop: loop)
         admission = Admission(processors: settings.width, parameters: settings.parameters)
-        unsafe pools = .allocate(capacity: QoSClass.allCases.count)
         unsafe executorTable = .allocate(capacity: ExecutorIndex.count)
-        unsafe places = WorkerPlaces(settings: settings, pools: pools, admission: admission)
-        for qosClass in QoSClass.allCases {
-            let pool = unsafe pools + qosClass.rank
-            unsafe pool.initialize(
-                to: ClassPool(
-                    qosClass, width: settings.workers(of: qosClass, width: settings.width),
-                    mostWide: settings.mostWide,
-                    spin: PoolSettings.spin(of: qosClass), group: self, at: pool))
+        places = WorkerPlaces(settings: settings, pools: pools, admission: admission)
+        pools.fill { rank, place in
+            let qosClass = QoSClass(atRank: rank)
+            return ClassPool(
+                qosClass, width: settings.workers(of: qosClass, width: settings.width), mostWide: settings.mostWide,
+                spin: PoolSettings.spin(of: qosClass), group: self, at: place)
         }
         for (qosClass, count) in settings.ownWidths { admission.setOwnWidth(rank: qosClass.rank, to: count) }
         places.use(width: settings.width)
     }
 
     deinit {
-        unsafe pools.deinitialize(count: QoSClass.allCases.count)
-        unsafe pools.deallocate()
+        pools.free()
         unsafe executorTable.deallocate()
     }
 
     /// The processors of the scheduler to which the calling worker belongs; `nil` on another thread.
     static var processorsOfCallingWorker: CPUSet? {
-        guard let worker = unsafe Worker.current else { return nil }
-        let outer = unsafe worker.pointee.pool.pointee.group.places.processors.withLock { $0 }
+        guard let worker = Worker.current else { return nil }
+        let outer = worker.group.places.processors.withLock { $0 }
         return outer.isEmpty ? nil : outer
     }
 
@@ -134,12 +130,12 @@ final class PoolGroup: @unchecked Sendable {
     }
 
     /// Performs a worker's last act. Its remaining nodes go where new submissions go.
-    func workerExits(_ worker: UnsafeMutablePointer<Worker>) {
-        unsafe forward(worker.pointee.queue.takeAll())
-        unsafe forward(worker.pointee.pool.pointee.injection.takeAll())
-        unsafe places.sleeps(rank: worker.pointee.pool.pointee.qosClass.rank, worker.pointee.index)
-        unsafe worker.pointee.accountThread()
-        unsafe worker.pointee.hasLeft.store(true, ordering: .releasing)
+    func workerExits(_ worker: WorkerRef) {
+        forward(worker.value.queue.takeAll())
+        forward(worker.pool.value.injection.takeAll())
+        places.sleeps(rank: worker.qosClass.rank, worker.index)
+        worker.value.accountThread()
+        worker.value.hasLeft.store(true, ordering: .releasing)
         calls.workerParks()
         workersLeft.wrappingSubtract(1, ordering: .sequentiallyConsistent)
         loop.wake()
@@ -154,7 +150,7 @@ final class PoolGroup: @unchecked Sendable {
             if node.tag.isJob {
                 forward(node.job, isCancelled: node.tag.shutdownBehavior == .skip)
             } else {
-                Task.detached { unsafe node.runActivation(on: nil) }
+                Task.detached { node.runActivation(on: nil) }
             }
         }
     }

@@ -59,31 +59,31 @@ final class PoolTimerKeeping: Sendable {
 
     /// Sleeps until a thread unparks the worker, and meanwhile gives due timers to their executors. On the parked
     /// worker.
-    func park(_ worker: UnsafeMutablePointer<Worker>) {
+    func park(_ worker: WorkerRef) {
         // A thread that adds a timer from now on first sees to it that a thread wakes up for the timer.
-        guard hasTimers else { return unsafe worker.pointee.parker.park() }
-        let index = unsafe worker.pointee.index
+        guard hasTimers else { return worker.value.parker.park() }
+        let index = worker.index
         var until = update { $0.workerParks(index) }
         while until != .max {
-            if unsafe worker.pointee.parker.park(untilNanoseconds: until) { return workerGoesOn(index) }
+            if worker.value.parker.park(untilNanoseconds: until) { return workerGoesOn(index) }
             switch update({ $0.workerWoke(index, now: MonotonicClock.nanoseconds()) }) {
             case .sleepsOn:
                 until = .max
             case .fires(let due, let next):
-                unsafe fire(due, on: worker)
+                fire(due, on: worker)
                 until = next
             }
         }
-        unsafe worker.pointee.parker.park()
+        worker.value.parker.park()
         workerGoesOn(index)
     }
 
     /// Fires timers as a thread that is no worker. So their jobs are added from outside, for the next worker that is
     /// woken.
-    private func fire(_ due: [TimerService.Payload], on worker: UnsafeMutablePointer<Worker>) {
-        cqos_set_current_worker(nil)
+    private func fire(_ due: [TimerService.Payload], on worker: WorkerRef) {
+        Worker.setCurrent(nil)
         for payload in due { payload.fire() }
-        unsafe cqos_set_current_worker(worker)
+        Worker.setCurrent(worker)
     }
 
     /// Takes the timers that the loop has to fire. The loop's thread.

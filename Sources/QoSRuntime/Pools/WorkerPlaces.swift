@@ -23,7 +23,7 @@ struct WorkerPlaces: ~Copyable, @unchecked Sendable {
     /// processor; 0 for none.
     private let lentBy = Atomic<UInt8>(0)
 
-    private let pools: UnsafeMutablePointer<ClassPool>
+    private let pools: SharedTable<ClassPool>
     private let admission: Admission
     private let profile: KernelProfile?
 
@@ -33,8 +33,8 @@ struct WorkerPlaces: ~Copyable, @unchecked Sendable {
     /// Makes the places.
     ///
     /// - Parameter pools: the pools, by rank, which are made afterwards.
-    init(settings: PoolSettings, pools: UnsafeMutablePointer<ClassPool>, admission: Admission) {
-        unsafe self.pools = pools
+    init(settings: PoolSettings, pools: SharedTable<ClassPool>, admission: Admission) {
+        self.pools = pools
         self.admission = admission
         profile = settings.profile
         isFixedWidth = settings.isFixedWidth
@@ -56,7 +56,7 @@ struct WorkerPlaces: ~Copyable, @unchecked Sendable {
     @inline(__always)
     private func seatOfWorker(rank: Int, _ index: Int) -> Int? {
         guard rank >= Self.lowestPlaced else { return nil }
-        return unsafe rank == Self.lowestPlaced ? index : pools[Self.lowestPlaced].capacity + index
+        return rank == Self.lowestPlaced ? index : pools[Self.lowestPlaced].capacity + index
     }
 
     /// Gives a processor, if one is free, to a worker of a high class that is about to run. Called by the waking
@@ -77,15 +77,15 @@ struct WorkerPlaces: ~Copyable, @unchecked Sendable {
         guard let seat = seatOfWorker(rank: rank, index) else { return }
         placement.threadBegan(seat)
         // The worker's loop notes it only once it runs.
-        unsafe pools[rank].workers[index].threadID.store(ThreadID.current.rawValue, ordering: .relaxed)
+        pools[rank].workers[index].threadID.store(ThreadID.current.rawValue, ordering: .relaxed)
         placement.wake(seat) { bind(seat: $0, to: $1) }
     }
 
     /// Binds the thread of a seat. A thread that has just ended, or may not be bound, stays as it is.
     private func bind(seat: Int, to processor: Int?) {
-        let below = unsafe pools[Self.lowestPlaced].capacity
+        let below = pools[Self.lowestPlaced].capacity
         let (rank, index) = seat < below ? (Self.lowestPlaced, seat) : (Self.lowestPlaced + 1, seat - below)
-        let thread = unsafe pools[rank].workers[index].threadID.load(ordering: .relaxed)
+        let thread = pools[rank].workers[index].threadID.load(ordering: .relaxed)
         guard thread != 0, let profile else { return }
         let processors = processor.map { CPUSet([$0]) } ?? self.processors.withLock { $0 }
         try? profile.calls.setAffinity(processors, of: ThreadID(rawValue: thread))
@@ -124,10 +124,10 @@ struct WorkerPlaces: ~Copyable, @unchecked Sendable {
         watch.shortagesSeen = shortages
         var isChanged = watch.taken.looked()
         for rank in Self.lowestPlaced..<QoSClass.allCases.count {
-            for index in unsafe 0..<pools[rank].started {
+            for index in 0..<pools[rank].started {
                 guard let seat = seatOfWorker(rank: rank, index), let processor = placement.processor(of: seat),
                     let times = ThreadClock.ranAndWaited(
-                        ThreadID(rawValue: unsafe pools[rank].workers[index].threadID.load(ordering: .relaxed)))
+                        ThreadID(rawValue: pools[rank].workers[index].threadID.load(ordering: .relaxed)))
                 else { continue }
                 let isTaken = watch.pins[seat, default: PinWatch()].looked(
                     on: isJudged ? processor : nil, ran: times.ran, waited: times.waited)
@@ -156,7 +156,7 @@ struct WorkerPlaces: ~Copyable, @unchecked Sendable {
         placement.avoid(processor)
         let starving = admission.openWindows
         bindWorkers(below: rank, to: CPUSet([processor]), by: profile) { rank, index in
-            unsafe starving.contains(QoSClass(atRank: rank))
+            starving.contains(QoSClass(atRank: rank))
                 || !pools[rank].workers[index].isParked
         }
         // A thread that took the processor back meanwhile may have done so before the workers were bound.
@@ -191,8 +191,8 @@ struct WorkerPlaces: ~Copyable, @unchecked Sendable {
         where isWanted: (_ rank: Int, _ index: Int) -> Bool
     ) {
         for lower in 0..<min(rank, Self.lowestPlaced) {
-            for index in unsafe 0..<pools[lower].started where isWanted(lower, index) {
-                let thread = unsafe pools[lower].workers[index].threadID.load(ordering: .relaxed)
+            for index in 0..<pools[lower].started where isWanted(lower, index) {
+                let thread = pools[lower].workers[index].threadID.load(ordering: .relaxed)
                 if thread != 0 { try? profile.calls.setAffinity(processors, of: ThreadID(rawValue: thread)) }
             }
         }

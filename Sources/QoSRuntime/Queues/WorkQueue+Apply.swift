@@ -17,7 +17,7 @@ extension WorkQueue {
         guard count > 0 else { return }
         try withoutActuallyEscaping(body) { (body) throws(WorkQueueError) in
             let work = ParallelWork(count: count, context: .captured([]), body: body)
-            let width = unsafe core.core.group.pools[level.rank].width
+            let width = core.core.group.pools[level.rank].width
             let helpers = core.isSerialThroughout ? 0 : min(count, width) - 1
             if helpers > 0 { core.callHelp(for: work, at: level, helpers: helpers) }
             defer {
@@ -38,7 +38,7 @@ extension WorkQueue {
     public func apply(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) async throws {
         guard count > 0 else { return }
         let level = core.asynchronousLevel(nil, [])
-        let width = core.isSerialThroughout ? 1 : unsafe core.core.group.pools[level.rank].width
+        let width = core.isSerialThroughout ? 1 : core.core.group.pools[level.rank].width
         let work = ParallelWork(count: count, body: body)
         try await withTaskCancellationHandler {
             try await withThrowingTaskGroup(of: Void.self) { group in

@@ -120,7 +120,7 @@ extension SchedulerCore {
         return SchedulerSnapshot(
             processors: group.width,
             pools: QoSClass.descending.map { qosClass in
-                unsafe group.pools[qosClass.rank].snapshot(group.admission.record(rank: qosClass.rank))
+                group.pools[qosClass.rank].snapshot(group.admission.record(rank: qosClass.rank))
             },
             tasksMoved: group.promotions.moved.load(ordering: .relaxed),
             runningPromoted: group.promotions.running.load(ordering: .relaxed),
@@ -141,10 +141,10 @@ extension ClassPool {
         var (queued, run, stolen, parked) = (0, UInt64(0), UInt64(0), UInt64(0))
         let started = self.started
         for index in 0..<started {
-            queued += unsafe workers[index].queue.count
-            run &+= unsafe workers[index].jobSteps.load(ordering: .relaxed) / 2
-            stolen &+= unsafe workers[index].nodesStolen.load(ordering: .relaxed)
-            parked &+= unsafe workers[index].timesParked.load(ordering: .relaxed)
+            queued += workers[index].queue.count
+            run &+= workers[index].jobSteps.load(ordering: .relaxed) / 2
+            stolen &+= workers[index].nodesStolen.load(ordering: .relaxed)
+            parked &+= workers[index].timesParked.load(ordering: .relaxed)
         }
         let (since, now) = (counters.oldestSince.load(ordering: .relaxed), MonotonicClock.nanoseconds())
         let oldest = since > 0 && now > since && hasWork() ? now - since : 0
@@ -172,7 +172,7 @@ extension ClassPool {
             let ended = counters.ended.withLock { $0 }
             var used: UInt64 = 0
             for index in 0..<capacity {
-                let thread = unsafe workers[index].threadID.load(ordering: .relaxed)
+                let thread = workers[index].threadID.load(ordering: .relaxed)
                 if thread != 0 { used &+= ThreadClock.nanoseconds(of: ThreadID(rawValue: thread)) ?? 0 }
             }
             if counters.ended.withLock({ $0.threads }) == ended.threads { return ended.processorTime &+ used }

@@ -26,7 +26,7 @@ extension QoSScheduler {
 
     /// Whether the thread that has the actor is one of the scheduler's workers.
     private func isInside(on actor: isolated any Actor) -> Bool {
-        QoSClass.allCases.contains { unsafe Worker.isCurrent(of: core.group.pools + $0.rank) }
+        QoSClass.allCases.contains { Worker.isCurrent(of: core.group.pools.at($0.rank)) }
     }
 
     /// Moves the calling task away from the executor whose preference has ended. An actor would otherwise stay on the
@@ -48,7 +48,7 @@ extension QoSScheduler {
 
     /// Whether the calling task is on a thread of the pool, and prefers none of this scheduler's executors.
     private func isStray(in qosClass: QoSClass) -> Bool {
-        unsafe Worker.isCurrent(of: core.group.pools + qosClass.rank) && !prefersOwnExecutor
+        Worker.isCurrent(of: core.group.pools.at(qosClass.rank)) && !prefersOwnExecutor
     }
 
     /// Whether the calling task prefers an executor of this scheduler, and so is in the right place.

@@ -40,15 +40,15 @@ extension QoSScheduler {
     private func moveIfWaiting(_ node: JobNode, to qosClass: QoSClass) {
         let (group, place) = (core.group, node.place)
         guard group.number != 0, place.scheduler == group.number, place.rank < qosClass.rank else { return }
-        let pool = unsafe group.pools + place.rank
-        guard unsafe place.worker < pool.pointee.capacity,
-            let queued = unsafe pool.pointee.workers[place.worker].queue.remove(node)
+        let pool = group.pools.at(place.rank)
+        guard place.worker < pool.value.capacity,
+            let queued = pool.value.workers[place.worker].queue.remove(node)
         else { return }
         group.noteMoved(to: qosClass.rank)
         group.observe(
             .promotedWaiting(
                 from: QoSClass(atRank: place.rank), to: qosClass, .raised(by: LockParty.callingThread.name)))
         queued.changesClass()
-        unsafe group.pools[qosClass.rank].submit(queued)
+        group.pools[qosClass.rank].submit(queued)
     }
 }

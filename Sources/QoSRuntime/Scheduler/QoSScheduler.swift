@@ -188,7 +188,7 @@ extension QoSScheduler.Configuration {
         guard let observer else { return nil }
         let own = ObjectIdentifier(group)
         return InversionDetection.listen { report in
-            if let worker = unsafe Worker.current, unsafe ObjectIdentifier(worker.pointee.pool.pointee.group) != own {
+            if let worker = Worker.current, ObjectIdentifier(worker.group) != own {
                 return
             }
             observer.observe(.inversion(report))

@@ -50,7 +50,7 @@ package enum InversionDetection {
     ///   - holder: the owner of that work, and the level at which it runs.
     ///   - remedy: a way to wait without taking a worker from its class.
     package static func reportSleep(for resource: String, holder: String, at level: QoSLevel?, remedy: String) {
-        guard isOn, unsafe Worker.current != nil else { return }
+        guard isOn, Worker.current != nil else { return }
         report {
             InversionReport(
                 kind: .blockedPoolThread,

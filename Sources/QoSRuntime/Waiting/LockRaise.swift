@@ -34,7 +34,7 @@ struct LockRaise: Sendable {
         case .task(let task, let qosClass):
             ConcurrencyRuntime.escalateAndRelease(task, to: qosClass)
             // Makes the scheduler look for the task, wherever it waits.
-            if let worker = unsafe Worker.current { unsafe worker.pointee.pool.pointee.group.calls.noteBacklog() }
+            if let worker = Worker.current { worker.group.calls.noteBacklog() }
             return nil
         case .impossible:
             return "a child task of an async let cannot be raised: use a task group or an unstructured task"

@@ -142,9 +142,9 @@ final class ThreadRaise: Sendable {
         guard let wanted = wanted(state), state.applied.map({ $0.qosClass < wanted }) ?? true else { return (nil, nil) }
         let entry = ThreadTable[id]
         if let own = entry?.ownClass, own >= wanted { return (nil, nil) }
-        if let worker = unsafe entry?.worker {
-            let group = unsafe worker.pointee.pool.pointee.group
-            let (promotion, identity) = unsafe (group.raiseHolder(worker, to: wanted), worker.pointee.identity)
+        if let worker = entry?.worker {
+            let group = worker.group
+            let (promotion, identity) = (group.raiseHolder(worker, to: wanted), worker.value.identity)
             state.applied = Applied(qosClass: wanted, saved: nil)
             return (nil, { group.settle(promotion, of: identity, .lock(waiter: LockParty.callingThread.name)) })
         }
@@ -198,8 +198,8 @@ final class ThreadRaise: Sendable {
             } catch {
                 ThreadRaiseCounts.notTakenBack.add(1, ordering: .relaxed)
             }
-        } else if let worker = unsafe Worker.current {
-            unsafe worker.pointee.pool.pointee.group.endRaiseOfHolder(worker)
+        } else if let worker = Worker.current {
+            worker.group.endRaiseOfHolder(worker)
         }
     }
 }

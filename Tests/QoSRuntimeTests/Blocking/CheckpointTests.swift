@@ -20,7 +20,7 @@ struct CheckpointTests {
 
     /// Comes back when a worker of a class waits at a checkpoint.
     private func waits(_ qosClass: QoSClass, _ scheduler: QoSScheduler) async {
-        while unsafe !scheduler.core.group.pools[qosClass.rank].hasWaiting { await Task.yield() }
+        while !scheduler.core.group.pools[qosClass.rank].hasWaiting { await Task.yield() }
     }
 
     /// Comes back when admission counts no worker; a phantom one would stay.
@@ -98,21 +98,21 @@ struct CheckpointTests {
             scheduler.setWidthLimit(0, for: .background)
             await waits(.background, scheduler)
             // What a promotion does, and the loop's look before the worker has woken.
-            let worker = unsafe core.group.pools[0].workers
-            #expect(unsafe Worker.endWaiting(worker))
+            let worker = core.group.pools[0].workers.at(0)
+            #expect(Worker.endWaiting(worker))
             _ = core.group.admission.workerUnblocked(rank: 0)
-            unsafe worker.pointee.boost.withLock { _ in
-                unsafe worker.pointee.standing.store(.counted, ordering: .sequentiallyConsistent)
+            worker.value.boost.withLock { _ in
+                worker.value.standing.store(.counted, ordering: .sequentiallyConsistent)
             }
-            let step = unsafe worker.pointee.jobSteps.load(ordering: .sequentiallyConsistent)
-            #expect(unsafe core.group.workerBlocked(worker, .detected, step: step))
+            let step = worker.value.jobSteps.load(ordering: .sequentiallyConsistent)
+            #expect(core.group.workerBlocked(worker, .detected, step: step))
             isOver.open()
             core.group.workerWakes()
-            unsafe worker.pointee.parker.unpark()
+            worker.value.parker.unpark()
             await task.escaped
             scheduler.setWidthLimit(nil, for: .background)
             await countsNone(scheduler)
-            while unsafe core.group.pools[0].blocked.load(ordering: .relaxed) != 0 { await Task.yield() }
+            while core.group.pools[0].blocked.load(ordering: .relaxed) != 0 { await Task.yield() }
         }
     }
 

@@ -129,8 +129,8 @@ struct SchedulingCallFaultTests {
         _ = try await scheduler.shutdown(within: .zero)
         isOver.open()
         await running.value
-        let pool = unsafe scheduler.core.group.pools + QoSClass.background.rank
-        while unsafe !pool.pointee.workers[0].hasLeft.load(ordering: .acquiring) { await Task.yield() }
+        let pool = scheduler.core.group.pools.at(QoSClass.background.rank)
+        while !pool.value.workers[0].hasLeft.load(ordering: .acquiring) { await Task.yield() }
         let expected = ClassEffects(.userInitiated, mode: .privileged, spread: NiceScope.current().spread)
         #expect(try calls.scheduling(of: ids.all[0]) == expected.scheduling)
     }

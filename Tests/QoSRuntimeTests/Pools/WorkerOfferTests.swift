@@ -10,10 +10,11 @@ struct WorkerOfferTests {
     func notStarted() async throws {
         try await withScheduler { scheduler in
             let made = MadeNodes(count: 3)
-            let pool = unsafe scheduler.core.group.pools + QoSClass.utility.rank
-            let rest = unsafe pool.pointee.workers[1].offer(made.list(0..<3))
+            let pool = scheduler.core.group.pools.at(QoSClass.utility.rank)
+            let rest = pool.value.workers[1].offer(made.list(0..<3))
             #expect(made.numbers(in: rest) == [0, 1, 2])
-            #expect(unsafe pool.pointee.workers[1].queue.isEmpty)
+            let isEmpty = pool.value.workers[1].queue.isEmpty
+            #expect(isEmpty)
         }
     }
 }

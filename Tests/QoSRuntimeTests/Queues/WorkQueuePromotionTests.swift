@@ -34,7 +34,7 @@ struct WorkQueuePromotionTests {
 
     /// Whether the first worker of the background pool is raised.
     private static func isRaised(_ scheduler: QoSScheduler) -> Bool {
-        unsafe scheduler.core.group.pools[QoSClass.background.rank].workers.pointee.boost.isUp.load(
+        scheduler.core.group.pools[QoSClass.background.rank].workers[0].boost.isUp.load(
             ordering: .sequentiallyConsistent)
     }
 

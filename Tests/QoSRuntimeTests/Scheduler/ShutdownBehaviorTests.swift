@@ -33,7 +33,7 @@ struct ShutdownBehaviorTests {
     /// So many jobs of the utility class have begun and ended, taken together: what ran is suspended. (A yield need not suspend: the job that
     /// resumes may have run on another worker before.)
     private func progress(_ steps: UInt64, _ scheduler: QoSScheduler) async {
-        while unsafe scheduler.core.group.pools[QoSClass.utility.rank].progress < steps { await Task.yield() }
+        while scheduler.core.group.pools[QoSClass.utility.rank].progress < steps { await Task.yield() }
     }
 
     /// The loop has looked whether it may close the scheduler, some times.

@@ -23,7 +23,7 @@ enum CurrentThread {
     /// The class in whose pool it is a worker; `nil` for a thread that is none. Not by its name, which threads that a worker starts inherit:
     /// those of the process's default executor, for one.
     static var qosClass: QoSClass? {
-        guard let worker = unsafe Worker.current else { return nil }
-        return unsafe worker.pointee.pool.pointee.qosClass
+        guard let worker = Worker.current else { return nil }
+        return worker.qosClass
     }
 }

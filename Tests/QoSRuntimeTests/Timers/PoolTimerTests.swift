@@ -19,7 +19,7 @@ struct PoolTimerTests {
             try await Task(executorPreference: executor) {
                 // The one worker does not come back before the sleep is over, which only the loop can end then.
                 let holder = Task(executorPreference: executor) {
-                    while unsafe !scheduler.core.group.pools[qosClass.rank].hasWork() {}
+                    while !scheduler.core.group.pools[qosClass.rank].hasWork() {}
                 }
                 try await Task.sleep(for: .milliseconds(5), tolerance: .zero)
                 await holder.value

@@ -125,7 +125,7 @@ struct SleepTests {
     func ownTimers(_ qosClass: QoSClass) async throws {
         try await withScheduler { scheduler in
             func hasTimer() -> Bool {
-                unsafe scheduler.core.timers.isArmed
+                scheduler.core.timers.isArmed
                     || scheduler.core.group.pools[qosClass.rank].timers?.hasTimers == true
             }
             #expect(!hasTimer())

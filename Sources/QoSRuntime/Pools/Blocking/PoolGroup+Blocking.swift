@@ -14,57 +14,57 @@ extension PoolGroup {
     ///   - step: the worker's `jobSteps` at that time; only for a detected worker, which may have left its job
     ///     meanwhile.
     /// - Returns: whether it was noted. If so, ``workerUnblocked(_:)`` has to take it back.
-    func workerBlocked(_ worker: UnsafeMutablePointer<Worker>, _ reason: BlockingReason, step: UInt64? = nil) -> Bool {
-        let pool = unsafe worker.pointee.pool
-        guard unsafe pool.pointee.blocked.load(ordering: .relaxed) < ClassPool.mostCompensating else {
+    func workerBlocked(_ worker: WorkerRef, _ reason: BlockingReason, step: UInt64? = nil) -> Bool {
+        let pool = worker.pool
+        guard pool.value.blocked.load(ordering: .relaxed) < ClassPool.mostCompensating else {
             blocking.uncompensated.wrappingAdd(1, ordering: .relaxed)
             return false
         }
         // A raise changes the class that counts the worker, under the same lock.
-        let admitted: AdmittedWorkers? = unsafe worker.pointee.boost.withLock { raise in
-            guard unsafe worker.pointee.standing.load(ordering: .relaxed) == .counted else { return nil }
-            let counted = unsafe raise.countedClass ?? pool.pointee.qosClass
-            unsafe worker.pointee.standing.store(.blocked(as: counted), ordering: .sequentiallyConsistent)
+        let admitted: AdmittedWorkers? = worker.value.boost.withLock { raise in
+            guard worker.value.standing.load(ordering: .relaxed) == .counted else { return nil }
+            let counted = raise.countedClass ?? pool.value.qosClass
+            worker.value.standing.store(.blocked(as: counted), ordering: .sequentiallyConsistent)
             // A worker that has ended its job before it could see this will not take it back.
-            unsafe worker.pointee.running.synchronize()
-            if let step, unsafe worker.pointee.jobSteps.load(ordering: .relaxed) != step {
-                unsafe worker.pointee.standing.store(.counted, ordering: .sequentiallyConsistent)
+            worker.value.running.synchronize()
+            if let step, worker.value.jobSteps.load(ordering: .relaxed) != step {
+                worker.value.standing.store(.counted, ordering: .sequentiallyConsistent)
                 return nil
             }
-            unsafe places.sleeps(rank: pool.pointee.qosClass.rank, worker.pointee.index)
+            places.sleeps(rank: pool.value.qosClass.rank, worker.index)
             return admission.workerBlocked(rank: counted.rank)
         }
         guard let admitted else { return false }
-        unsafe pool.pointee.blocked.wrappingAdd(1, ordering: .sequentiallyConsistent)
+        pool.value.blocked.wrappingAdd(1, ordering: .sequentiallyConsistent)
         blocking.began(reason)
-        unsafe pool.pointee.relieve(worker.pointee.index)
+        pool.value.relieve(worker.index)
         wake(admitted)
-        if unsafe pool.pointee.hasWork() { unsafe pool.pointee.wakeOne() }
-        unsafe observe(.workerBlocked(worker.pointee.identity, reason))
+        if pool.value.hasWork() { pool.value.wakeOne() }
+        observe(.workerBlocked(worker.value.identity, reason))
         return true
     }
 
     /// Notes that the thread runs again, or that its job has ended. The worker is counted as before. Called by the
     /// worker, or by the loop that sees the thread run.
-    func workerUnblocked(_ worker: UnsafeMutablePointer<Worker>) {
-        let pool = unsafe worker.pointee.pool
-        let admitted: AdmittedWorkers? = unsafe worker.pointee.boost.withLock { raise in
-            guard let counted = unsafe worker.pointee.standing.load(ordering: .relaxed).blockedAs else { return nil }
+    func workerUnblocked(_ worker: WorkerRef) {
+        let pool = worker.pool
+        let admitted: AdmittedWorkers? = worker.value.boost.withLock { raise in
+            guard let counted = worker.value.standing.load(ordering: .relaxed).blockedAs else { return nil }
             var admitted = admission.workerUnblocked(rank: counted.rank)
             // A raise may have come while the thread slept, without the right to raise the thread: from now on the
             // fence is of use.
-            unsafe admitted.add(raiseMissingFence(&raise, of: worker, pool.pointee.qosClass))
-            unsafe places.wakes(rank: pool.pointee.qosClass.rank, worker.pointee.index)
+            admitted.add(raiseMissingFence(&raise, of: worker, pool.value.qosClass))
+            places.wakes(rank: pool.value.qosClass.rank, worker.index)
             // Not earlier: once a worker sees it taken back, it goes on, and may at once report that it is idle, and
             // park.
-            unsafe worker.pointee.standing.store(.counted, ordering: .sequentiallyConsistent)
+            worker.value.standing.store(.counted, ordering: .sequentiallyConsistent)
             return admitted
         }
         guard let admitted else { return }
-        unsafe pool.pointee.blocked.wrappingSubtract(1, ordering: .sequentiallyConsistent)
+        pool.value.blocked.wrappingSubtract(1, ordering: .sequentiallyConsistent)
         blocking.ended()
         wake(admitted)
-        unsafe observe(.workerUnblocked(worker.pointee.identity))
+        observe(.workerUnblocked(worker.value.identity))
     }
 
     // MARK: The loop's look
@@ -72,47 +72,47 @@ extension PoolGroup {
     /// Looks at the workers in a job, and finds blocked ones and those whose job does not end. The loop's thread.
     func lookAtWorkers(at now: UInt64) {
         for rank in 0..<QoSClass.allCases.count {
-            for index in unsafe 0..<pools[rank].started {
-                unsafe look(at: pools[rank].workers + index, rank: rank, now)
+            for index in 0..<pools[rank].started {
+                look(at: pools[rank].workers.at(index), rank: rank, now)
             }
         }
     }
 
-    private func look(at worker: UnsafeMutablePointer<Worker>, rank: Int, _ now: UInt64) {
-        let thread = ThreadID(rawValue: unsafe worker.pointee.threadID.load(ordering: .relaxed))
+    private func look(at worker: WorkerRef, rank: Int, _ now: UInt64) {
+        let thread = ThreadID(rawValue: worker.value.threadID.load(ordering: .relaxed))
         guard thread.rawValue != 0 else { return }
-        let isBlocked = unsafe worker.pointee.isBlocked
-        if unsafe !isBlocked && worker.pointee.boost.isUp.load(ordering: .relaxed) {
-            let admitted: AdmittedWorkers? = unsafe worker.pointee.boost.withLockIfAvailable { raise in
-                if unsafe worker.pointee.isBlocked { return AdmittedWorkers() }
-                return unsafe raiseMissingFence(&raise, of: worker, QoSClass(atRank: rank))
+        let isBlocked = worker.value.isBlocked
+        if !isBlocked && worker.value.boost.isUp.load(ordering: .relaxed) {
+            let admitted: AdmittedWorkers? = worker.value.boost.withLockIfAvailable { raise in
+                if worker.value.isBlocked { return AdmittedWorkers() }
+                return raiseMissingFence(&raise, of: worker, QoSClass(atRank: rank))
             }
             if let admitted { wake(admitted) }
         }
-        if unsafe !isBlocked && worker.pointee.isParked { return }
-        let step = unsafe worker.pointee.jobSteps.load(ordering: .sequentiallyConsistent)
+        if !isBlocked && worker.value.isParked { return }
+        let step = worker.value.jobSteps.load(ordering: .sequentiallyConsistent)
         guard step & 1 == 1 else { return }
         // On a copy: a change in place would borrow the whole worker, whose thread goes on meanwhile.
-        var latest = unsafe worker.pointee.lastLook
+        var latest = worker.value.lastLook
         let finding = latest.looked(
             step: step, used: { ThreadClock.nanoseconds(of: thread) }, now: now, limit: settings.stallLimits[rank])
-        unsafe worker.pointee.lastLook = latest
+        worker.value.lastLook = latest
         if let stalled = finding.stalledFor {
             blocking.stalls.wrappingAdd(1, ordering: .relaxed)
-            unsafe pools[rank].counters.stalls.wrappingAdd(1, ordering: .relaxed)
+            pools[rank].counters.stalls.wrappingAdd(1, ordering: .relaxed)
             let isAsleep = finding.stoodStill && ThreadClock.isAsleep(thread) == true
-            unsafe observe(
+            observe(
                 .jobStalled(
-                    worker: worker.pointee.identity, duration: .nanoseconds(stalled), label: worker.pointee.jobLabel,
+                    worker: worker.value.identity, duration: .nanoseconds(stalled), label: worker.value.jobLabel,
                     isAsleep ? .blocked : .computing))
         }
         if isBlocked {
             // A worker that declared it reports the end itself; for one that did not, running is the proof.
-            if unsafe !finding.stoodStill && !worker.pointee.hasDeclaredBlocking.load(ordering: .relaxed) {
-                unsafe workerUnblocked(worker)
+            if !finding.stoodStill && !worker.value.hasDeclaredBlocking.load(ordering: .relaxed) {
+                workerUnblocked(worker)
             }
         } else if settings.detectsBlocking, isTakenForBlocked(finding, thread, rank: rank) {
-            _ = unsafe workerBlocked(worker, .detected, step: step)
+            _ = workerBlocked(worker, .detected, step: step)
         }
     }
 
@@ -128,10 +128,10 @@ extension PoolGroup {
     }
 
     /// Notes that a worker's thread that stood in for another ends. The worker's thread.
-    func workerRetires(_ worker: UnsafeMutablePointer<Worker>) {
-        unsafe places.sleeps(rank: worker.pointee.pool.pointee.qosClass.rank, worker.pointee.index)
-        unsafe worker.pointee.accountThread()
-        unsafe worker.pointee.hasLeft.store(true, ordering: .releasing)
+    func workerRetires(_ worker: WorkerRef) {
+        places.sleeps(rank: worker.qosClass.rank, worker.index)
+        worker.value.accountThread()
+        worker.value.hasLeft.store(true, ordering: .releasing)
         workersLeft.wrappingSubtract(1, ordering: .sequentiallyConsistent)
         loop.wake()
     }

@@ -10,40 +10,40 @@ extension Worker {
     ///
     /// Does nothing in work for which other work may wait in order: an actor's call, a serial queue's item, promoted
     /// work.
-    static func askAtCheckpoint(_ worker: UnsafeMutablePointer<Worker>) {
-        let pool = unsafe worker.pointee.pool
-        let group = unsafe pool.pointee.group
-        let rank = unsafe pool.pointee.qosClass.rank
+    static func askAtCheckpoint(_ worker: WorkerRef) {
+        let pool = worker.pool
+        let group = pool.value.group
+        let rank = pool.value.qosClass.rank
         guard !group.isClosed, !holdsTurn else { return }
         // The worker is promoted, or taken for blocked, under the same lock: each finds it counted, or waiting. Under
         // this lock no worker waits for admission's lock, because high threads take it.
-        let asked: Admission.Asked? = unsafe worker.pointee.boost.withLock { raise in
-            guard raise == .none, unsafe worker.pointee.standing.load(ordering: .relaxed) == .counted else {
+        let asked: Admission.Asked? = worker.value.boost.withLock { raise in
+            guard raise == .none, worker.value.standing.load(ordering: .relaxed) == .counted else {
                 return nil
             }
             let asked = group.admission.workerAsked(rank: rank, waits: false)
-            if asked.answer != .goesOn { unsafe beginWaiting(worker) }
+            if asked.answer != .goesOn { beginWaiting(worker) }
             return asked
         }
-        let index = unsafe worker.pointee.index
+        let index = worker.index
         guard let asked, group.parks(asked, rank: rank, worker: index) else { return }
         group.places.sleeps(rank: rank, index)
-        unsafe pool.pointee.relieve(index)
+        pool.value.relieve(index)
         group.workerParks()
         // The job itself is work that waits. It is published, so this look finds it; see "Why no wake-up is lost".
-        unsafe pool.pointee.wakeOne()
+        pool.value.wakeOne()
         repeat {
-            unsafe sleep(worker)
-        } while unsafe worker.pointee.waitsSince.load(ordering: .sequentiallyConsistent) != 0
+            sleep(worker)
+        } while worker.value.waitsSince.load(ordering: .sequentiallyConsistent) != 0
             && !resumesAsClosed(worker)
         group.places.wakes(rank: rank, index)
-        unsafe worker.pointee.boost.withLock { _ in
+        worker.value.boost.withLock { _ in
             // A promotion has counted the worker before it woke; since then the loop may have taken it for blocked.
-            guard unsafe worker.pointee.standing.load(ordering: .relaxed) == .atCheckpoint else { return }
-            unsafe worker.pointee.standing.store(.counted, ordering: .sequentiallyConsistent)
+            guard worker.value.standing.load(ordering: .relaxed) == .atCheckpoint else { return }
+            worker.value.standing.store(.counted, ordering: .sequentiallyConsistent)
         }
         // The admission was for any work of the class: the rest still needs a worker.
-        if unsafe pool.pointee.hasWork() { unsafe pool.pointee.wakeOne() }
+        if pool.value.hasWork() { pool.value.wakeOne() }
     }
 
     /// Whether the calling code has the turn of an actor, a lane or a serial queue.
@@ -52,18 +52,18 @@ extension Worker {
     }
 
     /// Begins the wait. With the lock of `boost` held.
-    private static func beginWaiting(_ worker: UnsafeMutablePointer<Worker>) {
-        unsafe worker.pointee.standing.store(.atCheckpoint, ordering: .sequentiallyConsistent)
-        unsafe worker.pointee.pool.pointee.waiting.wrappingAdd(1, ordering: .sequentiallyConsistent)
-        unsafe worker.pointee.waitsSince.store(MonotonicClock.nanoseconds(), ordering: .sequentiallyConsistent)
+    private static func beginWaiting(_ worker: WorkerRef) {
+        worker.value.standing.store(.atCheckpoint, ordering: .sequentiallyConsistent)
+        worker.pool.value.waiting.wrappingAdd(1, ordering: .sequentiallyConsistent)
+        worker.value.waitsSince.store(MonotonicClock.nanoseconds(), ordering: .sequentiallyConsistent)
     }
 
     /// Ends the wait if the scheduler is closed. A closed scheduler wakes all workers and counts none, so the worker
     /// counts itself.
-    private static func resumesAsClosed(_ worker: UnsafeMutablePointer<Worker>) -> Bool {
-        let group = unsafe worker.pointee.pool.pointee.group
-        guard group.closedFlag.load(ordering: .sequentiallyConsistent), unsafe endWaiting(worker) else { return false }
-        _ = unsafe group.admission.workerUnblocked(rank: worker.pointee.pool.pointee.qosClass.rank)
+    private static func resumesAsClosed(_ worker: WorkerRef) -> Bool {
+        let group = worker.group
+        guard group.closedFlag.load(ordering: .sequentiallyConsistent), endWaiting(worker) else { return false }
+        _ = group.admission.workerUnblocked(rank: worker.qosClass.rank)
         group.workerWakes()
         return true
     }
@@ -72,12 +72,12 @@ extension Worker {
     ///
     /// - Returns: whether the caller ended the wait. If so, the caller must have admission count the worker, and unpark
     ///   the worker.
-    static func endWaiting(_ worker: UnsafeMutablePointer<Worker>) -> Bool {
-        let since = unsafe worker.pointee.waitsSince.load(ordering: .sequentiallyConsistent)
+    static func endWaiting(_ worker: WorkerRef) -> Bool {
+        let since = worker.value.waitsSince.load(ordering: .sequentiallyConsistent)
         guard since != 0 else { return false }
-        let (isEnded, _) = unsafe worker.pointee.waitsSince.compareExchange(
+        let (isEnded, _) = worker.value.waitsSince.compareExchange(
             expected: since, desired: 0, ordering: .sequentiallyConsistent)
-        if isEnded { unsafe worker.pointee.pool.pointee.waiting.wrappingSubtract(1, ordering: .sequentiallyConsistent) }
+        if isEnded { worker.pool.value.waiting.wrappingSubtract(1, ordering: .sequentiallyConsistent) }
         return isEnded
     }
 }
@@ -94,14 +94,14 @@ extension ClassPool {
         while hasWaiting {
             var longest: (index: Int, since: UInt64)?
             for index in 0..<started {
-                let since = unsafe workers[index].waitsSince.load(ordering: .sequentiallyConsistent)
+                let since = workers[index].waitsSince.load(ordering: .sequentiallyConsistent)
                 if since != 0, since < longest?.since ?? .max { longest = (index, since) }
             }
             // A worker that is about to publish its wait looks for itself afterwards.
             guard let longest else { return false }
-            if unsafe Worker.endWaiting(workers + longest.index) {
-                unsafe group.workerWakes()
-                unsafe workers[longest.index].parker.unpark()
+            if Worker.endWaiting(workers.at(longest.index)) {
+                group.workerWakes()
+                workers[longest.index].parker.unpark()
                 return true
             }
         }

@@ -37,31 +37,31 @@ struct LaneActivation {
         unsafe words[0] = UInt(bitPattern: Unmanaged.passRetained(lane).toOpaque())
         unsafe words[1] = UInt(bitPattern: rank)
         node.prepare(.lane)
-        unsafe group.pools[rank].submit(node)
+        group.pools[rank].submit(node)
     }
 
     /// Runs the lane's items on the calling worker, or on a thread that is no worker when the scheduler is closed.
-    func run(on worker: UnsafeMutablePointer<Worker>?) {
+    func run(on worker: WorkerRef?) {
         let rank = self.rank
         // SAFETY: `submit` retained the lane for this activation.
         let lane = unsafe Unmanaged<SerialLane>.fromOpaque(
             UnsafeRawPointer(bitPattern: words[0]).unsafelyUnwrapped
         ).takeRetainedValue()
-        guard let worker = unsafe worker else { return lane.activationReached(rank: rank, mayReHome: false) }
-        unsafe worker.pointee.lane.entered(lane)
+        guard let worker else { return lane.activationReached(rank: rank, mayReHome: false) }
+        worker.value.lane.entered(lane)
         lane.activationReached(rank: rank, mayReHome: true)
-        unsafe worker.pointee.lane.left()
+        worker.value.lane.left()
     }
 }
 
 extension JobNode {
     /// Runs the work of a node that is no Swift job. On the calling worker; on a thread that is no worker when the
     /// scheduler is closed.
-    func runActivation(on worker: UnsafeMutablePointer<Worker>?) {
+    func runActivation(on worker: WorkerRef?) {
         if tag.isLane {
-            unsafe LaneActivation(node: self).run(on: worker)
+            LaneActivation(node: self).run(on: worker)
         } else {
-            PoolEntry.take(from: self).reached(inPoolOf: unsafe worker?.pointee.pool.pointee.qosClass.rank)
+            PoolEntry.take(from: self).reached(inPoolOf: worker?.qosClass.rank)
         }
     }
 }

@@ -8,7 +8,7 @@ extension ClassPool {
         let started = self.started
         extractRaised(started: started, limit: limit, move: move)
         for index in 0..<started
-        where unsafe workers[index].isParked {
+        where workers[index].isParked {
             relieve(index)
         }
         wakeForMoved()
@@ -35,7 +35,7 @@ extension ClassPool {
         let hasDistributed = distributeInjected(started: started, move: move)
         var lanes: [SerialLane] = []
         for index in 0..<started {
-            var raised = unsafe workers[index].queue.extract(limit: limit) { node in
+            var raised = workers[index].queue.extract(limit: limit) { node in
                 if node.tag.isLane { lanes.append(LaneActivation(node: node).lane) }
                 return self.raisedClass(of: node) != nil
             }
@@ -62,12 +62,12 @@ extension ClassPool {
     ///
     /// Threading: the worker itself or the loop's thread.
     func relieve(_ index: Int) {
-        guard unsafe !workers[index].queue.isEmpty else { return }
+        guard !workers[index].queue.isEmpty else { return }
         for other in 0..<started
-        where unsafe other != index && !workers[other].isParked {
-            let rest = unsafe workers[other].offer(workers[index].queue.takeAll())
+        where other != index && !workers[other].isParked {
+            let rest = workers[other].offer(workers[index].queue.takeAll())
             if rest.isEmpty { return forwardIfClosed() }
-            unsafe workers[index].queue.giveBack(rest)
+            workers[index].queue.giveBack(rest)
         }
     }
 
@@ -76,8 +76,8 @@ extension ClassPool {
         var (steps, waiting) = (UInt64(0), injection.isEmpty ? 0 : 1)
         for index in 0..<started {
             // A running job has only begun: an odd step.
-            steps &+= unsafe (workers[index].jobSteps.load(ordering: .relaxed) + 1) / 2
-            waiting += unsafe workers[index].queue.count
+            steps &+= (workers[index].jobSteps.load(ordering: .relaxed) + 1) / 2
+            waiting += workers[index].queue.count
         }
         return (steps, waiting)
     }
@@ -92,8 +92,8 @@ extension ClassPool {
         // Running workers first: they come to the nodes without being woken.
         for turn in 0..<2 * started where !rest.isEmpty {
             let (index, wantsParked) = (turn % started, turn >= started)
-            if unsafe workers[index].isParked == wantsParked {
-                rest = unsafe workers[index].offer(rest)
+            if workers[index].isParked == wantsParked {
+                rest = workers[index].offer(rest)
             }
         }
         while let node = rest.popFirst() {

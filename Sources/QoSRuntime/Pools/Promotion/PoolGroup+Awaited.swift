@@ -27,7 +27,7 @@ extension PoolGroup {
     /// - Parameter waiter: the address of the task that the worker ran last, which may have begun to wait; 0 for none.
     func raiseAwaited(below rank: Int, by waiter: UInt) {
         for lower in 0..<rank {
-            unsafe pools[lower].raiseWaiting(limit: Self.workerLimit) { moveRaised($0, from: lower, to: $1) }
+            pools[lower].raiseWaiting(limit: Self.workerLimit) { moveRaised($0, from: lower, to: $1) }
             promoteRunning(rank: lower, awaitedBy: waiter == 0 ? nil : (waiter, rank))
         }
     }
@@ -37,12 +37,12 @@ extension PoolGroup {
         noteMoved(to: qosClass.rank)
         observe(.promotedWaiting(from: QoSClass(atRank: rank), to: qosClass, .escalated))
         node.changesClass()
-        unsafe pools[qosClass.rank].submit(node)
+        pools[qosClass.rank].submit(node)
     }
 
     /// Notes that waiting work was moved into a higher pool. Any thread.
     func noteMoved(to rank: Int, count: UInt64 = 1) {
         promotions.moved.wrappingAdd(count, ordering: .relaxed)
-        unsafe pools[rank].counters.movedIn.wrappingAdd(count, ordering: .relaxed)
+        pools[rank].counters.movedIn.wrappingAdd(count, ordering: .relaxed)
     }
 }

@@ -11,25 +11,25 @@ extension PoolGroup {
     /// - Parameter waiter: the task of a higher class that the calling worker ran last, and that may have begun to
     ///   wait.
     func promoteRunning(rank: Int, awaitedBy waiter: (address: UInt, rank: Int)? = nil) {
-        let started = unsafe pools[rank].started
+        let started = pools[rank].started
         for index in 0..<started {
-            let worker = unsafe pools[rank].workers + index
-            guard unsafe worker.pointee.mayBeRaised else { continue }
+            let worker = pools[rank].workers.at(index)
+            guard worker.value.mayBeRaised else { continue }
             // All of it happens while the worker cannot leave the job. Otherwise the worker would be counted in a class
             // in which it no longer runs. A fence would stay up until the worker's next job, which the fence itself may
             // hold back.
-            let promotion: Promotion? = unsafe worker.pointee.running.inspect { task in
+            let promotion: Promotion? = worker.value.running.inspect { task in
                 let wanted = raisedClass(ofRunning: task, awaitedBy: waiter)
                 guard let wanted, wanted.rank > rank else { return nil }
-                return unsafe promote(worker, from: QoSClass(atRank: rank), to: wanted)
+                return promote(worker, from: QoSClass(atRank: rank), to: wanted)
             }
-            if let promotion { unsafe settle(promotion, of: worker.pointee.identity, .escalated) }
-            let forCall: Promotion? = unsafe worker.pointee.lane.inspect { lane in
+            if let promotion { settle(promotion, of: worker.value.identity, .escalated) }
+            let forCall: Promotion? = worker.value.lane.inspect { lane in
                 guard let wanted = lane.awaitedRank, wanted > rank else { return nil }
-                return unsafe promote(worker, from: QoSClass(atRank: rank), to: QoSClass(atRank: wanted))
+                return promote(worker, from: QoSClass(atRank: rank), to: QoSClass(atRank: wanted))
             }
-            if let forCall { unsafe settle(forCall, of: worker.pointee.identity, .escalated) }
-            unsafe adjustForItems(worker, own: QoSClass(atRank: rank))
+            if let forCall { settle(forCall, of: worker.value.identity, .escalated) }
+            adjustForItems(worker, own: QoSClass(atRank: rank))
         }
     }
 
@@ -67,53 +67,53 @@ extension PoolGroup {
 
     /// Adjusts a worker to the levels of the work queue items that it runs (rules I1, I3, B13). Raises the worker if an
     /// item was raised, and takes back a raise whose wait is over.
-    private func adjustForItems(_ worker: UnsafeMutablePointer<Worker>, own: QoSClass) {
+    private func adjustForItems(_ worker: WorkerRef, own: QoSClass) {
         var label: String?
-        let promotion: Promotion = unsafe worker.pointee.items.inspect { level in
+        let promotion: Promotion = worker.value.items.inspect { level in
             let wanted = max(own, level.level?.qosClass ?? own)
             if wanted > own {
-                let promotion = unsafe promote(worker, from: own, to: wanted)
+                let promotion = promote(worker, from: own, to: wanted)
                 if promotion.raisedTo != nil, settings.observer != nil {
-                    label = unsafe worker.pointee.items.inspectedLabel
+                    label = worker.value.items.inspectedLabel
                 }
                 if promotion.raisedTo != nil || !promotion.admitted.isEmpty { return promotion }
             }
-            guard unsafe worker.pointee.boost.isUp.load(ordering: .acquiring) else { return Promotion() }
-            let ofTask = unsafe worker.pointee.running.inspect { task in
+            guard worker.value.boost.isUp.load(ordering: .acquiring) else { return Promotion() }
+            let ofTask = worker.value.running.inspect { task in
                 ConcurrencyRuntime.livePriority(task).flatMap(QoSClass.init(rawPriority:))
             }
-            let ofLane = unsafe worker.pointee.lane.inspect { $0.awaitedRank }.map { QoSClass(atRank: $0) }
-            return Promotion(admitted: unsafe lower(worker, from: own, to: max(wanted, ofTask ?? own, ofLane ?? own)))
+            let ofLane = worker.value.lane.inspect { $0.awaitedRank }.map { QoSClass(atRank: $0) }
+            return Promotion(admitted: lower(worker, from: own, to: max(wanted, ofTask ?? own, ofLane ?? own)))
         }
-        unsafe settle(promotion, of: worker.pointee.identity, .queue(label))
+        settle(promotion, of: worker.value.identity, .queue(label))
     }
 
     /// Takes back a raise, or a part of it.
     private func lower(
-        _ worker: UnsafeMutablePointer<Worker>, from own: QoSClass, to needed: QoSClass
+        _ worker: WorkerRef, from own: QoSClass, to needed: QoSClass
     ) -> AdmittedWorkers {
-        let thread = ThreadID(rawValue: unsafe worker.pointee.threadID.load(ordering: .relaxed))
-        return unsafe worker.pointee.boost.withLock { raise in
-            let actions = unsafe raise.lowered(to: needed, own: own, worker.pointee.presence) { qosClass in
+        let thread = ThreadID(rawValue: worker.value.threadID.load(ordering: .relaxed))
+        return worker.value.boost.withLock { raise in
+            let actions = raise.lowered(to: needed, own: own, worker.value.presence) { qosClass in
                 guard giveEffects(of: qosClass, to: thread) else { return false }
-                if isClosedForAll { unsafe hurry(worker) }
+                if isClosedForAll { hurry(worker) }
                 return true
             }
-            return unsafe carryOut(actions, &raise, of: worker, own).admitted
+            return carryOut(actions, &raise, of: worker, own).admitted
         }
     }
 
     /// Raises the running work of a worker. The worker does not leave its job meanwhile.
     private func promote(
-        _ worker: UnsafeMutablePointer<Worker>, from own: QoSClass, to wanted: QoSClass,
+        _ worker: WorkerRef, from own: QoSClass, to wanted: QoSClass,
         for lifetime: WorkerRaise.Lifetime = .job
     ) -> Promotion {
-        let thread = ThreadID(rawValue: unsafe worker.pointee.threadID.load(ordering: .relaxed))
-        let promotion: Promotion = unsafe worker.pointee.boost.withLock { raise in
-            let actions = unsafe raise.raised(to: wanted, for: lifetime, own: own, worker.pointee.presence) {
+        let thread = ThreadID(rawValue: worker.value.threadID.load(ordering: .relaxed))
+        let promotion: Promotion = worker.value.boost.withLock { raise in
+            let actions = raise.raised(to: wanted, for: lifetime, own: own, worker.value.presence) {
                 giveEffects(of: $0, to: thread)
             }
-            let promotion = unsafe carryOut(actions, &raise, of: worker, own)
+            let promotion = carryOut(actions, &raise, of: worker, own)
             if promotion.raisedTo != nil {
                 noteRaised(own, byEffects: raise.countedClass != nil, forLock: lifetime == .lock)
             }
@@ -121,30 +121,30 @@ extension PoolGroup {
         }
         if promotion.wakes {
             workerWakes()
-            unsafe worker.pointee.parker.unpark()
+            worker.value.parker.unpark()
         }
         return promotion
     }
 
     /// Carries out the actions of an event. With the lock of the raise held.
     private func carryOut(
-        _ actions: WorkerRaiseActions, _ raise: inout WorkerRaise, of worker: UnsafeMutablePointer<Worker>,
+        _ actions: WorkerRaiseActions, _ raise: inout WorkerRaise, of worker: WorkerRef,
         _ own: QoSClass
     ) -> Promotion {
         var promotion = Promotion(raisedTo: actions.raisedTo)
         if actions.endsWait {
             // The job is exempt from the wait (rule A3). If another thread has ended the wait, admission already counts
             // the worker.
-            promotion.wakes = unsafe Worker.endWaiting(worker)
+            promotion.wakes = Worker.endWaiting(worker)
             if promotion.wakes { promotion.admitted = admission.workerUnblocked(rank: own.rank) }
-            unsafe worker.pointee.standing.store(.counted, ordering: .sequentiallyConsistent)
+            worker.value.standing.store(.counted, ordering: .sequentiallyConsistent)
         }
         if let fence = actions.lifted { promotion.admitted.add(admission.fenceLifted(fence)) }
         switch actions.counted {
         case nil: break
         case .moved(let from, let to)?: promotion.admitted.add(admission.workerMoved(from: from, to: to))
         case .blocked(let qosClass)?:
-            unsafe worker.pointee.standing.store(.blocked(as: qosClass), ordering: .sequentiallyConsistent)
+            worker.value.standing.store(.blocked(as: qosClass), ordering: .sequentiallyConsistent)
         }
         if let ceiling = actions.raisesFence {
             let (fence, admitted) = admission.fenceRaised(upTo: ceiling, holder: own)
@@ -157,20 +157,20 @@ extension PoolGroup {
     /// Puts up the missing fence of a raise: the worker was blocked, enough fences were up, or admission's lock was
     /// taken. With the lock of the raise held.
     func raiseMissingFence(
-        _ raise: inout WorkerRaise, of worker: UnsafeMutablePointer<Worker>, _ own: QoSClass
+        _ raise: inout WorkerRaise, of worker: WorkerRef, _ own: QoSClass
     ) -> AdmittedWorkers {
-        unsafe carryOut(raise.runs(), &raise, of: worker, own).admitted
+        carryOut(raise.runs(), &raise, of: worker, own).admitted
     }
 
     private func noteRaised(_ own: QoSClass, byEffects: Bool, forLock: Bool) {
         promotions.running.wrappingAdd(1, ordering: .relaxed)
-        let pool = unsafe pools + own.rank
+        let pool = pools.at(own.rank)
         if byEffects {
-            unsafe pool.pointee.counters.raisedByEffects.wrappingAdd(1, ordering: .relaxed)
+            pool.value.counters.raisedByEffects.wrappingAdd(1, ordering: .relaxed)
         } else {
-            unsafe pool.pointee.counters.raisedByFence.wrappingAdd(1, ordering: .relaxed)
+            pool.value.counters.raisedByFence.wrappingAdd(1, ordering: .relaxed)
         }
-        if forLock { unsafe pool.pointee.counters.raisedForLock.wrappingAdd(1, ordering: .relaxed) }
+        if forLock { pool.value.counters.raisedForLock.wrappingAdd(1, ordering: .relaxed) }
     }
 
     /// Raises a worker because a thread of a higher class waits for a lock that its job holds (rule I2).
@@ -178,50 +178,50 @@ extension PoolGroup {
     /// The worker holds the lock until this has returned, so it does not leave its job.
     ///
     /// - Returns: the promotion for ``settle(_:of:_:)``, once the caller has given back its locks.
-    func raiseHolder(_ worker: UnsafeMutablePointer<Worker>, to wanted: QoSClass) -> Promotion {
-        unsafe promote(worker, from: worker.pointee.pool.pointee.qosClass, to: wanted, for: .lock)
+    func raiseHolder(_ worker: WorkerRef, to wanted: QoSClass) -> Promotion {
+        promote(worker, from: worker.qosClass, to: wanted, for: .lock)
     }
 
     /// Undoes a raise that was made only for a lock, because the lock has been given back. The worker's thread.
-    func endRaiseOfHolder(_ worker: UnsafeMutablePointer<Worker>) {
-        let own = unsafe worker.pointee.pool.pointee.qosClass
-        if unsafe worker.pointee.isBlocked { unsafe workerUnblocked(worker) }
+    func endRaiseOfHolder(_ worker: WorkerRef) {
+        let own = worker.qosClass
+        if worker.value.isBlocked { workerUnblocked(worker) }
         // Counted anew under the lock under which it may be taken for blocked. If that has happened, the end of the job
         // undoes the raise.
-        unsafe endRaise(of: worker, own) { unsafe $0.unlocked(own: own, worker.pointee.presence) }
+        endRaise(of: worker, own) { $0.unlocked(own: own, worker.value.presence) }
     }
 
     /// Undoes the raise of a job that has ended. The worker's thread.
-    func endBoost(of worker: UnsafeMutablePointer<Worker>, qosClass own: QoSClass) {
-        unsafe endRaise(of: worker, own) { unsafe $0.ended(own: own, worker.pointee.presence) }
+    func endBoost(of worker: WorkerRef, qosClass own: QoSClass) {
+        endRaise(of: worker, own) { $0.ended(own: own, worker.value.presence) }
     }
 
     /// Undoes a raise by an event. The worker's thread.
     private func endRaise(
-        of worker: UnsafeMutablePointer<Worker>, _ own: QoSClass, by event: (inout WorkerRaise) -> WorkerRaiseActions
+        of worker: WorkerRef, _ own: QoSClass, by event: (inout WorkerRaise) -> WorkerRaiseActions
     ) {
-        let ended: (admitted: AdmittedWorkers, returnsToClass: Bool)? = unsafe worker.pointee.boost.withLock { raise in
+        let ended: (admitted: AdmittedWorkers, returnsToClass: Bool)? = worker.value.boost.withLock { raise in
             let actions = event(&raise)
             if actions.isEmpty { return nil }
-            return unsafe (carryOut(actions, &raise, of: worker, own).admitted, actions.returnsToClass)
+            return (carryOut(actions, &raise, of: worker, own).admitted, actions.returnsToClass)
         }
         guard let ended else { return }
-        if ended.returnsToClass { unsafe returnToClass(worker, own) }
+        if ended.returnsToClass { returnToClass(worker, own) }
         wake(ended.admitted)
     }
 
     /// Gives a raised worker the effects of its class again. Once the scheduler is closed, hurries the worker to its
     /// end instead. The worker's thread.
-    private func returnToClass(_ worker: UnsafeMutablePointer<Worker>, _ own: QoSClass) {
+    private func returnToClass(_ worker: WorkerRef, _ own: QoSClass) {
         _ = profile?.applier.apply(own)
-        if isClosedForAll { unsafe hurry(worker) }
+        if isClosedForAll { hurry(worker) }
     }
 
     /// Raises a worker that has to end, if the kernel allows it, for good. A thread that lowers a worker's thread
     /// checks afterwards whether the scheduler is closed. The thread that closes the scheduler raises the workers'
     /// threads afterwards.
-    func hurry(_ worker: UnsafeMutablePointer<Worker>) {
-        let thread = unsafe worker.pointee.threadID.load(ordering: .sequentiallyConsistent)
+    func hurry(_ worker: WorkerRef) {
+        let thread = worker.value.threadID.load(ordering: .sequentiallyConsistent)
         if thread != 0 { _ = giveEffects(of: .userInitiated, to: ThreadID(rawValue: thread)) }
     }
 

@@ -11,10 +11,10 @@ extension Worker {
     }
 
     /// Notes that the calling worker is about to run a job with a declared behavior.
-    static func begin(_ behavior: ShutdownBehavior?, of job: UnownedJob, _ worker: UnsafeMutablePointer<Worker>) {
+    static func begin(_ behavior: ShutdownBehavior?, of job: UnownedJob, _ worker: WorkerRef) {
         guard let behavior else { return }
-        let group = unsafe worker.pointee.pool.pointee.group
-        unsafe worker.pointee.declared.store(behavior.rawValue, ordering: .sequentiallyConsistent)
+        let group = worker.group
+        worker.value.declared.store(behavior.rawValue, ordering: .sequentiallyConsistent)
         guard group.isEnding else { return }
         switch behavior {
         case .continue: group.loop.wake()
@@ -25,13 +25,13 @@ extension Worker {
 
     /// Runs a part of the calling worker's job that declares a behavior of its own.
     static func performing(_ behavior: ShutdownBehavior, _ body: () -> Void) {
-        guard let worker = unsafe current else { return body() }
-        let around = unsafe worker.pointee.declared.load(ordering: .relaxed)
-        unsafe worker.pointee.declared.store(behavior.rawValue, ordering: .sequentiallyConsistent)
-        let group = unsafe worker.pointee.pool.pointee.group
+        guard let worker = current else { return body() }
+        let around = worker.value.declared.load(ordering: .relaxed)
+        worker.value.declared.store(behavior.rawValue, ordering: .sequentiallyConsistent)
+        let group = worker.group
         if behavior == .continue, group.isEnding { group.loop.wake() }
         body()
-        unsafe worker.pointee.declared.store(around, ordering: .sequentiallyConsistent)
+        worker.value.declared.store(around, ordering: .sequentiallyConsistent)
         if behavior == .continue, group.isEnding { group.loop.wake() }
     }
 }

@@ -8,96 +8,93 @@ extension Worker {
     private static let lastNodeGrace: UInt64 = 5_000
 
     /// Runs a worker's thread: takes work, runs it, searches, parks, until the scheduler is closed.
-    static func runLoop(_ worker: UnsafeMutablePointer<Worker>) {
-        unsafe cqos_set_current_worker(worker)
-        unsafe worker.pointee.threadID.store(ThreadID.current.rawValue, ordering: .sequentiallyConsistent)
-        defer { cqos_set_current_worker(nil) }
-        let pool = unsafe worker.pointee.pool
-        let group = unsafe pool.pointee.group
+    static func runLoop(_ worker: WorkerRef) {
+        Worker.setCurrent(worker)
+        worker.value.threadID.store(ThreadID.current.rawValue, ordering: .sequentiallyConsistent)
+        defer { Worker.setCurrent(nil) }
+        let pool = worker.pool
+        let group = pool.value.group
         let executors = unsafe group.executorTable
-        let rank = unsafe pool.pointee.qosClass.rank
-        let timers = unsafe pool.pointee.timers
-        let index = unsafe worker.pointee.index
+        let rank = pool.value.qosClass.rank
+        let timers = pool.value.timers
+        let index = worker.index
         // The closing thread has raised the threads that it knew.
-        if group.isClosedForAll { unsafe group.hurry(worker) }
+        if group.isClosedForAll { group.hurry(worker) }
         var isSearching = true  // It was started for work, and counted.
         // Whether a job has ended since the worker's last look for awaited work, and may wait for such work.
         var mayAwait = false
 
         while !group.isClosed {
             if group.admission.mustAsk(rank: rank), group.workerMustPark(rank: rank, worker: index) {
-                unsafe park(worker, wasSearching: isSearching, isCounted: false)
-                if unsafe worker.pointee.retires { break }
+                park(worker, wasSearching: isSearching, isCounted: false)
+                if worker.value.retires { break }
                 isSearching = true
-            } else if let node = unsafe nextNode(worker) {
+            } else if let node = nextNode(worker) {
                 if isSearching {
                     isSearching = false
-                    unsafe pool.pointee.searchSucceeded()
+                    pool.value.searchSucceeded()
                 }
                 timers?.workerRuns(index)
                 unsafe run(node, worker, executors, rank)
                 mayAwait = true
             } else if mayAwait, group.looksForAwaited(rank: rank) {
                 mayAwait = false
-                unsafe group.raiseAwaited(below: rank, by: worker.pointee.latestTask)
-            } else if let node = unsafe search(worker, isSearching: &isSearching) {
+                group.raiseAwaited(below: rank, by: worker.value.latestTask)
+            } else if let node = search(worker, isSearching: &isSearching) {
                 isSearching = false
-                unsafe pool.pointee.searchSucceeded()
+                pool.value.searchSucceeded()
                 timers?.workerRuns(index)
                 unsafe run(node, worker, executors, rank)
                 mayAwait = true
             } else if !group.isClosed {
-                unsafe park(worker, wasSearching: isSearching, isCounted: true)
-                if unsafe worker.pointee.retires { break }
+                park(worker, wasSearching: isSearching, isCounted: true)
+                if worker.value.retires { break }
                 // A thread that unparks a worker has counted it as searching, except at shutdown, when that no longer
                 // matters.
                 isSearching = true
             }
         }
-        if unsafe worker.pointee.retires {
-            unsafe group.workerRetires(worker)
+        if worker.value.retires {
+            group.workerRetires(worker)
         } else {
-            unsafe group.workerExits(worker)
+            group.workerExits(worker)
         }
     }
 
     @inline(__always)
     private static func run(
-        _ node: JobNode, _ worker: UnsafeMutablePointer<Worker>,
+        _ node: JobNode, _ worker: WorkerRef,
         _ executors: UnsafeMutablePointer<UnownedTaskExecutor>, _ rank: Int
     ) {
         let tag = node.tag
-        unsafe worker.pointee.jobSteps.store(
-            worker.pointee.jobSteps.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+        worker.value.jobSteps.store(worker.value.jobSteps.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
         if !tag.isJob {
-            unsafe node.runActivation(on: worker)
+            node.runActivation(on: worker)
         } else {
             let job = node.job
             if tag.isContinuation {
-                unsafe worker.pointee.resumedTask = ConcurrencyRuntime.yieldedTask(of: job)?.rawValue ?? 0
+                worker.value.resumedTask = ConcurrencyRuntime.yieldedTask(of: job)?.rawValue ?? 0
             } else if ConcurrencyRuntime.isTask(job) {
-                unsafe worker.pointee.current = node
+                worker.value.current = node
                 node.noteRun(inPoolOf: rank)
             }
-            if !tag.isPlainJob { unsafe begin(tag.shutdownBehavior, of: job, worker) }
+            if !tag.isPlainJob { begin(tag.shutdownBehavior, of: job, worker) }
             if rank < QoSClass.userInteractive.rank, ConcurrencyRuntime.isRetainableTask(job) {
-                unsafe worker.pointee.running.publish(job)
+                worker.value.running.publish(job)
             }
             unsafe job.runSynchronously(on: executors[tag.executor])
-            if !tag.isPlainJob { unsafe worker.pointee.declared.store(0, ordering: .sequentiallyConsistent) }
+            if !tag.isPlainJob { worker.value.declared.store(0, ordering: .sequentiallyConsistent) }
         }
-        unsafe worker.pointee.latestTask = worker.pointee.current?.address ?? 0
-        unsafe worker.pointee.current = nil
-        unsafe worker.pointee.resumedTask = 0
-        unsafe worker.pointee.jobSteps.store(
-            worker.pointee.jobSteps.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+        worker.value.latestTask = worker.value.current?.address ?? 0
+        worker.value.current = nil
+        worker.value.resumedTask = 0
+        worker.value.jobSteps.store(worker.value.jobSteps.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
         // This also tells that the job has ended, before the look at `isBlocked`: a thread that takes the worker for
         // blocked looks afterwards.
-        unsafe worker.pointee.running.retract()
-        if unsafe worker.pointee.isBlocked { unsafe worker.pointee.pool.pointee.group.workerUnblocked(worker) }
-        if unsafe worker.pointee.boost.isUp.load(ordering: .relaxed) {
-            unsafe worker.pointee.pool.pointee.group.endBoost(
-                of: worker, qosClass: worker.pointee.pool.pointee.qosClass)
+        worker.value.running.retract()
+        if worker.value.isBlocked { worker.group.workerUnblocked(worker) }
+        if worker.value.boost.isUp.load(ordering: .relaxed) {
+            worker.group.endBoost(of: worker, qosClass: worker.qosClass)
         }
     }
 
@@ -107,67 +104,67 @@ extension Worker {
     /// longer than that. With a look only every so many jobs, a class that starves would leave them outside for as many
     /// windows.
     @inline(__always)
-    private static func nextNode(_ worker: UnsafeMutablePointer<Worker>) -> JobNode? {
-        unsafe takeInjected(worker)
-        return unsafe worker.pointee.queue.pop()
+    private static func nextNode(_ worker: WorkerRef) -> JobNode? {
+        takeInjected(worker)
+        return worker.value.queue.pop()
     }
 
     /// Moves nodes that others have submitted into the own queue, where the other workers can take them.
     @inline(__always)
-    private static func takeInjected(_ worker: UnsafeMutablePointer<Worker>) {
-        let batch = unsafe worker.pointee.pool.pointee.injection.takeAll()
-        if !batch.isEmpty { unsafe share(batch, from: worker) }
+    private static func takeInjected(_ worker: WorkerRef) {
+        let batch = worker.pool.value.injection.takeAll()
+        if !batch.isEmpty { share(batch, from: worker) }
     }
 
     /// Shares a batch. For a moment the nodes were in no queue, and a worker that was woken for them and parked again
     /// may have seen none.
-    private static func share(_ batch: consuming NodeList, from worker: UnsafeMutablePointer<Worker>) {
+    private static func share(_ batch: consuming NodeList, from worker: WorkerRef) {
         let isMoreThanOwn = batch.count > 1
-        unsafe worker.pointee.queue.push(contentsOf: batch)
+        worker.value.queue.push(contentsOf: batch)
         guard isMoreThanOwn else { return }
         atomicMemoryFence(ordering: .sequentiallyConsistent)
-        unsafe worker.pointee.pool.pointee.wakeOne()
+        worker.pool.value.wakeOne()
     }
 
     /// Looks at the other workers' queues, for a while if spinning is allowed.
     private static func search(
-        _ worker: UnsafeMutablePointer<Worker>, isSearching: inout Bool
+        _ worker: WorkerRef, isSearching: inout Bool
     ) -> JobNode? {
-        let pool = unsafe worker.pointee.pool
+        let pool = worker.pool
         if !isSearching {
-            let joined: Void? = unsafe pool.pointee.update { word in word.searchWanted().map { ($0, ()) } }
+            let joined: Void? = pool.value.update { word in word.searchWanted().map { ($0, ()) } }
             if joined == nil { return nil }
             isSearching = true
         }
-        let limit = unsafe pool.pointee.group.hasIdleCore ? max(pool.pointee.spin, lastNodeGrace) : lastNodeGrace
+        let limit = pool.value.group.hasIdleCore ? max(pool.value.spin, lastNodeGrace) : lastNodeGrace
         var now = MonotonicClock.nanoseconds()
         let end = now &+ limit
-        var (progress, unchangedSince) = unsafe (pool.pointee.progress, now)
+        var (progress, unchangedSince) = (pool.value.progress, now)
         while true {
             let includingLast = now &- unchangedSince >= lastNodeGrace
-            if let node = unsafe stealFromOthers(worker, includingLast: includingLast) { return node }
-            if unsafe !pool.pointee.injection.isEmpty, let node = unsafe nextNode(worker) { return node }
+            if let node = stealFromOthers(worker, includingLast: includingLast) { return node }
+            if !pool.value.injection.isEmpty, let node = nextNode(worker) { return node }
             if now > end { return nil }
             for _ in 0..<32 { cqos_spin_hint() }
             now = MonotonicClock.nanoseconds()
-            let latest = unsafe pool.pointee.progress
+            let latest = pool.value.progress
             if latest != progress { (progress, unchangedSince) = (latest, now) }
-            if unsafe pool.pointee.group.isClosed { return nil }
+            if pool.value.group.isClosed { return nil }
         }
     }
 
     private static func stealFromOthers(
-        _ worker: UnsafeMutablePointer<Worker>, includingLast: Bool
+        _ worker: WorkerRef, includingLast: Bool
     ) -> JobNode? {
-        let pool = unsafe worker.pointee.pool
-        let started = unsafe pool.pointee.started
-        let own = unsafe worker.pointee.index
+        let pool = worker.pool
+        let started = pool.value.started
+        let own = worker.index
         for offset in 1..<max(started, 1) {
-            var taken = unsafe pool.pointee.workers[(own + offset) % started].queue.steal(includingLast: includingLast)
+            var taken = pool.value.workers[(own + offset) % started].queue.steal(includingLast: includingLast)
             guard !taken.isEmpty, let first = taken.popFirst() else { continue }
-            unsafe worker.pointee.nodesStolen.store(
-                worker.pointee.nodesStolen.load(ordering: .relaxed) &+ UInt64(taken.count + 1), ordering: .relaxed)
-            if !taken.isEmpty { unsafe worker.pointee.queue.push(contentsOf: taken) }
+            worker.value.nodesStolen.store(
+                worker.value.nodesStolen.load(ordering: .relaxed) &+ UInt64(taken.count + 1), ordering: .relaxed)
+            if !taken.isEmpty { worker.value.queue.push(contentsOf: taken) }
             return first
         }
         return nil
@@ -177,33 +174,32 @@ extension Worker {
     /// (`Docs/Protocols/wake-park.md`).
     ///
     /// - Parameter isCounted: whether admission still counts the worker. It does not if it told the worker to park.
-    static func park(_ worker: UnsafeMutablePointer<Worker>, wasSearching: Bool, isCounted: Bool) {
-        let pool = unsafe worker.pointee.pool
-        let index = unsafe worker.pointee.index
-        unsafe worker.pointee.isIdle.store(true, ordering: .sequentiallyConsistent)
-        if !isCounted { unsafe pool.pointee.relieve(index) }
+    static func park(_ worker: WorkerRef, wasSearching: Bool, isCounted: Bool) {
+        let pool = worker.pool
+        let index = worker.index
+        worker.value.isIdle.store(true, ordering: .sequentiallyConsistent)
+        if !isCounted { pool.value.relieve(index) }
         // Before another thread can wake the worker again.
-        unsafe pool.pointee.group.places.sleeps(rank: pool.pointee.qosClass.rank, index)
-        unsafe pool.pointee.update { word -> (PoolWord, Void)? in
-            unsafe worker.pointee.nextParked.store(word.parkedTop.map { $0 + 1 } ?? 0, ordering: .relaxed)
+        pool.value.group.places.sleeps(rank: pool.value.qosClass.rank, index)
+        pool.value.update { word -> (PoolWord, Void)? in
+            worker.value.nextParked.store(word.parkedTop.map { $0 + 1 } ?? 0, ordering: .relaxed)
             return (word.workerParks(index, wasSearching: wasSearching), ())
         }
-        if isCounted { unsafe pool.pointee.group.workerWentIdle(rank: pool.pointee.qosClass.rank) }
-        unsafe pool.pointee.group.workerParks()
-        if unsafe pool.pointee.hasWork() { unsafe pool.pointee.wakeOne() }
-        unsafe sleep(worker)
-        unsafe pool.pointee.group.places.wakes(rank: pool.pointee.qosClass.rank, index)
-        unsafe worker.pointee.isIdle.store(false, ordering: .sequentiallyConsistent)
+        if isCounted { pool.value.group.workerWentIdle(rank: pool.value.qosClass.rank) }
+        pool.value.group.workerParks()
+        if pool.value.hasWork() { pool.value.wakeOne() }
+        sleep(worker)
+        pool.value.group.places.wakes(rank: pool.value.qosClass.rank, index)
+        worker.value.isIdle.store(false, ordering: .sequentiallyConsistent)
     }
 
     /// Sleeps until a thread unparks the worker. The worker's thread.
-    static func sleep(_ worker: UnsafeMutablePointer<Worker>) {
-        unsafe worker.pointee.timesParked.store(
-            worker.pointee.timesParked.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
-        if let timers = unsafe worker.pointee.pool.pointee.timers {
-            unsafe timers.park(worker)
+    static func sleep(_ worker: WorkerRef) {
+        worker.value.timesParked.store(worker.value.timesParked.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+        if let timers = worker.pool.value.timers {
+            timers.park(worker)
         } else {
-            unsafe worker.pointee.parker.park()
+            worker.value.parker.park()
         }
     }
 }

@@ -13,7 +13,7 @@ struct Worker: ~Copyable {
     let index: Int
 
     /// The pool. It outlives its workers.
-    let pool: UnsafeMutablePointer<ClassPool>
+    let pool: PoolRef
 
     let queue: WorkerQueue
 
@@ -90,17 +90,10 @@ struct Worker: ~Copyable {
     /// Keeps the next worker's writes off the cache lines of this one, which are fetched in pairs.
     private let padding = InlineArray<16, UInt64>(repeating: 0)
 
-    init(index: Int, place: JobNode.Place, pool: UnsafeMutablePointer<ClassPool>) {
+    init(index: Int, place: JobNode.Place, pool: PoolRef) {
         self.index = index
         queue = WorkerQueue(place: place)
-        unsafe self.pool = pool
-    }
-
-    /// The worker of the calling thread.
-    @inline(__always)
-    static var current: UnsafeMutablePointer<Worker>? {
-        // SAFETY: only `Worker.runLoop` sets the word, to a worker that outlives its thread.
-        unsafe cqos_current_worker()?.assumingMemoryBound(to: Worker.self)
+        self.pool = pool
     }
 
     /// Whether the thread waits in the kernel with its job unfinished, as far as is known.
@@ -130,13 +123,13 @@ struct Worker: ~Copyable {
 
     /// The name of the worker's thread.
     var identity: WorkerIdentity {
-        unsafe WorkerIdentity(qosClass: pool.pointee.qosClass, index: index)
+        WorkerIdentity(qosClass: pool.value.qosClass, index: index)
     }
 
     /// Whether the calling thread is a worker of the pool.
-    static func isCurrent(of pool: UnsafeMutablePointer<ClassPool>) -> Bool {
-        guard let worker = unsafe current else { return false }
-        return unsafe worker.pointee.pool == pool
+    static func isCurrent(of pool: PoolRef) -> Bool {
+        guard let worker = current else { return false }
+        return worker.pool == pool
     }
 
     /// Whether the worker has ended its job once the calling task is suspended. That is so only if the job is the task
@@ -175,7 +168,7 @@ struct Worker: ~Copyable {
     /// Adds the processor time of the thread, which is about to end, to that of ended threads. The worker's thread.
     func accountThread() {
         let used = ThreadClock.nanoseconds(of: .current) ?? 0
-        unsafe pool.pointee.counters.ended.withLock { ended in
+        pool.value.counters.ended.withLock { ended in
             ended.processorTime &+= used
             ended.threads += 1
             threadID.store(0, ordering: .relaxed)

@@ -16,7 +16,7 @@ extension QueueCore {
     ///   - isDone: whether the entry has ended.
     /// - Throws: ``WorkQueueError/deadlock(waits:)`` when the wait would never end.
     func helping(towards entry: WorkEntry, wait: ThreadWait, until isDone: () -> Bool) throws(WorkQueueError) {
-        if unsafe Worker.current != nil || core.group.isClosedForAll {
+        if Worker.current != nil || core.group.isClosedForAll {
             try help(towards: entry, wait: wait, until: isDone)
             return
         }
@@ -125,7 +125,7 @@ extension QueueCore {
         }
 
         mutating func sleep() throws(WorkQueueError) {
-            if !isReported, InversionDetection.isOn, unsafe Worker.current != nil {
+            if !isReported, InversionDetection.isOn, Worker.current != nil {
                 isReported = true
                 let holder = entry.blockers.first.map { LockParty.thread($0) }
                 waiter.report(

@@ -41,8 +41,8 @@ struct QueueEffects {
     /// Performs all effects. No lock may be held.
     consuming func perform(on group: PoolGroup) {
         for rank in moved { group.noteMoved(to: rank) }
-        if let first { unsafe group.pools[first.rank].submit(first.entry.makeNode()) }
-        for (entry, rank) in more { unsafe group.pools[rank].submit(entry.makeNode()) }
+        if let first { group.pools[first.rank].submit(first.entry.makeNode()) }
+        for (entry, rank) in more { group.pools[rank].submit(entry.makeNode()) }
         for helper in helpers { helper.parker.unpark() }
         if !changed.isEmpty { Self.runningChanged(changed, group) }
     }

@@ -30,11 +30,11 @@ extension WorkEntry {
         unsafe outer = cqos_current_item()
         let itself = unsafe Unmanaged<PoolEntry>.passUnretained(self)
         unsafe cqos_set_current_item(itself.toOpaque())
-        if let worker = unsafe Worker.current {
+        if let worker = Worker.current {
             runs(onWorker: cqos_own_id())
-            unsafe worker.pointee.items.entered(itself)
-            if demandsMore(than: unsafe worker.pointee.pool.pointee.qosClass.rank) {
-                unsafe worker.pointee.pool.pointee.group.calls.noteItemsChanged()
+            unsafe worker.value.items.entered(itself)
+            if demandsMore(than: worker.qosClass.rank) {
+                worker.group.calls.noteItemsChanged()
             }
         } else {
             beginsOnPlainThread()
@@ -46,11 +46,11 @@ extension WorkEntry {
     final func end(_ around: UnsafeMutableRawPointer?) {
         unsafe WorkScope.leave(for: around)
         let outer = unsafe self.outer
-        if let worker = unsafe Worker.current {
+        if let worker = Worker.current {
             runs(onWorker: 0)
-            unsafe worker.pointee.items.left(for: outer)
+            unsafe worker.value.items.left(for: outer)
             unsafe cqos_set_current_item(outer)
-            if unsafe worker.pointee.boost.isUp.load(ordering: .relaxed) { unsafe Worker.ended(self, on: worker) }
+            if worker.value.boost.isUp.load(ordering: .relaxed) { Worker.ended(self, on: worker) }
         } else {
             unsafe cqos_set_current_item(outer)
             endsOnPlainThread()
@@ -124,14 +124,14 @@ extension WorkEntry {
 extension Worker {
     /// Ends the raise of a worker with the item that caused it. If there are more entries around the item, the loop
     /// finds the new level.
-    fileprivate static func ended(_ item: WorkEntry, on worker: UnsafeMutablePointer<Worker>) {
-        let group = unsafe worker.pointee.pool.pointee.group
-        let own = unsafe worker.pointee.pool.pointee.qosClass
+    fileprivate static func ended(_ item: WorkEntry, on worker: WorkerRef) {
+        let group = worker.group
+        let own = worker.qosClass
         let isOutermost = unsafe cqos_current_item() == nil
-        let node = unsafe worker.pointee.current
+        let node = worker.value.current
         let isInTask = node?.tag.isJob ?? true
         if isOutermost, !isInTask {
-            unsafe group.endBoost(of: worker, qosClass: own)
+            group.endBoost(of: worker, qosClass: own)
         } else if item.demandsMore(than: own.rank) {
             group.calls.noteItemsChanged()
         }
