@@ -33,9 +33,9 @@ package struct ConditionMachine: Sendable {
         of kind: PressureKind, in readings: SystemReadings, at now: SchedulerInstant
     ) -> Reading<Double> {
         switch kind {
-        case .cpu: stalled(kind, readings.cpu, at: now)
-        case .memory: stalled(kind, readings.memory, at: now)
-        case .io: stalled(kind, readings.io, at: now)
+        case .cpu: stalled(kind, readings.cpu, readings.triggered, at: now)
+        case .memory: stalled(kind, readings.memory, readings.triggered, at: now)
+        case .io: stalled(kind, readings.io, readings.triggered, at: now)
         case .steal: counted(kind, readings.steal, at: now)
         case .throttling: counted(kind, readings.throttling, at: now)
         case .freeMemory: used(readings.freeMemory)
@@ -43,7 +43,17 @@ package struct ConditionMachine: Sendable {
         }
     }
 
-    /// Percent of the time since the last reading; of the last 10 s at the first one.
+    /// Percent of the time since the last reading; of the last 10 s at the first one. A kernel's trigger stands for the
+    /// limit of elevated.
+    private mutating func stalled(
+        _ kind: PressureKind, _ reading: Reading<SystemReadings.Stall>, _ triggered: Set<PressureKind>,
+        at now: SchedulerInstant
+    ) -> Reading<Double> {
+        let found = stalled(kind, reading, at: now)
+        guard triggered.contains(kind), let number = found.value else { return found }
+        return .known(max(number, PressureThresholds.standard(for: kind).elevated.rise))
+    }
+
     private mutating func stalled(
         _ kind: PressureKind, _ reading: Reading<SystemReadings.Stall>, at now: SchedulerInstant
     ) -> Reading<Double> {

@@ -87,6 +87,19 @@ struct ConditionMachineTests {
         #expect(machine.observe(readings, at: second(0))[.memory].state == .severe)
     }
 
+    @Test("S4 a trigger of the kernel counts at once, before the next share is known")
+    func triggered() {
+        var machine = ConditionMachine()
+        var readings = SystemReadings()
+        readings.memory = stall(100)
+        #expect(machine.observe(readings, at: second(50))[.memory].state == .nominal)
+        readings.triggered = [.memory, .steal]
+        #expect(machine.observe(readings, at: second(50.1))[.memory].state == .elevated)
+        readings.memory = .unknown("gone")
+        var other = ConditionMachine()
+        #expect(other.observe(readings, at: second(0))[.memory].state == .nominal, "what is unknown has no trigger")
+    }
+
     @Test("S4 busy processors have to last for two seconds; the load average stands in with its own words")
     func load() {
         var machine = ConditionMachine()
