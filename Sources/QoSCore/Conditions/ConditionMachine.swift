@@ -7,9 +7,15 @@ package struct ConditionMachine: Sendable {
     private var machines: [PressureKind: PressureMachine] = [:]
     private var meters: [PressureKind: ShareMeter] = [:]
 
-    /// - Parameter lowBattery: the charge at which low-power mode begins, 0…1.
-    package init(lowBattery: Double = 0.2) {
+    /// Whether states need not last, and reasons follow each reading.
+    private let isSnapshot: Bool
+
+    /// - Parameters:
+    ///   - lowBattery: the charge at which low-power mode begins, 0…1.
+    ///   - isSnapshot: whether the conditions are those of the last reading alone, for a look at a machine.
+    package init(lowBattery: Double = 0.2, isSnapshot: Bool = false) {
         power = PowerMachine(lowBattery: lowBattery)
+        self.isSnapshot = isSnapshot
     }
 
     /// Takes the readings of one moment, and returns the conditions after them. The foreground's are not among them.
@@ -22,7 +28,9 @@ package struct ConditionMachine: Sendable {
         for kind in PressureKind.allCases {
             let number = number(of: kind, in: readings, at: now)
             let origin = readings.standIn(for: kind)
-            result[kind] = machines[kind, default: PressureMachine(.standard(for: kind))].observe(number, at: now) {
+            let limits = PressureThresholds.standard(for: kind)
+            if isSnapshot { machines[kind] = PressureMachine(limits.withoutRise) }
+            result[kind] = machines[kind, default: PressureMachine(limits)].observe(number, at: now) {
                 kind.text(of: $0, origin: origin, in: readings)
             }
         }

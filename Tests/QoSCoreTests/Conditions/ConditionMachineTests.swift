@@ -111,6 +111,18 @@ struct ConditionMachineTests {
         #expect(found.state == .severe && found.reason == "load average 12")
     }
 
+    @Test("S4 a snapshot is the state of the last reading, without a time to last and with its number")
+    func snapshot() {
+        var machine = ConditionMachine(isSnapshot: true)
+        var readings = SystemReadings()
+        readings.cpu = stall(100)
+        #expect(machine.observe(readings, at: second(50))[.cpu].state == .nominal)
+        readings.cpu = stall(100.9)
+        let found = machine.observe(readings, at: second(51))[.cpu]
+        #expect(found.state == .severe && found.reason == "threads waited for a processor in 90 % of the time")
+        #expect(machine.observe(readings, at: second(52))[.cpu].state == .nominal)
+    }
+
     @Test("S4 steal and throttling are shares between two readings; counters that go back are forgotten")
     func counters() {
         var machine = ConditionMachine()
