@@ -10,7 +10,7 @@ final class MonitorThread: Sendable {
     private let watch: PressureWatch
     private let isStopped = Atomic<Bool>(false)
 
-    /// The stall times for which the kernel is asked to report: the limits of ``PressureState/elevated``, in two seconds.
+    /// The stall times for the kernel's reports: the limits of ``PressureState/elevated``, in two seconds.
     private static let stalls: [PressureReader.Resource: Duration] = [
         .cpu: .milliseconds(800), .memory: .milliseconds(100), .io: .milliseconds(400),
     ]

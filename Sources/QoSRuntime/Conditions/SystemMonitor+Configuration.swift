@@ -6,13 +6,13 @@ extension SystemMonitor {
     public struct Configuration: Sendable {
         /// The time between two readings. At least 10 ms.
         ///
-        /// Where the kernel allows it, pressure is reported in between.
+        /// The kernel may report pressure in between.
         public var interval: Duration = .seconds(1)
 
         /// The policy that decides what each class may use.
         public var policy: any GovernorPolicy = RecommendedPolicy()
 
-        /// The longest latency that requests should have; `nil` leaves ``SystemConditions/foreground`` unknown.
+        /// The longest latency that requests should have; `nil` leaves `SystemConditions.foreground` unknown.
         public var latencyLimit: LatencyLimit?
 
         /// Whether low-power mode is on for as long as the program runs.
