@@ -110,7 +110,7 @@ let package = Package(
             ]
         ),
         .testTarget(name: "QoSEventLoopTests", dependencies: ["QoSEventLoop", "QoSFileTestSupport"]),
-        .testTarget(name: "QoSControlTests", dependencies: ["qosctl"]),
+        .testTarget(name: "QoSControlTests", dependencies: ["qosctl", "QoSCore"]),
         .testTarget(name: "QoSFoundationTests", dependencies: ["QoSFoundation", "QoSCore"]),
         // Programs on the process-wide runtime, for tests that look at a process from outside.
         .executableTarget(

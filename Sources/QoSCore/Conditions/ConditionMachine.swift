@@ -7,9 +7,15 @@ package struct ConditionMachine: Sendable {
     private var machines: [PressureKind: PressureMachine] = [:]
     private var meters: [PressureKind: ShareMeter] = [:]
 
-    /// - Parameter lowBattery: the charge at which low-power mode begins, 0…1.
-    package init(lowBattery: Double = 0.2) {
+    /// Whether states need not last, and reasons follow each reading.
+    private let isSnapshot: Bool
+
+    /// - Parameters:
+    ///   - lowBattery: the charge at which low-power mode begins, 0…1.
+    ///   - isSnapshot: whether the conditions are those of the last reading alone, for a look at a machine.
+    package init(lowBattery: Double = 0.2, isSnapshot: Bool = false) {
         power = PowerMachine(lowBattery: lowBattery)
+        self.isSnapshot = isSnapshot
     }
 
     /// Takes the readings of one moment, and returns the conditions after them. The foreground's are not among them.
@@ -22,7 +28,9 @@ package struct ConditionMachine: Sendable {
         for kind in PressureKind.allCases {
             let number = number(of: kind, in: readings, at: now)
             let origin = readings.standIn(for: kind)
-            result[kind] = machines[kind, default: PressureMachine(.standard(for: kind))].observe(number, at: now) {
+            let limits = PressureThresholds.standard(for: kind)
+            if isSnapshot { machines[kind] = PressureMachine(limits.withoutRise) }
+            result[kind] = machines[kind, default: PressureMachine(limits)].observe(number, at: now) {
                 kind.text(of: $0, origin: origin, in: readings)
             }
         }
@@ -33,9 +41,9 @@ package struct ConditionMachine: Sendable {
         of kind: PressureKind, in readings: SystemReadings, at now: SchedulerInstant
     ) -> Reading<Double> {
         switch kind {
-        case .cpu: stalled(kind, readings.cpu, at: now)
-        case .memory: stalled(kind, readings.memory, at: now)
-        case .io: stalled(kind, readings.io, at: now)
+        case .cpu: stalled(kind, readings.cpu, readings.triggered, at: now)
+        case .memory: stalled(kind, readings.memory, readings.triggered, at: now)
+        case .io: stalled(kind, readings.io, readings.triggered, at: now)
         case .steal: counted(kind, readings.steal, at: now)
         case .throttling: counted(kind, readings.throttling, at: now)
         case .freeMemory: used(readings.freeMemory)
@@ -43,7 +51,17 @@ package struct ConditionMachine: Sendable {
         }
     }
 
-    /// Percent of the time since the last reading; of the last 10 s at the first one.
+    /// Percent of the time since the last reading; of the last 10 s at the first one. A kernel's trigger stands for the
+    /// limit of elevated.
+    private mutating func stalled(
+        _ kind: PressureKind, _ reading: Reading<SystemReadings.Stall>, _ triggered: Set<PressureKind>,
+        at now: SchedulerInstant
+    ) -> Reading<Double> {
+        let found = stalled(kind, reading, at: now)
+        guard triggered.contains(kind), let number = found.value else { return found }
+        return .known(max(number, PressureThresholds.standard(for: kind).elevated.rise))
+    }
+
     private mutating func stalled(
         _ kind: PressureKind, _ reading: Reading<SystemReadings.Stall>, at now: SchedulerInstant
     ) -> Reading<Double> {

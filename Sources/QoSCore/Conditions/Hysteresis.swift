@@ -1,7 +1,7 @@
 /// A state that rises after a time above its threshold, and falls after a time below a lower one.
 ///
-/// Each observation has two judgements. `rising` is the state by the thresholds for a rise. `falling` is the state by the
-/// lower thresholds for a fall, so it is never below `rising`. In between, the state stays.
+/// Each observation has two judgements. `rising` is the state by the thresholds for a rise. `falling` is the state by
+/// the lower thresholds for a fall, so it is never below `rising`. In between, the state stays.
 ///
 /// - Complexity: O(1) an observation; nothing allocates.
 package struct Hysteresis<State: Comparable & Sendable>: Sendable {

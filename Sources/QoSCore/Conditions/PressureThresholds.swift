@@ -50,6 +50,11 @@ package struct PressureThresholds: Sendable {
             severe: Limit(rise: severe, fall: noLongerSevere), riseAfter: riseAfter, fallAfter: fallAfter)
     }
 
+    /// The same limits, with states that rise at once.
+    var withoutRise: PressureThresholds {
+        PressureThresholds(elevated: elevated, severe: severe, riseAfter: .zero, fallAfter: fallAfter)
+    }
+
     /// The state of a number; by the limits for a fall, a number is in a state until it is below the state's `fall`.
     package func state(of number: Double, isFalling: Bool) -> PressureState {
         if number >= (isFalling ? severe.fall : severe.rise) { return .severe }

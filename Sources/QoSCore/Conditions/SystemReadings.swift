@@ -58,6 +58,9 @@ package struct SystemReadings: Sendable, Equatable {
     package var freeMemory = Reading<Room>.unknown("not read")
     package var freeDisk = Reading<Room>.unknown("not read")
 
+    /// The kinds of which the kernel has just said that they reach their limit for ``PressureState/elevated``.
+    package var triggered: Set<PressureKind> = []
+
     /// Makes readings without a known value.
     package init() {}
 }

@@ -4,7 +4,7 @@
 /// userInteractive always runs (``GovernorDecision/clamped()``), and holds a loosened answer back for a moment.
 ///
 /// ```swift
-/// struct NightOnly: GovernorPolicy {
+/// struct SpareTheDisk: GovernorPolicy {
 ///     func decision(for conditions: SystemConditions) -> GovernorDecision {
 ///         var decision = RecommendedPolicy().decision(for: conditions)
 ///         if conditions[.io].state > .nominal {

@@ -2,7 +2,7 @@
 public enum WorkPermission: String, Sendable, Hashable, Codable, CaseIterable {
     /// All work.
     case run
-    /// All work that somebody waits for. Discretionary work is put off: prefetching, clean-up, remote copies.
+    /// All but discretionary work. Discretionary work can wait: prefetching, clean-up, remote copies.
     case deferDiscretionary
     /// None.
     case stop

@@ -1,6 +1,6 @@
 package import QoSCore
 
-/// Reads the memory that is left, on the machine and in the control groups of the process (proc_meminfo(5), the kernel's
+/// Reads the free memory of the machine and of the process's control groups (proc_meminfo(5), the kernel's
 /// `admin-guide/cgroup-v2.rst` and `cgroup-v1/memory.rst`).
 ///
 /// Any thread may call it; O(depth of the control group) small files.

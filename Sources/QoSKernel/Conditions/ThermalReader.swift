@@ -6,8 +6,8 @@ package import QoSCore
 package struct ThermalReader: Sendable {
     private static let folder = "/sys/class/thermal"
 
-    /// The temperatures that a sensor can have, and those that a trip point can have, in °C. The kernel uses −274 °C for
-    /// "none"; firmware uses 0 and 256.
+    /// The possible temperatures of a sensor and of a trip point, in °C. The kernel uses −274 °C for "none"; firmware
+    /// uses 0 and 256.
     private static let temperatures = -50.0...200
     private static let tripPoints = 20.0...200
 

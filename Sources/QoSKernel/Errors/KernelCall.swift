@@ -40,6 +40,8 @@ package enum KernelCall: String, Sendable, Hashable, CaseIterable {
     case readDirectory = "readdir"
     /// Reads the free space of a file system.
     case readFileSystem = "statvfs"
+    /// Makes an event descriptor.
+    case makeEvent = "eventfd"
     /// Asks the kernel to tell of pressure.
     case setPressureTrigger = "write(pressure)"
 }

@@ -25,6 +25,7 @@ extension DoctorReport {
                     .map(classEffects)
             },
             pressure: PressureReader.Resource.allCases.map(pressure),
+            sources: sources,
             limits: limits,
             improvements: profile.improvements)
     }

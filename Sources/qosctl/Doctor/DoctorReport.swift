@@ -61,6 +61,8 @@ struct DoctorReport: Encodable {
     let rights: Rights
     let classes: [ClassEffects]
     let pressure: [Pressure]
+    /// The sources of the machine's state.
+    let sources: [Source]
     /// The features that Linux, or this machine, lacks.
     let limits: [String]
     /// Suggestions for the operator.

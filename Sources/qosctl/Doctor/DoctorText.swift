@@ -5,7 +5,7 @@ struct DoctorText {
     init(_ report: DoctorReport) {
         lines =
             Self.machine(report.machine) + Self.rights(report.rights) + Self.classes(report.classes)
-            + Self.pressure(report.pressure) + Self.list("limits", report.limits)
+            + Self.pressure(report.pressure) + Self.sources(report.sources) + Self.list("limits", report.limits)
             + Self.list("what would help", report.improvements)
     }
 
@@ -52,6 +52,11 @@ struct DoctorText {
                 let full = entry.full10.map { ", full \($0)" } ?? ""
                 return "  \(pad(entry.resource, 12))some \(entry.some10 ?? 0)\(full)"
             }
+    }
+
+    private static func sources(_ sources: [DoctorReport.Source]) -> [String] {
+        ["sources of the machine's state"]
+            + sources.map { "  \(pad($0.name, 18))\($0.isThere ? "yes" : "no "): \($0.text)" }
     }
 
     private static func list(_ title: String, _ entries: [String]) -> [String] {

@@ -87,6 +87,19 @@ struct ConditionMachineTests {
         #expect(machine.observe(readings, at: second(0))[.memory].state == .severe)
     }
 
+    @Test("S4 a trigger of the kernel counts at once, before the next share is known")
+    func triggered() {
+        var machine = ConditionMachine()
+        var readings = SystemReadings()
+        readings.memory = stall(100)
+        #expect(machine.observe(readings, at: second(50))[.memory].state == .nominal)
+        readings.triggered = [.memory, .steal]
+        #expect(machine.observe(readings, at: second(50.1))[.memory].state == .elevated)
+        readings.memory = .unknown("gone")
+        var other = ConditionMachine()
+        #expect(other.observe(readings, at: second(0))[.memory].state == .nominal, "what is unknown has no trigger")
+    }
+
     @Test("S4 busy processors have to last for two seconds; the load average stands in with its own words")
     func load() {
         var machine = ConditionMachine()
@@ -96,6 +109,18 @@ struct ConditionMachineTests {
         #expect(machine.observe(readings, at: second(1.9))[.cpu].state == .nominal)
         let found = machine.observe(readings, at: second(2))[.cpu]
         #expect(found.state == .severe && found.reason == "load average 12")
+    }
+
+    @Test("S4 a snapshot is the state of the last reading, without a time to last and with its number")
+    func snapshot() {
+        var machine = ConditionMachine(isSnapshot: true)
+        var readings = SystemReadings()
+        readings.cpu = stall(100)
+        #expect(machine.observe(readings, at: second(50))[.cpu].state == .nominal)
+        readings.cpu = stall(100.9)
+        let found = machine.observe(readings, at: second(51))[.cpu]
+        #expect(found.state == .severe && found.reason == "threads waited for a processor in 90 % of the time")
+        #expect(machine.observe(readings, at: second(52))[.cpu].state == .nominal)
     }
 
     @Test("S4 steal and throttling are shares between two readings; counters that go back are forgotten")

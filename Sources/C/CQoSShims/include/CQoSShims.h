@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
@@ -45,6 +46,12 @@ static inline int cqos_futex_wait_until(uint32_t *word, uint32_t expected, uint6
 static inline int cqos_futex_wake(uint32_t *word, int count) {
     long result = syscall(SYS_futex, word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, count, NULL, NULL, 0);
     return result < 0 ? -errno : (int)result;
+}
+
+// Makes an event descriptor: a write of 8 bytes makes it readable (eventfd(2)).
+static inline int cqos_make_event(void) {
+    int descriptor = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    return descriptor < 0 ? -errno : descriptor;
 }
 
 // The name of the calling thread: at most 15 bytes and a NUL (prctl(2), PR_SET_NAME).

@@ -1,0 +1,94 @@
+import QoSCore
+import QoSKernel
+
+/// The part of a monitor that its thread drives: reads, decides, publishes and applies.
+///
+/// Threading: one thread calls ``tick(at:)``, ``applyWidths(at:)`` and ``end()``; any thread does the rest.
+final class MonitorCore: Sendable {
+    let configuration: SystemMonitor.Configuration
+    let conditions = ValueBroadcast(SystemConditions())
+    let decisions = ValueBroadcast(GovernorDecision())
+    let latencies: LatencyRecorder
+
+    private let requests = Lock(MonitorRequests())
+    /// Taken out during a reading, so that the policy runs without a lock.
+    private let state: Lock<MonitorState?>
+    private let widths = Lock(GovernedWidths())
+    private let scheduler: Lock<WeakScheduler>
+
+    /// A scheduler that may end before its monitor.
+    private struct WeakScheduler: Sendable {
+        weak var scheduler: QoSScheduler?
+    }
+
+    init(_ configuration: SystemMonitor.Configuration, governing scheduler: QoSScheduler?) {
+        self.configuration = configuration
+        latencies = LatencyRecorder()
+        state = Lock(MonitorState(configuration))
+        self.scheduler = Lock(WeakScheduler(scheduler: scheduler))
+        requests.withLock { $0.power.isConfigured = configuration.isLowPowerMode }
+    }
+
+    /// Changes the wishes or the simulated states. They count from the next tick on.
+    func update(_ change: (inout MonitorRequests) -> Void) {
+        requests.withLock { change(&$0) }
+    }
+
+    /// The simulated states.
+    var overrides: ConditionOverrides { requests.withLock { $0.overrides } }
+
+    /// Reads the machine, and applies the decision. The monitor's thread.
+    ///
+    /// - Parameter triggered: the kinds of pressure that the kernel has just reported.
+    func tick(at now: SchedulerInstant, triggered: Set<PressureKind> = []) {
+        var readings = configuration.read()
+        readings.triggered = triggered
+        let taken = state.withLock { state -> MonitorState? in
+            defer { state = nil }
+            return state
+        }
+        guard var machines = taken else { return }
+        let (found, decision) = machines.observe(
+            readings, latencies.take(), requests.withLock { $0 }, at: now)
+        state.withLock { [machines] in $0 = machines }
+        // The limits come first: a task that sees the conditions finds them applied.
+        let isOther = decisions.value != decision
+        applyWidths(of: decision, at: now)
+        if isOther { decisions.publish(decision) }
+        conditions.publish(found)
+    }
+
+    /// Applies the duty of the decision in force. The monitor's thread.
+    ///
+    /// - Returns: the next moment at which a duty changes a limit; `nil` if none does.
+    @discardableResult
+    func applyWidths(at now: SchedulerInstant) -> SchedulerInstant? {
+        let decision = decisions.value
+        applyWidths(of: decision, at: now)
+        return GovernedWidths.nextChange(of: decision, after: now)
+    }
+
+    private func applyWidths(of decision: GovernorDecision, at now: SchedulerInstant) {
+        guard let scheduler = scheduler.withLock({ $0.scheduler }) else { return }
+        let processors = scheduler.core.group.width
+        let changes = widths.withLock { $0.changes(to: decision, processors: processors, at: now) }
+        for change in changes { scheduler.govern(change) }
+    }
+
+    /// Lifts the limits, and ends the sequences. The monitor's thread.
+    func end() {
+        applyWidths(of: GovernorDecision(), at: SchedulerInstant(nanoseconds: 0))
+        conditions.finish()
+        decisions.finish()
+    }
+}
+
+extension QoSScheduler {
+    /// Sets a limit, unless the scheduler ends: a shutdown lifts all limits.
+    fileprivate func govern(_ change: GovernedWidths.Change) {
+        guard !core.group.isEnding else { return }
+        setWidthLimit(change.limit, for: change.qosClass)
+        // The shutdown sets its mark before it lifts the limits. So a limit set after that is seen here.
+        if core.group.isEnding { setWidthLimit(nil, for: change.qosClass) }
+    }
+}
