@@ -51,7 +51,7 @@ public final class WorkItem: Sendable {
     public var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
     /// Whether the item has run, or was passed over because it was cancelled.
-    public var isFinished: Bool { state.withLock { $0.phase == .finished } }
+    public var isFinished: Bool { state.withLock { $0.isFinished } }
 
     /// The level at which the item runs or waits, promotions included; `nil` before its submission and after its end.
     ///
@@ -60,7 +60,7 @@ public final class WorkItem: Sendable {
     ///
     /// - Complexity: O(1) for a running item; O(items behind it) for one that waits for its turn.
     public var effectiveLevel: QoSLevel? {
-        let (entry, performance) = state.withLock { $0.phase == .finished ? (nil, nil) : ($0.entry, $0.performance) }
+        let (entry, performance) = state.withLock { $0.isFinished ? (nil, nil) : ($0.entry, $0.performance) }
         return QoSLevel.higher(entry?.expectedLevel, performance?.effectiveLevel)
     }
 

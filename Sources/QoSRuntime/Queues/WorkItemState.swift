@@ -6,10 +6,20 @@ import QoSKernel
 struct WorkItemState {
     typealias Body = @Sendable () -> Void
 
-    enum Phase: Equatable {
-        case pending
-        case running
+    private enum Phase {
+        /// The item has not begun. It has no closure any more if it was cancelled.
+        case pending(Body?)
+        /// The item runs as this execution, if no entry runs it.
+        case running(WorkItem.Performance?)
         case finished
+    }
+
+    private enum Submission {
+        case none
+        /// The submitter runs the item.
+        case bySubmitter
+        /// The item has an entry in its queue.
+        case queued(ItemEntry)
     }
 
     /// The decision for an item whose turn has come.
@@ -21,21 +31,12 @@ struct WorkItemState {
         case nothing
     }
 
-    private(set) var phase = Phase.pending
+    private var phase: Phase
+    private var submission = Submission.none
     private(set) var isCancelled = false
 
     /// The timer that adds the entry; `nil` for an item without a delay.
     private var delay: TimerTicket?
-
-    /// The closure, until the item begins or is cancelled before that.
-    private var body: Body?
-
-    /// The execution that the item runs as, if its submitter runs it.
-    private(set) var performance: WorkItem.Performance?
-    private var isSubmitted = false
-
-    /// The item's entry in its queue, once it has been submitted.
-    private(set) var entry: ItemEntry?
 
     /// The levels of the waiters.
     private(set) var waits: [LevelCode] = []
@@ -45,14 +46,21 @@ struct WorkItemState {
     private var notifications: [ClosureEntry] = []
 
     init(_ body: @escaping Body) {
-        self.body = body
+        phase = .pending(body)
     }
+
+    var isFinished: Bool { if case .finished = phase { true } else { false } }
+
+    /// The execution that the item runs as, if no entry runs it.
+    var performance: WorkItem.Performance? { if case .running(let performance) = phase { performance } else { nil } }
+
+    /// The item's entry in its queue, once it has been submitted.
+    var entry: ItemEntry? { if case .queued(let entry) = submission { entry } else { nil } }
 
     /// - Returns: whether this is the first submission, and the item has not begun.
     mutating func submitted(as entry: ItemEntry?) -> Bool {
-        guard !isSubmitted, phase == .pending else { return false }
-        isSubmitted = true
-        self.entry = entry
+        guard case .none = submission, case .pending = phase else { return false }
+        submission = entry.map(Submission.queued) ?? .bySubmitter
         // No other thread knows the entry yet. Later waiters raise it themselves.
         entry?.waits = waits
         return true
@@ -68,7 +76,9 @@ struct WorkItemState {
 
     mutating func cancelled() -> Cancelled {
         isCancelled = true
-        return Cancelled(body: body.take(), delay: takeDelay())
+        guard case .pending(let body) = phase else { return Cancelled(body: nil, delay: takeDelay()) }
+        phase = .pending(nil)
+        return Cancelled(body: body, delay: takeDelay())
     }
 
     /// Notes the timer that the item waits for.
@@ -85,22 +95,20 @@ struct WorkItemState {
     }
 
     mutating func begun(_ performance: WorkItem.Performance?) -> Start {
-        guard phase == .pending else { return .nothing }
-        phase = .running
-        self.performance = performance
-        return body.take().map(Start.run) ?? .skip
+        guard case .pending(let body) = phase else { return .nothing }
+        phase = .running(performance)
+        return body.map(Start.run) ?? .skip
     }
 
     mutating func ended() -> Ending {
         phase = .finished
-        performance = nil
         defer { (threads, tasks, notifications) = ([], [], []) }
         return Ending(threads: threads, tasks: tasks, notifications: notifications)
     }
 
     /// - Returns: whether the item has finished, so that the entry is to be submitted at once.
     mutating func notificationAdded(_ entry: ClosureEntry) -> Bool {
-        if phase == .finished { return true }
+        if isFinished { return true }
         notifications.append(entry)
         return false
     }
@@ -123,7 +131,7 @@ struct WorkItemState {
 
     /// - Returns: `false` when the item has finished. The thread is then not kept.
     mutating func parks(_ thread: ThreadWait) -> Bool {
-        guard phase != .finished else { return false }
+        guard !isFinished else { return false }
         threads.append(thread)
         return true
     }
@@ -134,7 +142,7 @@ struct WorkItemState {
 
     /// - Returns: `false` when the item has finished. The continuation is then not kept.
     mutating func suspends(_ task: CheckedContinuation<Void, Never>) -> Bool {
-        guard phase != .finished else { return false }
+        guard !isFinished else { return false }
         tasks.append(task)
         return true
     }

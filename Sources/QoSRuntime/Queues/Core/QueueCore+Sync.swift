@@ -80,6 +80,16 @@ extension QueueCore {
         }
     }
 
+    /// The outcome of an entry's attempt to get its turn at once.
+    private enum Entrance {
+        /// The queue is busy.
+        case refused
+        /// The entry has its turn.
+        case entered
+        /// The entry has its turn here. Its carrier has to get one on the target.
+        case carried(by: SyncEntry, on: QueueCore)
+    }
+
     /// Gives an entry its turn at once if the queue and its targets are idle.
     private func enter(_ entry: SyncEntry) -> Bool {
         if isGlobal {
@@ -87,25 +97,28 @@ extension QueueCore {
             return true
         }
         let isWithin = WorkEntry.current != nil && isRunByCaller
-        let entered: (Bool, SyncEntry?, QueueCore?) = state.withLock { state in
+        let entrance: Entrance = state.withLock { state in
             if isWithin {
                 state.order.enteredWithin()
                 activate(entry, &state)
-                return (true, nil, nil)
+                return .entered
             }
-            guard state.order.entered(isBarrier: entry.isBarrier) else { return (false, nil, nil) }
+            guard state.order.entered(isBarrier: entry.isBarrier) else { return .refused }
             activate(entry, &state)
-            guard let target = state.target else { return (true, nil, nil) }
+            guard let target = state.target else { return .entered }
             let carrier = SyncEntry(carrying: entry, queue: target, level: entry.effective)
             entry.carrier = carrier
-            return (true, carrier, target)
+            return .carried(by: carrier, on: target)
         }
-        guard entered.0 else { return false }
-        guard let carrier = entered.1, let target = entered.2 else { return true }
-        if target.enter(carrier) { return true }
-        state.withLock { _ in entry.carrier = nil }
-        finish(entry)
-        return false
+        switch entrance {
+        case .refused: return false
+        case .entered: return true
+        case .carried(let carrier, let target):
+            if target.enter(carrier) { return true }
+            state.withLock { _ in entry.carrier = nil }
+            finish(entry)
+            return false
+        }
     }
 
     /// Whether the calling thread runs an item of this queue.
