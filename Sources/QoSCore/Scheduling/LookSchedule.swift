@@ -6,8 +6,11 @@ package struct LookSchedule: Sendable, Equatable {
     /// The interval of the looks through the queues while work waits in them.
     package static let rescanInterval: UInt64 = 2_000_000
 
-    /// The least interval of these looks when each raise is reported to the loop.
+    /// The least interval of these looks when the raise of an item of a work queue is reported to the loop.
     package static let toldInterval: UInt64 = 1_000_000
+
+    /// The least interval of these looks when a program raises a task itself. That is rare, so the loop may hurry.
+    package static let raiseInterval: UInt64 = 50_000
 
     /// The interval while workers are blocked and work waits: those that stand in for them may block in turn.
     package static let detectionInterval: UInt64 = 250_000
@@ -53,15 +56,32 @@ package struct LookSchedule: Sendable, Equatable {
         case looks(announcingSlow: Bool)
     }
 
+    /// The raises that were reported to the loop since its last look.
+    package enum Told: Sendable, CaseIterable {
+        case nothing
+        /// The raise of an item of a work queue has changed.
+        case itemRaised
+        /// The program has raised a task.
+        case taskRaised
+
+        fileprivate var interval: UInt64 {
+            switch self {
+            case .nothing: .max
+            case .itemRaised: toldInterval
+            case .taskRaised: raiseInterval
+            }
+        }
+    }
+
     /// Notes a turn of the loop while work waits.
     ///
     /// - Parameters:
     ///   - isAsleep: whether no worker is awake. The pools then run nothing that could begin to wait.
-    ///   - isTold: whether a raise was reported to the loop since its last look.
-    package mutating func workWaits(at now: UInt64, isAsleep: Bool, isTold: Bool) -> RescanTurn {
+    ///   - told: the raises that were reported since the last look.
+    package mutating func workWaits(at now: UInt64, isAsleep: Bool, told: Told) -> RescanTurn {
         if case .planned(let began, let planned, let isSlow) = rescan {
-            let next = isTold ? min(planned, Self.time(began, plus: Self.toldInterval)) : planned
-            let isSlowEnough = isAsleep && !isTold
+            let next = min(planned, Self.time(began, plus: told.interval))
+            let isSlowEnough = isAsleep && told == .nothing
             if now < next, !isSlow || isSlowEnough { return .waits(until: next) }
         }
         rescan = .beginning(isSlow: isAsleep)

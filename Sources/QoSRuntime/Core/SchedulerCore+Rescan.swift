@@ -16,8 +16,7 @@ extension SchedulerCore {
         // Once the scheduler is closed, a node that is put into a worker's queue would stay there.
         guard !group.isClosed, group.calls.backlog.isMade else { return nil }
         let now = MonotonicClock.nanoseconds()
-        let isTold = group.calls.itemsChanged.load(ordering: .sequentiallyConsistent)
-        switch onLoop.looks.workWaits(at: now, isAsleep: isAsleep, isTold: isTold) {
+        switch onLoop.looks.workWaits(at: now, isAsleep: isAsleep, told: group.calls.told) {
         case .waits(let time): return time
         case .looks(let isSlow): group.calls.isLookingSlowly.store(isSlow, ordering: .sequentiallyConsistent)
         }
@@ -26,7 +25,7 @@ extension SchedulerCore {
         onLoop.looks.rescanBegan(
             at: now, isAsleep: isAsleep, hasBlocked: group.blocking.now.load(ordering: .relaxed) > 0)
         group.lookAtWorkers(at: now)
-        group.calls.itemsChanged.store(false, ordering: .sequentiallyConsistent)
+        group.calls.forgetTold()
         for rank in 0..<QoSClass.userInteractive.rank {
             group.pools[rank].rescan(limit: Self.rescanLimit) { group.moveRaised($0, from: rank, to: $1) }
             group.promoteRunning(rank: rank)
@@ -53,7 +52,7 @@ extension SchedulerCore {
 
     /// Whether work waits, more workers run than there are processors, or the loop has not looked at a raise.
     private var hasBacklog: Bool {
-        group.calls.itemsChanged.load(ordering: .sequentiallyConsistent)
+        group.calls.told != .nothing
             || group.calls.awake.load(ordering: .sequentiallyConsistent) > group.width
             || (0..<QoSClass.allCases.count).contains { group.pools[$0].hasWork() }
     }

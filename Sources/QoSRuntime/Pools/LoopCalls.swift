@@ -1,3 +1,4 @@
+import QoSCore
 import QoSEventLoop
 import Synchronization
 
@@ -15,7 +16,10 @@ struct LoopCalls: ~Copyable {
     let backlog = LoopDemand()
 
     /// Whether the raise of a running item of a work queue has changed since the loop's last look.
-    let itemsChanged = Atomic<Bool>(false)
+    private let itemsChanged = Atomic<Bool>(false)
+
+    /// Whether the program has raised a task since the loop's last look.
+    private let taskRaised = Atomic<Bool>(false)
 
     /// Whether the loop's next look is far away because no worker is awake: the waiting work is paused, or waits for a
     /// thread.
@@ -40,6 +44,25 @@ struct LoopCalls: ~Copyable {
         let isKnown = itemsChanged.exchange(true, ordering: .sequentiallyConsistent)
         noteBacklog()
         if !isKnown || isLookingSlowly.load(ordering: .sequentiallyConsistent) { loop.wake() }
+    }
+
+    /// Notes that the program has raised a task. The loop looks soon.
+    func noteTaskRaised() {
+        let isKnown = taskRaised.exchange(true, ordering: .sequentiallyConsistent)
+        noteBacklog()
+        if !isKnown { loop.wake() }
+    }
+
+    /// The raises that were reported since the loop's last look.
+    var told: LookSchedule.Told {
+        if taskRaised.load(ordering: .sequentiallyConsistent) { return .taskRaised }
+        return itemsChanged.load(ordering: .sequentiallyConsistent) ? .itemRaised : .nothing
+    }
+
+    /// Forgets the reports, before the look that they ask for. The loop's thread.
+    func forgetTold() {
+        taskRaised.store(false, ordering: .sequentiallyConsistent)
+        itemsChanged.store(false, ordering: .sequentiallyConsistent)
     }
 
     /// Notes that a worker wakes up. With more workers than processors, the loop looks whether their work was raised.

@@ -8,15 +8,15 @@ extension QoSScheduler {
     /// go to the pool of the class.
     ///
     /// - A task that waits in one of this scheduler's queues is moved at once, in constant time.
-    /// - The worker of a running task is raised after the loop's next look, within a millisecond or so. The same look
-    ///   finds a raised child.
+    /// - The worker of a running task is raised by the loop's next look, within 0.1 ms or so. The same look finds a
+    ///   raised child, and a task that yields or waits for an actor's turn.
     ///
     /// Any thread.
     public func raise<Success, Failure: Error>(_ task: Task<Success, Failure>, to qosClass: QoSClass) {
         noteIfUnrecorded(task, qosClass)
         task.escalatePriority(to: TaskPriority(qosClass))
         moveIfWaiting(ConcurrencyRuntime.node(of: task), to: qosClass)
-        core.group.calls.noteItemsChanged()
+        core.group.calls.noteTaskRaised()
     }
 }
 

@@ -10,17 +10,17 @@ struct LookScheduleTests {
         at time: UInt64, announcingSlow: Bool = false, isAsleep: Bool = false, hasBlocked: Bool = false
     ) -> LookSchedule {
         var schedule = LookSchedule()
-        _ = schedule.workWaits(at: time, isAsleep: announcingSlow, isTold: false)
+        _ = schedule.workWaits(at: time, isAsleep: announcingSlow, told: .nothing)
         schedule.rescanBegan(at: time, isAsleep: isAsleep, hasBlocked: hasBlocked)
         return schedule
     }
 
-    @Test("the first turn with waiting work looks at once", arguments: [false, true], [false, true])
-    func first(isAsleep: Bool, isTold: Bool) {
+    @Test("the first turn with waiting work looks at once", arguments: [false, true], LookSchedule.Told.allCases)
+    func first(isAsleep: Bool, told: LookSchedule.Told) {
         var schedule = LookSchedule()
         #expect(schedule.nextRescan == nil)
         #expect(
-            schedule.workWaits(at: 0, isAsleep: isAsleep, isTold: isTold) == .looks(announcingSlow: isAsleep))
+            schedule.workWaits(at: 0, isAsleep: isAsleep, told: told) == .looks(announcingSlow: isAsleep))
     }
 
     @Test(
@@ -47,21 +47,24 @@ struct LookScheduleTests {
         "a turn before the next look waits, unless a raise was told or a slow look has become too late",
         arguments: [
             // A look each two milliseconds.
-            (false, 1_999_999, false, false, 2_000_000),
-            (false, 2_000_000, false, false, nil),
-            (false, 1_999_999, true, false, 2_000_000),
+            (false, 1_999_999, false, .nothing, 2_000_000),
+            (false, 2_000_000, false, .nothing, nil),
+            (false, 1_999_999, true, .nothing, 2_000_000),
             // A raise was told: a millisecond after the last look.
-            (false, 999_999, false, true, 1_000_000),
-            (false, 1_000_000, false, true, nil),
+            (false, 999_999, false, .itemRaised, 1_000_000),
+            (false, 1_000_000, false, .itemRaised, nil),
+            // The program raised a task itself.
+            (false, 49_999, false, .taskRaised, 50_000),
+            (false, 50_000, false, .taskRaised, nil),
             // A slow look is worth waiting for only while nothing can begin to wait.
-            (true, 50_000_000, true, false, 100_000_000),
-            (true, 100_000_000, true, false, nil),
-            (true, 1, false, false, nil),
-            (true, 1, true, true, nil),
-        ] as [(Bool, UInt64, Bool, Bool, UInt64?)])
-    func turn(isSlow: Bool, now: UInt64, isAsleep: Bool, isTold: Bool, next: UInt64?) {
+            (true, 50_000_000, true, .nothing, 100_000_000),
+            (true, 100_000_000, true, .nothing, nil),
+            (true, 1, false, .nothing, nil),
+            (true, 1, true, .itemRaised, nil),
+        ] as [(Bool, UInt64, Bool, LookSchedule.Told, UInt64?)])
+    func turn(isSlow: Bool, now: UInt64, isAsleep: Bool, told: LookSchedule.Told, next: UInt64?) {
         var schedule = Self.looked(at: 0, announcingSlow: isSlow, isAsleep: isSlow)
-        let turn = schedule.workWaits(at: now, isAsleep: isAsleep, isTold: isTold)
+        let turn = schedule.workWaits(at: now, isAsleep: isAsleep, told: told)
         #expect(turn == next.map { .waits(until: $0) } ?? .looks(announcingSlow: isAsleep))
     }
 
@@ -69,7 +72,7 @@ struct LookScheduleTests {
     func toldWhileDetecting() {
         var schedule = Self.looked(at: 0, hasBlocked: true)
         #expect(
-            schedule.workWaits(at: 1, isAsleep: false, isTold: true) == .waits(until: LookSchedule.detectionInterval))
+            schedule.workWaits(at: 1, isAsleep: false, told: .itemRaised) == .waits(until: LookSchedule.detectionInterval))
     }
 
     @Test("once no work waits, the next turn with waiting work looks at once")
@@ -77,7 +80,7 @@ struct LookScheduleTests {
         var schedule = Self.looked(at: 0)
         schedule.workEnded()
         #expect(schedule.nextRescan == nil)
-        #expect(schedule.workWaits(at: 1, isAsleep: false, isTold: false) == .looks(announcingSlow: false))
+        #expect(schedule.workWaits(at: 1, isAsleep: false, told: .nothing) == .looks(announcingSlow: false))
     }
 
     @Test("while work waits, looks come every two milliseconds, however often the loop turns")
@@ -85,7 +88,7 @@ struct LookScheduleTests {
         var schedule = LookSchedule()
         var looks: [UInt64] = []
         for now in stride(from: 0, through: 20 * Self.millisecond, by: 100_000) {
-            guard case .looks = schedule.workWaits(at: now, isAsleep: false, isTold: false) else { continue }
+            guard case .looks = schedule.workWaits(at: now, isAsleep: false, told: .nothing) else { continue }
             schedule.rescanBegan(at: now, isAsleep: false, hasBlocked: false)
             looks.append(now / Self.millisecond)
         }
