@@ -72,7 +72,8 @@ struct LookScheduleTests {
     func toldWhileDetecting() {
         var schedule = Self.looked(at: 0, hasBlocked: true)
         #expect(
-            schedule.workWaits(at: 1, isAsleep: false, told: .itemRaised) == .waits(until: LookSchedule.detectionInterval))
+            schedule.workWaits(at: 1, isAsleep: false, told: .itemRaised)
+                == .waits(until: LookSchedule.detectionInterval))
     }
 
     @Test("once no work waits, the next turn with waiting work looks at once")
