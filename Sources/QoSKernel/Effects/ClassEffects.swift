@@ -9,7 +9,7 @@ package import QoSCore
 /// | nice, privileged, polite | −12 | −8 | 0 | 10 | – |
 /// | nice, unprivileged, own group | 0 | 0 | 17 | 18 | 19 |
 /// | nice, unprivileged, polite | 0 | 0 | 3 | 10 | 19 |
-/// | slice | 0.1 ms | 0.5 ms | 0.5 ms | 0.5 ms | 0.5 ms |
+/// | slice | 0.1 ms | 0.5 ms | 0.5 ms | 0.5 ms | 0.5 ms; IDLE: kernel's |
 /// | I/O priority | BE 0 | BE 2 | BE 4 | BE 6 | IDLE |
 /// | timer slack | 1 µs | 50 µs | 50 µs | 5 ms | 75 ms |
 ///
@@ -53,7 +53,9 @@ package struct ClassEffects: Sendable, Hashable {
         case .utility:
             (policy, slice, ioPriority, timerSlack) = (.batch, 500_000, .bestEffort(level: 6), 5_000_000)
         case .background:
-            (policy, slice, ioPriority, timerSlack) = (nice == nil ? .idle : .batch, 500_000, .idle, 75_000_000)
+            (policy, slice, ioPriority, timerSlack) = (
+                nice == nil ? .idle : .batch, nice == nil ? nil : 500_000, .idle, 75_000_000
+            )
         }
     }
 

@@ -74,7 +74,7 @@ struct EffectApplierTests {
                 return applier.apply(.utility)
             }
         }.get()
-        #expect(applied.missing == [.policy])
+        #expect(applied.missing == [.policy, .slice])
         #expect(applied.errors[.policy]?.code == EPERM)
         #expect(try applied.policy.readBack.get() == .idle)
         #expect(try applied.nice.readBack.get() == 18)
@@ -103,7 +103,7 @@ struct EffectApplierTests {
         calls.deny(.setScheduling, with: EPERM)
         let applier = EffectApplier(mode: .oneWay, spread: .own, calls: calls)
         let applied = try onThread { applier.apply(.background) }
-        #expect(applied.missing == [.policy])
+        #expect(applied.missing == [.policy, .slice])
         #expect(applied.errors[.policy]?.call == .setScheduling)
         #expect(applied.nice.asked == 19)
         #expect(try applied.nice.readBack.get() == 19)
@@ -115,7 +115,7 @@ struct EffectApplierTests {
         calls.deny(.setScheduling, with: ENOSYS)
         let applier = EffectApplier(mode: .oneWay, spread: .own, calls: calls)
         let applied = try onThread { applier.apply(.utility) }
-        #expect(applied.missing == [.policy])
+        #expect(applied.missing == [.policy, .slice])
         #expect(Set(applied.errors.keys) == [.policy, .slice])
         #expect(try applied.nice.readBack.get() == 18)
     }
