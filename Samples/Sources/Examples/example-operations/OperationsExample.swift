@@ -1,8 +1,6 @@
 // README:
 import Foundation
-import QoSCore
 import QoSOperations
-import QoSRuntime
 
 func tour(of scheduler: QoSScheduler) async throws {
     let queue = scheduler.makeQueue("store", level: .utility)
