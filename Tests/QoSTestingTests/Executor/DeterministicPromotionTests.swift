@@ -75,6 +75,8 @@ struct DeterministicPromotionTests {
         try scheduler.advance(by: .milliseconds(50))
         let waiter = stage.waiter(for: waiting.task)
         #expect(try scheduler.run { await waiter.value } == "100 ms")
+        // What stood before the task ends too: a suspended task keeps its scheduler.
+        try scheduler.runUntilIdle()
     }
 
     @Test("three tasks that yield take turns: abcabc, never aabbcc")
