@@ -36,6 +36,9 @@ final class Admission: Sendable {
 
         /// The classes whose width limit has not taken effect yet, because more of their workers are at work.
         var unsettled = QoSClassSet()
+
+        /// The number of times that a thread has taken the lock to report an event.
+        var entries: UInt64 = 0
     }
 
     let state: Lock<State>
@@ -117,6 +120,9 @@ final class Admission: Sendable {
     /// The counters of admission since the start.
     var counters: AdmissionCounters { state.withLock { $0.machine.counters } }
 
+    /// The number of times that a thread has taken the lock to report an event.
+    var entries: UInt64 { state.withLock { $0.entries } }
+
     /// The number of workers of the class that are counted now.
     func running(rank: Int) -> Int { record(rank: rank).running }
 
@@ -187,6 +193,7 @@ final class Admission: Sendable {
 
     private func handle(_ state: inout State, _ body: Event) -> AdmittedWorkers {
         let now = Self.now
+        state.entries &+= 1
         var admitted = AdmittedWorkers()
         takeNotes(&state, at: now, &admitted)
         admitted.add(publish(body(&state.machine, now), &state, at: now))

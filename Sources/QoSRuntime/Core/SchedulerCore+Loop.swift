@@ -22,6 +22,7 @@ extension SchedulerCore {
 
     /// Runs one turn of the loop after it was woken or its timer fired. The loop's thread.
     func loopWoke() {
+        group.loopCounters.turns.wrappingAdd(1, ordering: .relaxed)
         startRequestedWorkers()
         let nextTimer = advanceTimers()
         let nextPhase = advancePhase()

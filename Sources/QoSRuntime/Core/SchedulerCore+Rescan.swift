@@ -24,6 +24,7 @@ extension SchedulerCore {
         // other.
         onLoop.looks.rescanBegan(
             at: now, isAsleep: isAsleep, hasBlocked: group.blocking.now.load(ordering: .relaxed) > 0)
+        group.loopCounters.looks.wrappingAdd(1, ordering: .relaxed)
         group.lookAtWorkers(at: now)
         group.calls.forgetTold()
         for rank in 0..<QoSClass.userInteractive.rank {

@@ -42,3 +42,12 @@ struct PromotionCounters: ~Copyable {
     /// The number of running tasks that were promoted.
     let running = Atomic<UInt64>(0)
 }
+
+/// The numbers of turns and looks of a scheduler's loop so far. Written by the loop's thread.
+struct LoopCounters: ~Copyable {
+    /// The number of turns: the loop was woken, or its timer fired.
+    let turns = Atomic<UInt64>(0)
+
+    /// The number of looks through the queues for awaited work.
+    let looks = Atomic<UInt64>(0)
+}

@@ -56,6 +56,9 @@ final class PoolGroup: @unchecked Sendable {
     /// The counters of promotions so far.
     let promotions = PromotionCounters()
 
+    /// The counters of the loop so far.
+    let loopCounters = LoopCounters()
+
     init(settings: PoolSettings, loop: EventLoop) {
         self.settings = settings
         self.loop = loop

@@ -105,6 +105,15 @@ public struct SchedulerSnapshot: Sendable, Hashable, Codable {
     /// The number of threads that could not be created. Each is tried again while there is work.
     public let threadStartFailures: UInt64
 
+    /// The number of times that a worker or another thread reported an event to admission, under its lock.
+    public let admissionEntries: UInt64
+
+    /// The number of turns of the scheduler's loop: another thread woke the loop, or its timer fired.
+    public let loopTurns: UInt64
+
+    /// The number of times that the loop looked through the queues and at the workers for awaited work (rule I4).
+    public let looks: UInt64
+
     /// The part of the classes' effects that the process's privileges allow: `privileged`, `reversible`, `oneWay` or
     /// `denied`; `nil` when effects are switched off.
     public let effectMode: String?
@@ -131,6 +140,9 @@ extension SchedulerCore {
             uncompensated: group.blocking.uncompensated.load(ordering: .relaxed),
             stalls: group.blocking.stalls.load(ordering: .relaxed),
             threadStartFailures: startFailures.load(ordering: .relaxed),
+            admissionEntries: group.admission.entries,
+            loopTurns: group.loopCounters.turns.load(ordering: .relaxed),
+            looks: group.loopCounters.looks.load(ordering: .relaxed),
             effectMode: group.profile?.capabilities.mode.rawValue,
             promotesWaitingActors: ConcurrencyRuntime.seesWaitingActors)
     }

@@ -90,6 +90,30 @@ struct ObservationTests {
         }
     }
 
+    @Test("the entries into admission, the turns and the looks of the loop are counted")
+    func loopCounters() async throws {
+        let configuration = QoSScheduler.Configuration(
+            processors: 1, appliesKernelEffects: false, detectsBlocking: false)
+        try await withScheduler(configuration) { scheduler in
+            #expect(scheduler.snapshot.looks == 0)
+            let executor = scheduler.executor(for: .background)
+            await Task.detached(executorPreference: executor) {}.value
+            let begin = scheduler.snapshot
+            // The worker was admitted, and the loop started its thread.
+            #expect(begin.admissionEntries > 0)
+            #expect(begin.loopTurns > 0)
+            let release = Gate()
+            let held = Task.detached(executorPreference: executor) { release.blockThread() }
+            let queued = Task.detached(executorPreference: executor) {}
+            // A job waits behind a busy worker, so the loop looks.
+            while scheduler.snapshot.looks == begin.looks { await Task.yield() }
+            release.open()
+            await held.value
+            await queued.value
+            #expect(scheduler.snapshot.loopTurns > begin.loopTurns)
+        }
+    }
+
     @Test("a job over its class's limit is counted and reported once, with its worker and its label")
     func stalls() async throws {
         let observer = Observer()

@@ -19,7 +19,11 @@ extension Catalogue {
                 "\(prefix)cpu_ns_per_op", one, "cpu_ns_per_op",
                 classes == 5 && microseconds == 10 ? .atMost(12_500) : nil)
             rules.show(
-                [one], ["switches_per_1000_ops", "parks_per_1000_ops", "steals_per_1000_ops", "moved_per_1000_ops"],
+                [one],
+                [
+                    "switches_per_1000_ops", "parks_per_1000_ops", "steals_per_1000_ops", "moved_per_1000_ops",
+                    "admission_per_1000_ops", "turns_per_1000_ops", "looks_per_1000_ops",
+                ],
                 prefix: prefix)
         }
         rules.ratio("cpu_of_most_over_least", "cpu_ns_per_op", all[all.count - 1], over: all[0])

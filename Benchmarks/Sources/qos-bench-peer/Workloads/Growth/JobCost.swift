@@ -39,6 +39,11 @@ struct JobCost: Workload {
             }
             return difference * 1000 / Double(total.count)
         }
+        for (name, key) in [
+            ("admission", \SchedulerSnapshot.admissionEntries), ("turns", \.loopTurns), ("looks", \.looks),
+        ] {
+            figures["\(name)_per_1000_ops"] = Double(after[keyPath: key] - before[keyPath: key]) * 1000 / Double(total.count)
+        }
         figures["parks_per_1000_ops"] = perThousand(\.timesParked)
         figures["steals_per_1000_ops"] = perThousand(\.nodesStolen)
         figures["moved_per_1000_ops"] = perThousand(\.movedIn)
