@@ -114,6 +114,25 @@ struct QueueDeadlockTests {
         }
     }
 
+    @Test("I5 over a mutex whose lock cannot be refused: the submission on the circle is, whichever comes last")
+    func mutexThatCannotBeRefused() async throws {
+        try await withScheduler { scheduler in
+            for _ in 0..<20 {
+                let queue = scheduler.makeQueue("queue")
+                let lock = SharedMutex(name: "table")
+                let ring = Ring(2)
+                try runAll([
+                    { try? queue.sync { ring.ask { lock.mutex.withLock { $0 += 1 } } } },
+                    { lock.mutex.withLock { _ in ring.ask { try queue.sync {} } } },
+                ])
+                #expect(ring.errors.all.count == 1)
+                #expect(ring.passed.value == 1)
+                let error = ring.errors.all.first ?? ""
+                #expect(error.contains("queue 'queue'") && error.contains("mutex 'table'"), "\(error)")
+            }
+        }
+    }
+
     @Test("I5 over an item that is waited for, and over a closure that runs once")
     func itemAndOnce() async throws {
         try await withScheduler { scheduler in
