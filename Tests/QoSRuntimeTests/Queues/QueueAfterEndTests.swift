@@ -158,6 +158,23 @@ struct QueueAfterEndTests {
         #expect(scheduler.core.sleepers.count == 0)
         try await other.shutdown()
     }
+
+    @Test("a thread that waits for a group listens to the end of each scheduler with an item in it, also a later one")
+    func laterScheduler() async throws {
+        try await withScheduler { first in
+            try await withScheduler { second in
+                let (group, goOn) = (WorkGroup(), Gate())
+                first.globalQueue(for: .utility).async(in: group) { goOn.blockThread() }
+                let thread = try RunningThread(name: "waits") { try? group.blockUntilFinished() }
+                while first.core.sleepers.count == 0 { await Task.yield() }
+                second.globalQueue(for: .utility).async(in: group) { goOn.blockThread() }
+                #expect(second.core.sleepers.count == 1)
+                goOn.open()
+                try thread.join()
+                #expect(first.core.sleepers.count == 0 && second.core.sleepers.count == 0)
+            }
+        }
+    }
 }
 
 /// Blocks the calling thread, also that of a task.
