@@ -1,6 +1,5 @@
 import ArgumentParser
 import Foundation
-import Synchronization
 
 /// Measures the time of searches while the service indexes, and while it rests.
 @main
@@ -10,9 +9,10 @@ struct ServiceBench: ParsableCommand {
         abstract: "Measures the sample's searches, by turns idle and indexing, on our executors and on Swift's.",
         discussion: """
             Prints a line for each executor, rate and turn. It has the median and p99 of searches in milliseconds: idle, \
-            beside other processes that spin at SCHED_IDLE on every processor, and while all files are read again. Behind \
-            them stand the ratios of the p99 to the idle one, and the time of that pass. The executors take turns. The \
-            corpus is generated, the same each time. No other program should load the machine.
+            beside other processes that spin at SCHED_IDLE on every processor, beside another service that reads all files \
+            again at SCHED_IDLE, and while it reads them itself. Behind them stand the ratios of the p99 to the idle one, \
+            and the time of the own pass. The executors take turns. The corpus is generated, the same each time. No other \
+            program should load the machine.
             """
     )
 
@@ -50,68 +50,44 @@ struct ServiceBench: ParsableCommand {
         }
         print(
             """
-            | executor | user | searches/s | idle p50 | idle p99 | spinners p99 | indexing p50 | indexing p99 \
-            | spinners/idle | indexing/idle | pass, s |
-            |---|---|---|---|---|---|---|---|---|---|---|
+            | executor | user | searches/s | idle p50 | idle p99 | spinners p99 | neighbour p99 | indexing p50 \
+            | indexing p99 | spinners/idle | neighbour/idle | indexing/idle | pass, s |
+            |---|---|---|---|---|---|---|---|---|---|---|---|---|
             """)
+        let copy = try Corpus(folder: place + "/copy", files: files, wordsPerFile: 1000)
+        func service(_ corpus: Corpus, _ executor: String, _ index: String, policy: String? = nil) throws -> Service {
+            try Service(
+                program: program, folder: corpus.folder, index: "\(place)/state/\(index)", executor: executor,
+                isUnprivileged: unprivileged, policy: policy)
+        }
+        let neighbour = try service(copy, "swift", "neighbour", policy: "--idle")
         for turn in 0..<turns {
             for executor in executor {
-                let service = try Service(
-                    program: program,
-                    folder: corpus.folder,
-                    index: "\(place)/state/\(executor)",
-                    executor: executor,
-                    isUnprivileged: unprivileged
-                )
-                for rate in rate { try measure(service, corpus, rate, UInt64(turn + 1), executor) }
+                let own = try service(corpus, executor, executor)
+                for rate in rate {
+                    let load = Load(port: own.port, rate: rate)
+                    let queries = corpus.queries(Int(seconds * rate), seed: UInt64(turn + 1))
+                    try own.waitUntilComplete(files: files)
+                    try neighbour.waitUntilComplete(files: files)
+                    let idle = try load.run(queries, seconds: seconds)
+                    let spinners = try Spinners()
+                    let spinning = Result { try load.run(queries, seconds: seconds) }
+                    spinners.stop()
+                    let beside = try neighbour.indexing(copy) {
+                        try load.run(queries, seconds: seconds, until: $0)
+                    }.latencies
+                    let indexing = try own.indexing(corpus) { try load.run(queries, seconds: seconds, until: $0) }
+                    let tails = try [spinning.get(), beside, indexing.latencies].map { quantile($0, 0.99) }
+                    let rest = quantile(idle, 0.99)
+                    var figures = [quantile(idle, 0.5), rest, tails[0], tails[1]]
+                    figures += [quantile(indexing.latencies, 0.5), tails[2]] + tails.map { $0 / rest }
+                    figures.append(indexing.seconds)
+                    let texts = figures.map { String(format: "%.2f", $0) }.joined(separator: " | ")
+                    print("| \(executor) | \(unprivileged ? "unprivileged" : "own") | \(Int(rate)) | \(texts) |")
+                    fflush(nil)
+                }
             }
         }
-    }
-
-    private func measure(_ service: Service, _ corpus: Corpus, _ rate: Double, _ seed: UInt64, _ name: String) throws {
-        let load = Load(port: service.port, rate: rate)
-        let queries = corpus.queries(Int(seconds * rate), seed: seed)
-        try service.wait { $0.complete && $0.state == "idle" && $0.files == files }
-        let idle = try load.run(queries, seconds: seconds)
-        let spinners = try Spinners()
-        let spinning = Result { try load.run(queries, seconds: seconds) }
-        spinners.stop()
-        let beside = try spinning.get()
-        let before = try service.wait { $0.complete && $0.state == "idle" }.settled
-        try corpus.touch()
-        // A pass may have begun while the files were touched. The next one sees its files again.
-        try service.wait { $0.state == "indexing" }
-        let isOver = Atomic(false)
-        let watched = Mutex<Double>(0)
-        let begin = ContinuousClock.now
-        let watcher = DispatchSemaphore(value: 0)
-        let port = service.port
-        let total = before + files
-        Thread.detachNewThread {
-            defer { watcher.signal() }
-            guard let own = try? Client(port: port) else { return }
-            let decoder = JSONDecoder()
-            decoder.keyDecodingStrategy = .convertFromSnakeCase
-            while let body = try? own.get("/status"),
-                let status = try? decoder.decode(Service.Status.self, from: Data(body)),
-                status.settled < total || status.state == "indexing"
-            {
-                usleep(20_000)
-            }
-            watched.withLock { $0 = (ContinuousClock.now - begin) / .seconds(1) }
-            isOver.store(true, ordering: .relaxed)
-        }
-        let indexing = try load.run(queries, seconds: seconds) { isOver.load(ordering: .relaxed) }
-        watcher.wait()
-        let user = unprivileged ? "unprivileged" : "own"
-        func text(_ value: Double) -> String { String(format: "%.2f", value) }
-        let figures = [
-            quantile(idle, 0.5), quantile(idle, 0.99), quantile(beside, 0.99), quantile(indexing, 0.5),
-            quantile(indexing, 0.99), quantile(beside, 0.99) / quantile(idle, 0.99),
-            quantile(indexing, 0.99) / quantile(idle, 0.99), watched.withLock { $0 },
-        ]
-        print("| \(name) | \(user) | \(Int(rate)) | \(figures.map(text).joined(separator: " | ")) |")
-        fflush(nil)
     }
 
     private func quantile(_ sorted: [Double], _ share: Double) -> Double {

@@ -53,6 +53,16 @@ struct LimitTests {
         for bad in ["/search?q=%FF", "/search?q=%zz", "/search?q=a&q=b"] { #expect(try service.get(bad).status == 400) }
     }
 
+    @Test("an HTTP/1.0 connection ends with its answer", arguments: ["", "Connection: keep-alive\r\n"])
+    func closesOldConnections(field: String) throws {
+        let service = try start("--idle-time", "3600")
+        let client = try LoopbackSocket(port: service.port, patience: 10)
+        client.send("GET /healthz HTTP/1.0\r\nHost: localhost\r\n\(field)\r\n")
+        let answer = String(decoding: client.readToEnd(), as: UTF8.self)
+        #expect(answer.hasPrefix("HTTP/1.1 200"))
+        #expect(client.hasEnded)
+    }
+
     @Test("searches that take long leave the others, the page and the stop as they are")
     func boundsSearches() throws {
         try writeLongTexts()

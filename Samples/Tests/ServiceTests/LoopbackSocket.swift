@@ -130,12 +130,16 @@ final class LoopbackSocket {
         }
     }
 
+    /// Whether the other side has closed, and not only the time of a read has passed.
+    private(set) var hasEnded = false
+
     /// Everything until the other side closes.
     func readToEnd() -> Data {
         var data = Data()
         var buffer = [UInt8](repeating: 0, count: 64 * 1024)
         while true {
             let count = unsafe read(descriptor, &buffer, buffer.count)
+            if count == 0 { hasEnded = true }
             guard count > 0 else { return data }
             data.append(contentsOf: buffer.prefix(count))
         }

@@ -34,6 +34,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         let connection = Connection(context.channel)
         self.connection = connection
         connections.add(connection)
+        OldProtocol.add(to: context.pipeline)
     }
 
     func channelInactive(context: ChannelHandlerContext) {
