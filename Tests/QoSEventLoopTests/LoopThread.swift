@@ -54,7 +54,7 @@ final class Events: Sendable {
         semaphore.signal()
     }
 
-    /// Blocks until `count` events were reported that nobody waited for yet.
+    /// Blocks until `count` more events were reported.
     func wait(for count: Int = 1) {
         for _ in 0..<count {
             semaphore.wait()
@@ -62,7 +62,7 @@ final class Events: Sendable {
     }
 }
 
-/// Makes a loop, runs it on a thread while `body` runs on this one, stops it and waits for its end.
+/// Makes a loop, runs it on a thread while `body` runs on this one, then stops the loop and waits for its end.
 func withRunningLoop<Success>(
     onWake: @escaping @Sendable () -> Void = {},
     onTimer: @escaping @Sendable () -> Void = {},

@@ -9,7 +9,7 @@ import Testing
 struct OrderTests {
     private static let priorities = [-3, 0, -9, -1, 0]
 
-    /// What raises all of them at once.
+    /// The reason for which all of them are raised at once.
     enum Raise: CaseIterable {
         case wait, blocking, queueLevel, higherOperation
     }

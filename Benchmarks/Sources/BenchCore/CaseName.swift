@@ -1,4 +1,4 @@
-/// What a peer is asked to measure: a name and parameters, as text `name,key=value,…`.
+/// The case that a peer measures: a name and parameters, as text `name,key=value,…`.
 public struct CaseName: Sendable, Hashable {
     /// The workload.
     public let name: String

@@ -1,10 +1,10 @@
 /// The runs of one peer with one case.
 public struct Series: Sendable, Hashable {
-    /// Who.
+    /// The program that runs the work.
     public let peer: PeerKind
     /// With what.
     public let caseName: CaseName
-    /// How long one run measures, about. Seconds.
+    /// The approximate length of one run. Seconds.
     public let seconds: Double
 
     /// Makes a series.
@@ -19,9 +19,9 @@ public struct Series: Sendable, Hashable {
 public struct Experiment: Sendable {
     /// Its name in the results.
     public let name: String
-    /// What is run, in this order, again and again.
+    /// The series, which run in this order, again and again.
     public let series: [Series]
-    /// What comes out.
+    /// The figures.
     public let rules: [FigureRule]
 
     /// Makes an experiment.
@@ -31,7 +31,8 @@ public struct Experiment: Sendable {
         self.rules = rules
     }
 
-    /// Returns the experiment with some peers' series alone, and the rules that need no others; `nil` when no series is left.
+    /// Returns the experiment with some peers' series alone, and the rules that need no others; `nil` when no series is
+    /// left.
     public func restricted(to peers: Set<PeerKind>) -> Experiment? {
         let kept = series.filter { peers.contains($0.peer) }
         guard !kept.isEmpty else { return nil }
@@ -46,10 +47,10 @@ public struct Benchmark: Sendable {
     public let id: String
     /// The question in a few words.
     public let title: String
-    /// What is run, and what has to come out.
+    /// The experiments and their figures.
     public let experiments: @Sendable (Scope) -> [Experiment]
 
-    /// How much time there is, and what the measured processes may do.
+    /// The available time, and the rights of the measured processes.
     public struct Scope: Sendable, Hashable {
         /// Whether it has to be done within a minute: shorter runs, fewer cases.
         public let isQuick: Bool

@@ -15,7 +15,7 @@ public struct Figure: Sendable, Hashable {
     }
 }
 
-/// What a figure has to be.
+/// The target of a figure.
 public enum Target: Sendable, Hashable {
     /// Not above.
     case atMost(Double)

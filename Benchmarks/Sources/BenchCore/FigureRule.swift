@@ -1,12 +1,12 @@
-/// How a figure comes out of the runs, and what it has to be.
+/// The way from the runs to a figure, and the figure's target.
 public struct FigureRule: Sendable, Hashable {
     /// Its name in the results.
     public let metric: String
     /// Whose figure it is.
     public let peer: PeerKind
-    /// What it is made of.
+    /// The expression of the figure.
     public let expression: Expression
-    /// What it has to be; `nil` where it is only shown.
+    /// The target; `nil` for a figure that is only shown.
     public let target: Target?
 
     /// One value of one series.
@@ -23,7 +23,7 @@ public struct FigureRule: Sendable, Hashable {
         }
     }
 
-    /// What a figure is made of.
+    /// An expression over the results of runs.
     public enum Expression: Sendable, Hashable {
         /// The median.
         case value(Operand)
@@ -83,7 +83,7 @@ public struct FigureRule: Sendable, Hashable {
 }
 
 extension FigureRule {
-    /// What the expression is made of.
+    /// The operands of the expression.
     public var operands: [Operand] {
         switch expression {
         case .value(let operand): [operand]

@@ -25,7 +25,7 @@ public struct LineChart: Sendable {
     public struct Line: Sendable {
         /// The label.
         public let name: String
-        /// How it is drawn: SVG attributes of the stroke.
+        /// The style of the line: SVG attributes of the stroke. SVG attributes of the stroke.
         public let style: Style
         /// By x ascending, at least one; y is positive.
         public let points: [(x: Double, y: Double)]
@@ -38,7 +38,7 @@ public struct LineChart: Sendable {
         }
     }
 
-    /// How a line is drawn.
+    /// The style of a line.
     public struct Style: Sendable, Hashable {
         /// `#rrggbb`.
         public let colour: String

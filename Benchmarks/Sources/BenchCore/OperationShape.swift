@@ -1,4 +1,4 @@
-/// How the operations of a case depend on each other.
+/// The dependencies between the operations of a case.
 public enum OperationShape: Sendable, Hashable {
     /// Not at all.
     case independent(count: Int)
@@ -17,7 +17,7 @@ public enum OperationShape: Sendable, Hashable {
         }
     }
 
-    /// How many operations there are.
+    /// The number of operations.
     public var count: Int {
         switch self {
         case .independent(let count), .chain(let count): count
@@ -25,7 +25,7 @@ public enum OperationShape: Sendable, Hashable {
         }
     }
 
-    /// What an operation depends on: operations of smaller numbers.
+    /// Returns the dependencies of an operation: operations of smaller numbers.
     public func parents(of number: Int) -> (Int?, Int?) {
         switch self {
         case .independent: (nil, nil)

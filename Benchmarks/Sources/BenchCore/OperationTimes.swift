@@ -1,4 +1,4 @@
-/// What batches of operations took, phase by phase.
+/// The times of batches of operations, phase by phase.
 public struct OperationTimes: Sendable {
     private var make = 0.0
     private var run = 0.0

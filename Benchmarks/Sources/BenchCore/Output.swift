@@ -7,7 +7,7 @@ public enum Output {
         write(text, to: 1)
     }
 
-    /// A line for who watches.
+    /// Prints a line for the person at the terminal.
     public static func note(_ text: String) {
         write(text, to: 2)
     }

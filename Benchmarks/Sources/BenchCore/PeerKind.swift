@@ -1,4 +1,4 @@
-/// What runs the work that is measured.
+/// A runner of measured work.
 public enum PeerKind: String, Sendable, Hashable, CaseIterable {
     /// The package's runtime as the executor of the whole process.
     case ours
@@ -8,7 +8,7 @@ public enum PeerKind: String, Sendable, Hashable, CaseIterable {
     case oursWithOneWorker = "ours-one"
     /// Swift's default executor.
     case defaultExecutor = "default"
-    /// What cannot be undercut: a single-threaded loop without synchronisation as the executor, or C without any.
+    /// The floor: a single-threaded loop without synchronisation as the executor, or C without any.
     case floor
     /// SwiftNIO's `NIOThreadPool`: closures, one queue for all.
     case nio
@@ -45,7 +45,8 @@ public enum PeerKind: String, Sendable, Hashable, CaseIterable {
     /// Whether its program drops privileges by itself when it is told to; others are started without.
     public var dropsPrivileges: Bool { program == "qos-bench-peer" }
 
-    /// What is missing when the program of another language has not been built; `nil` for what Swift's package manager builds.
+    /// The missing tool when the program of another language has not been built; `nil` for a program of Swift's package
+    /// manager.
     public var requirement: String? {
         switch self {
         case .tokio, .tokioNiced: "librust-tokio-dev and cargo are not installed"

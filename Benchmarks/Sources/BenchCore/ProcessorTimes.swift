@@ -1,10 +1,10 @@
-/// What the processors have done since the machine started, from `/proc/stat` (proc_stat(5)).
+/// The times of the processors since the machine started, from `/proc/stat` (proc_stat(5)).
 public struct ProcessorTimes: Sendable, Hashable {
     /// Seconds in which a processor had nothing to run, summed over the processors.
     public let idle: Double
     /// Seconds in which the hypervisor ran something else.
     public let stolen: Double
-    /// How many processors the line sums up.
+    /// The number of processors in the sums.
     public let processors: Int
 
     /// Reads the text of the file; `nil` when it is not what the manual describes.
@@ -20,7 +20,7 @@ public struct ProcessorTimes: Sendable, Hashable {
         processors = lines.count - 1
     }
 
-    /// How many processors other processes used on average between two readings.
+    /// Returns the number of processors that other processes used on average between two readings.
     ///
     /// Idle time is what the kernel counts exactly; busy time it samples at ticks, with which a load that is driven by
     /// timers can be in step.

@@ -1,4 +1,4 @@
-/// What one run of a peer found: values by key. Keys end in their unit where they have one (`ns`, `us`, `ms`).
+/// The results of one run of a peer: values by key. Keys end in their unit where they have one (`ns`, `us`, `ms`).
 public struct RawFigures: Sendable, Hashable {
     /// The values.
     public var values: [String: Double]

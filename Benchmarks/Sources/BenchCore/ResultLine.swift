@@ -8,7 +8,7 @@ public struct ResultLine: Sendable, Hashable {
     public let metric: String
     /// The figure.
     public let figure: Figure
-    /// What it has to be.
+    /// The target.
     public let target: Target?
 
     /// Makes a line.
@@ -20,7 +20,8 @@ public struct ResultLine: Sendable, Hashable {
         self.target = target
     }
 
-    /// JSON: `benchmark`, `case`, `metric`, `value`, `min`, `max`, `target`, `met`; the last two `null` without a target.
+    /// JSON: `benchmark`, `case`, `metric`, `value`, `min`, `max`, `target`, `met`; the last two `null` without a
+    /// target.
     public var json: String {
         let fields = [
             ("benchmark", "\"\(benchmark)\""),

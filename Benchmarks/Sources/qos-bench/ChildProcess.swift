@@ -8,7 +8,7 @@ struct ChildProcess: ~Copyable {
     private let deadline: UInt64
     private let limit: Double
 
-    /// How a process ended.
+    /// The end of a process.
     struct End {
         /// As waitpid(2) gives it; 0 is success.
         let status: Int32
@@ -19,8 +19,8 @@ struct ChildProcess: ~Copyable {
         let time: UInt64
     }
 
-    /// Starts a program by its path, as a service manager does: in a session, and so an autogroup, of its own, where its nice values
-    /// weigh its own threads only.
+    /// Starts a program by its path, as a service manager does: in a session, and so an autogroup, of its own, where
+    /// its nice values weigh its own threads only.
     ///
     /// - Parameter limit: seconds after which it is killed.
     init(arguments: [String], limit: Double) throws(PeerFailure) {
@@ -56,7 +56,7 @@ struct ChildProcess: ~Copyable {
         close(output)
     }
 
-    /// Reads what it prints until it ends; kills it when the time is up.
+    /// Reads the output until the process ends; kills it when the time is up.
     consuming func waitForEnd() throws(PeerFailure) -> End {
         var text: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4096)

@@ -2,7 +2,7 @@ import BenchCore
 import CBenchShims
 import Glibc
 
-/// Where it is measured: what a reader needs to compare figures.
+/// The machine and its state, which a reader needs to compare figures.
 struct Environment {
     let kernel: String
     let tickRate: Int

@@ -48,7 +48,7 @@ struct PeerPrograms {
         return PeerRun(figures: figures, processorSeconds: end.processorSeconds, endedAt: end.time)
     }
 
-    /// What starts a peer's program without privileges.
+    /// The command that starts a peer's program without privileges.
     ///
     /// Those of other languages may still give their thread for the world outside real time, and ask for nothing else;
     /// Foundation has no such thread, and might make use of it.
@@ -61,7 +61,7 @@ struct PeerPrograms {
     }
 }
 
-/// What one run of a peer gave.
+/// The result of one run of a peer.
 struct PeerRun {
     var figures: RawFigures
     let processorSeconds: Double

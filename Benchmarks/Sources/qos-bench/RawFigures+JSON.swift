@@ -4,8 +4,8 @@ import FoundationEssentials
 extension RawFigures {
     /// Reads what a peer has printed; `nil` when it is something else.
     ///
-    /// A value is a number, or a list of latencies in nanoseconds, of which the quantiles are taken here and not in each
-    /// language.
+    /// A value is a number, or a list of latencies in nanoseconds, of which the quantiles are taken here and not in
+    /// each language.
     init?(json: String) {
         guard let values = try? JSONDecoder().decode([String: Value].self, from: Data(json.utf8)) else { return nil }
         self.init()

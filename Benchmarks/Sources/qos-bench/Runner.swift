@@ -4,26 +4,26 @@ import Glibc
 
 /// Runs the series of experiments in turns, each run in a process of its own.
 struct Runner {
-    /// How many processors others may use on average during a run that counts.
+    /// The number of processors that others may use on average during a run that counts.
     static let noiseLimit = 0.08
 
-    /// How often a run that was disturbed is repeated before it counts nevertheless.
+    /// The number of times that a disturbed run is repeated before it counts nevertheless.
     static let maximumRetries = 3
 
     let programs: PeerPrograms
     let repetitions: Int
     let isUnprivileged: Bool
-    /// How many seconds to wait for a quiet moment before a run is repeated.
+    /// The number of seconds to wait for a quiet moment before a run is repeated.
     let patience: Double
 
-    /// What an experiment's runs gave.
+    /// The results of an experiment's runs.
     struct Outcome {
         var runs: [Series: [RawFigures]] = [:]
         /// Runs that were thrown away because others were busy.
         var discarded = 0
         /// Runs that count although others were busy each time.
         var noisy = 0
-        /// What went wrong, once per series.
+        /// The failures, once per series.
         var failures: [String] = []
     }
 

@@ -85,8 +85,8 @@ private func run<Value: Sendable>(
     return try await scheduler.run(at: qosClass, operation: body)
 }
 
-/// The same on Swift's default executor. `task.value` would raise the task, so it is asked only after the end, or to end
-/// a cancelled task.
+/// The same on Swift's default executor. `task.value` would raise the task, so it is asked only after the end, or to
+/// end a cancelled task.
 private func runOnSwift<Value: Sendable>(
     at priority: TaskPriority,
     _ body: @escaping @Sendable () async throws -> Value

@@ -12,7 +12,7 @@ internal import Glibc
 class AnyLoopHandle: @unchecked Sendable {
     private let memory: UnsafeMutableRawPointer
 
-    /// A descriptor that is closed with this object, so not before libuv has done with it; `nil` for none.
+    /// A descriptor that is closed with this object, so after its last use by libuv; `nil` for none.
     private let owned: Int32?
 
     /// Allocates zeroed memory; a type of 0 (`UV_UNKNOWN_HANDLE`) tells that libuv does not know the handle yet.

@@ -112,7 +112,7 @@ extension EventLoop {
         }
     }
 
-    /// Runs a body on the loop's thread, after those that were submitted before it. Any thread; never waits.
+    /// Runs a body on the loop's thread, after all earlier ones. Any thread; never waits.
     ///
     /// A running loop runs every accepted body, also if ``stop()`` comes in between.
     ///

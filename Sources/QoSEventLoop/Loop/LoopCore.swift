@@ -44,8 +44,8 @@ final class LoopCore: @unchecked Sendable {
 
     /// Opens each closed standard stream on `/dev/null`.
     ///
-    /// The loop's descriptors would else get the numbers below 3, and libuv ends the process where it closes one of those
-    /// (`uv__close`). A failure leaves a stream closed.
+    /// The loop's descriptors would else get the numbers below 3, and libuv ends the process where it closes one of
+    /// those (`uv__close`). A failure leaves a stream closed.
     private static func occupyStandardStreams() {
         for stream in STDIN_FILENO...STDERR_FILENO where fcntl(stream, F_GETFD) == -1 {
             _ = unsafe open("/dev/null", O_RDWR)

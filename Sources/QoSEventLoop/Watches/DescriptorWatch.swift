@@ -65,8 +65,8 @@ extension EventLoop {
 
     /// Watches a copy of a descriptor, which is closed after the watch. The loop's thread.
     ///
-    /// The original may be closed at any time, and be watched more than once. libuv ends the process where a descriptor is closed
-    /// that it is about to watch (`uv__io_poll`), and so where another thread closes one that is watched.
+    /// The original may be closed at any time, and be watched more than once. libuv ends the process when another
+    /// thread closes a descriptor that libuv watches or is about to watch (`uv__io_poll`).
     ///
     /// - Parameters: As for ``watchDescriptor(_:for:handler:)``.
     /// - Throws: As there; ``EventLoopError`` with `limitReached` when the process has no descriptor left.
@@ -104,4 +104,22 @@ extension EventLoop {
             }
         }
     }
+}
+
+/// The kinds of readiness of a descriptor.
+package struct DescriptorEvents: OptionSet, Sendable, Hashable {
+    package let rawValue: Int32
+
+    package init(rawValue: Int32) {
+        self.rawValue = rawValue
+    }
+
+    /// It can be read without blocking, or its end was reached.
+    package static let readable = DescriptorEvents(rawValue: Int32(UV_READABLE.rawValue))
+    /// It can be written without blocking.
+    package static let writable = DescriptorEvents(rawValue: Int32(UV_WRITABLE.rawValue))
+    /// The peer of a socket closed its writing side.
+    package static let disconnected = DescriptorEvents(rawValue: Int32(UV_DISCONNECT.rawValue))
+    /// Out-of-band data of a socket, or an event of a file of the kernel such as a pressure trigger (`POLLPRI`).
+    package static let priority = DescriptorEvents(rawValue: Int32(UV_PRIORITIZED.rawValue))
 }

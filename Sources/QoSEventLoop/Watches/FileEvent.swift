@@ -19,8 +19,8 @@ package struct FileEvent: Sendable, Hashable {
     /// The kind of the event.
     package let kinds: Kinds
 
-    /// The last component of the path that it happened to, as the file system has it: bytes that need not be UTF-8;
-    /// `nil` if the kernel does not say.
+    /// The last component of the changed path, in the bytes of the file system, which need not be UTF-8; `nil` if the
+    /// kernel does not say.
     package let nameBytes: [UInt8]?
 
     /// The name as text; bytes that are not UTF-8 are replaced, so it need not lead to the file.

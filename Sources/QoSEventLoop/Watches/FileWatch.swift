@@ -1,11 +1,11 @@
 internal import CLibUV
 internal import Glibc
 
-/// Tells what happens to a file, or to a directory and the files in it, while it exists.
+/// Reports the changes of a file, or of a directory and its files, while it exists.
 ///
-/// Not recursive: the directories in a directory have watches of their own. Events are hints, to be followed by a look
-/// at the file: the kernel merges equal ones, and when it drops some because they came too fast, libuv does not say so;
-/// whoever must miss nothing scans from time to time as well (`inotify(7)`, "Limitations and caveats").
+/// Not recursive: the directories in a directory have watches of their own. Events are hints: look
+/// at the file after each. The kernel merges equal ones. It drops some when they come too fast, and libuv does not say
+/// so. To miss nothing, scan from time to time as well (`inotify(7)`, "Limitations and caveats").
 package final class FileWatch: Sendable {
     /// The handler's argument.
     package typealias Outcome = Result<FileEvent, EventLoopError>

@@ -1,4 +1,4 @@
-/// What a watch owns: its handle, closed with the watch at the latest.
+/// The handle that a watch owns. It is closed with the watch at the latest.
 struct HandleLease: ~Copyable, Sendable {
     private let loop: EventLoop
     private let handle: AnyLoopHandle
@@ -8,8 +8,8 @@ struct HandleLease: ~Copyable, Sendable {
         self.handle = handle
     }
 
-    /// Takes the handler away at once and closes the handle: at once on the loop's thread, else as soon as the loop gets
-    /// to it. Any thread, any number of times.
+    /// Takes the handler away at once and closes the handle: at once on the loop's thread, else as soon as the loop
+    /// gets to it. Any thread, any number of times.
     func close() {
         handle.silence()
         if loop.isOnLoopThread {

@@ -58,3 +58,24 @@ package struct PressureReader: Sendable {
         return PressureLevel(average10: average10, average60: average60, average300: average300, total: total)
     }
 }
+
+/// The share of time in which threads stood still for want of a resource: one line of a PSI file.
+package struct PressureLevel: Sendable, Hashable {
+    /// Percent of the last 10 s, 0…100.
+    package let average10: Double
+    /// Percent of the last 60 s, 0…100.
+    package let average60: Double
+    /// Percent of the last 300 s, 0…100.
+    package let average300: Double
+    /// Microseconds since the machine started; differences of two readings give finer averages.
+    package let total: UInt64
+}
+
+/// The pressure on one resource (the kernel's `Documentation/accounting/psi.rst`).
+package struct Pressure: Sendable, Hashable {
+    /// Time in which at least one thread stood still.
+    package let some: PressureLevel
+    /// Time in which all threads stood still that had work; `nil` where the kernel does not count it (CPU, before
+    /// Linux 5.13; at the machine's level it is zero there).
+    package let full: PressureLevel?
+}

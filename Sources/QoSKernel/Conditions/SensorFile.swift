@@ -69,3 +69,10 @@ enum SensorFile {
         KernelError(.readFile, code: code, subject: path)
     }
 }
+
+extension KernelError {
+    /// A file whose content makes no sense.
+    static func notSensible(_ path: String) -> KernelError {
+        KernelError(.readFile, code: EBADMSG, subject: path)
+    }
+}

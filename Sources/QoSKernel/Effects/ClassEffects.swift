@@ -1,6 +1,6 @@
 package import QoSCore
 
-/// What a class asks of the kernel for the threads that run it: one column of the table of effects (rule C6).
+/// The kernel settings of a class's threads: one column of the table of effects (rule C6).
 ///
 /// | | userInteractive | userInitiated | default | utility | background |
 /// |---|---|---|---|---|---|
@@ -13,14 +13,15 @@ package import QoSCore
 /// | I/O priority | BE 0 | BE 2 | BE 4 | BE 6 | IDLE |
 /// | timer slack | 1 µs | 50 µs | 50 µs | 5 ms | 75 ms |
 ///
-/// The kernel lets a running thread finish the least slice that is queued on its processor before a thread of nice 0 may preempt it. So
-/// a short slice of the lower classes keeps the process's other threads fast, those of a network library for instance.
+/// A running thread finishes the least slice that is queued on its processor before a thread of nice 0 may preempt it.
+/// So a short slice of the lower classes keeps the process's other threads fast, such as those of a network library.
 ///
-/// Unprivileged background work is BATCH at nice 19 and not IDLE: an IDLE thread may stand still behind any busy neighbour in the
-/// group, and without privileges nobody may take it out of IDLE again. In a group of its own the lower classes stand far below the high ones and close
-/// to one another: the kernel keeps the high ones fast, admission orders the low ones (`Docs/Decisions/0007-nice-values.md`).
+/// Unprivileged background work is BATCH at nice 19 and not IDLE. An IDLE thread may stand still behind any busy
+/// neighbour in the group, and without privileges no thread may take it out of IDLE again. In a group of its own the
+/// lower classes stand far below the high ones and close to one another. So the kernel keeps the high ones fast, and
+/// admission orders the low ones (`Docs/Decisions/0007-nice-values.md`).
 package struct ClassEffects: Sendable, Hashable {
-    /// How the kernel chooses the thread to run.
+    /// The scheduling policy.
     package let policy: SchedulingPolicy
     /// The nice value; `nil` where it does not count, with IDLE.
     package let nice: Int?

@@ -22,18 +22,13 @@ package struct Lock<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
 
     /// A free lock around a value.
     package init(_ value: consuming sending Value) {
-        let alignment = max(MemoryLayout<UInt>.alignment, MemoryLayout<Value>.alignment)
-        let memory = UnsafeMutableRawPointer.allocate(
-            byteCount: alignment + MemoryLayout<Value>.size, alignment: alignment)
-        unsafe word = memory.initializeMemory(as: Atomic<UInt32>.self, to: Atomic(0))
-        unsafe self.value = (memory + alignment).assumingMemoryBound(to: Value.self)
-        unsafe self.value.initialize(to: value)
+        let memory = unsafe LockMemory.make(around: value)
+        unsafe word = memory.word
+        unsafe self.value = memory.value
     }
 
     deinit {
-        unsafe value.deinitialize(count: 1)
-        unsafe word.deinitialize(count: 1)
-        unsafe UnsafeMutableRawPointer(word).deallocate()
+        unsafe LockMemory.free(word, value)
     }
 
     /// Waits for the lock, then runs a body with the value.
@@ -54,6 +49,34 @@ package struct Lock<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
         guard unsafe LockWord.tryLock(word) else { return nil }
         defer { unsafe LockWord.unlock(word) }
         return try unsafe body(&value.pointee)
+    }
+}
+
+/// The memory of a lock and its value: the word, and the value behind it in one allocation.
+///
+/// The functions that lock and unlock stay with each lock: they are inlined into its users.
+package enum LockMemory {
+    /// Allocates a free lock around a value. The caller owns the memory until ``free(_:_:)``.
+    package static func make<Value: ~Copyable>(
+        around value: consuming sending Value
+    ) -> (word: UnsafeMutablePointer<Atomic<UInt32>>, value: UnsafeMutablePointer<Value>) {
+        let alignment = max(MemoryLayout<UInt>.alignment, MemoryLayout<Value>.alignment)
+        let memory = UnsafeMutableRawPointer.allocate(
+            byteCount: alignment + MemoryLayout<Value>.size, alignment: alignment)
+        // SAFETY: the value lies at the first multiple of its alignment that is behind the word.
+        let word = unsafe memory.initializeMemory(as: Atomic<UInt32>.self, to: Atomic(0))
+        let place = unsafe (memory + alignment).assumingMemoryBound(to: Value.self)
+        unsafe place.initialize(to: value)
+        return unsafe (word, place)
+    }
+
+    /// Destroys the value, and frees the memory of ``make(around:)``. No thread uses the lock any more.
+    package static func free<Value: ~Copyable>(
+        _ word: UnsafeMutablePointer<Atomic<UInt32>>, _ value: UnsafeMutablePointer<Value>
+    ) {
+        unsafe value.deinitialize(count: 1)
+        unsafe word.deinitialize(count: 1)
+        unsafe UnsafeMutableRawPointer(word).deallocate()
     }
 }
 

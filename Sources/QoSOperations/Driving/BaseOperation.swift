@@ -85,3 +85,13 @@ public class BaseOperation: CurrentWork, @unchecked Sendable {
         preconditionFailure("only QoSOperation has a body")
     }
 }
+
+extension OperationOrigin {
+    /// The origin of an operation that the calling code creates (rules O1, O2).
+    static func current() -> OperationOrigin {
+        let operation = WorkScope.current as? BaseOperation
+        return OperationOrigin(
+            operation: operation?.effectiveLevel, activity: QoS.levelOfScope, creator: QoS.currentLevel,
+            isInteractiveMain: QoSProcess.isInteractiveMain)
+    }
+}

@@ -5,7 +5,8 @@ extension OperationDomain {
     /// Adds operations to a queue, all of them or none. Skips operations that were cancelled before.
     ///
     /// A long list is added in pieces, and the lock is free between them. The first operations may run before the last
-    /// one is added.
+    /// one is added. A wait or a dependency that comes meanwhile may close a circle with a later piece: the operations
+    /// from that piece on are then not added (`Docs/Protocols/operations.md`).
     func add(_ operations: some RandomAccessCollection<BaseOperation>, to queue: OperationQueueID)
         throws(OperationError)
     {
@@ -27,14 +28,34 @@ extension OperationDomain {
             if claim.isMixed { state.graph.listComes(to: queue) }
             return state.graph.listBegan(operations.count, in: queue)
         }
+        defer { if claim.isMixed { change { state, _ in state.graph.listHasCome(to: queue, &state.effects) } } }
+        var added = 0
         for piece in Self.pieces(of: operations) {
             giveWay()
-            change { state, actions in
-                for operation in piece { state.add(operation, to: queue, of: list, &actions) }
-                state.reportAdded(to: queue, &actions)
+            do throws(OperationError) {
+                try change { (state, actions) throws(OperationError) in
+                    try state.checkDeadlock(adding: piece, to: queue, of: list, hasBarriers: false)
+                    for operation in piece { state.add(operation, to: queue, of: list, &actions) }
+                    state.reportAdded(to: queue, &actions)
+                }
+            } catch {
+                leaveOut(operations.dropFirst(added), of: list, in: queue)
+                throw error
+            }
+            added += piece.count
+        }
+    }
+
+    /// Gives up the claim on the rest of a list, and the rest's places in the queue.
+    private func leaveOut(
+        _ operations: some RandomAccessCollection<BaseOperation>, of list: UInt32, in queue: OperationQueueID
+    ) {
+        for piece in Self.pieces(of: operations) {
+            change { state, _ in
+                for _ in piece { state.graph.leftOut(of: list, in: queue, &state.effects) }
+                Self.release(piece)
             }
         }
-        if claim.isMixed { change { state, _ in state.graph.listHasCome(to: queue, &state.effects) } }
     }
 
     /// The facts about a claimed list, which no other thread can add.
@@ -118,15 +139,18 @@ extension DomainState {
 
     /// Refuses operations that could never run together with the content of their queue, and gives up the claim on
     /// them.
+    ///
+    /// - Parameter list: the graph's result for the list that contains the operations; `nil` if the list has not begun.
     fileprivate mutating func checkDeadlock(
-        adding operations: some Collection<BaseOperation>, to queue: OperationQueueID, hasBarriers: Bool
+        adding operations: some Collection<BaseOperation>, to queue: OperationQueueID, of list: UInt32? = nil,
+        hasBarriers: Bool
     ) throws(OperationError) {
         guard graph.mayDeadlock(addingTo: queue, hasBarriers: hasBarriers) else { return }
         var ids: [OperationID] = []
         for operation in operations {
             if case .created = operation.record.phase { ids.append(id(of: operation)) }
         }
-        guard let waits = graph.deadlock(adding: ids, to: queue) else { return }
+        guard let waits = graph.deadlock(adding: ids, to: queue, of: list) else { return }
         OperationDomain.release(operations)
         throw deadlock(waits)
     }

@@ -18,8 +18,8 @@ extension OperationDomain {
         let outcome = await withRaiseHandler(for: self) {
             var outcome = Result<OperationGraph.BegunWait?, OperationError>.success(nil)
             await withCheckedContinuation { continuation in
-                // The level is looked at with the handler in place, and again once the waiter is known: a raise between would come to
-                // nobody.
+                // The level is looked at with the handler in place, and again once the waiter is known: a raise between
+                // would come to nobody.
                 let level = promotes ? QoS.currentLevel : nil
                 do throws(OperationError) {
                     guard let wait = try self.begin(.task(continuation), for: awaited, at: level) else {

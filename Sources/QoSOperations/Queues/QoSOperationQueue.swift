@@ -65,8 +65,9 @@ public final class QoSOperationQueue: Sendable {
 
     /// Adds operations, all of them or none. This is cheaper than one by one.
     ///
-    /// A long list without barriers is added in pieces, so that other threads need not wait. Its first operations may
-    /// run before the last one is in the queue.
+    /// A list of more than 64 operations without barriers is added in pieces, so that other threads need not wait. Its
+    /// first operations may run before the last one is in the queue. A wait or a dependency that comes meanwhile may
+    /// close a circle with a later piece. The call then throws, and the operations from that piece on are not added.
     ///
     /// - Throws: ``OperationError/addedTwice(_:)`` if one of them is in a queue, or twice in the list;
     ///   ``OperationError/deadlock(_:)`` as for a single operation.

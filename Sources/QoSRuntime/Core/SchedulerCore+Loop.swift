@@ -55,10 +55,10 @@ extension SchedulerCore {
         return timers.advance(now: MonotonicClock.nanoseconds, fire: { $0.fire() })
     }
 
-    /// Hands over every timer that has not fired to its receiver at shutdown. The loop's thread.
+    /// Forwards every timer that has not fired, at shutdown. The loop's thread.
     func removeTimers() {
-        timers.removeAll(handOver)
-        for rank in 0..<QoSClass.allCases.count { group.pools[rank].timers?.removeAll(handOver) }
+        timers.removeAll(forward)
+        for rank in 0..<QoSClass.allCases.count { group.pools[rank].timers?.removeAll(forward) }
     }
 
     /// Adds a timer to the pool of the calling task, which is suspended next, if the pool's idle workers wake up for
@@ -71,7 +71,7 @@ extension SchedulerCore {
             worker.value.isFreedBySuspension
         else { return false }
         timers.add(window, payload)
-        if group.closedFlag.load(ordering: .sequentiallyConsistent) { timers.removeAll(handOver) }
+        if group.closedFlag.load(ordering: .sequentiallyConsistent) { timers.removeAll(forward) }
         return true
     }
 
@@ -80,7 +80,7 @@ extension SchedulerCore {
         if timers.add(window, payload) { loop.wake() }
         // As with jobs: a thread that adds a timer looks at the flag afterwards, and the loop sets the flag before it
         // takes all timers.
-        if group.closedFlag.load(ordering: .sequentiallyConsistent) { timers.removeRequests(handOver) }
+        if group.closedFlag.load(ordering: .sequentiallyConsistent) { timers.removeRequests(forward) }
     }
 
     /// Cancels a timer. Any thread.
@@ -106,8 +106,7 @@ extension SchedulerCore {
                 startFailed(rank: rank, index: request - 1)
                 continue
             }
-            group.pools[rank].workers[request - 1].hasLeft.store(false, ordering: .relaxed)
-            group.pools[rank].workers[request - 1].isOpen.store(true, ordering: .relaxed)
+            group.pools[rank].workers[request - 1].change(.starts)
             do {
                 onLoop.threads.append(try WorkerThread(core: self, rank: rank, index: request - 1))
                 if request > group.pools[rank].width {
@@ -128,7 +127,7 @@ extension SchedulerCore {
         group.pools[rank].update { word -> (PoolWord, Void)? in (word.startFailed(), ()) }
         // A look through the queues may have put nodes into the queue of the worker that was to start; no thread looks
         // there.
-        var stranded = group.pools[rank].workers[index].close()
+        var stranded = group.pools[rank].workers[index].closeUnstarted()
         while let node = stranded.popFirst() { group.pools[rank].injection.push(node) }
         group.pools[rank].forwardIfClosed()
         group.calls.workerParks()

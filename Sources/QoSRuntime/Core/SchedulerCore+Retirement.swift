@@ -13,10 +13,10 @@ extension SchedulerCore {
         joinRetired()
     }
 
-    /// Joins the threads that were told to end and have ended. The loop's thread.
+    /// Joins the threads that have ended. The loop's thread.
     func joinRetired() {
         onLoop.threads.removeAll { thread in
-            guard group.pools[thread.rank].workers[thread.index].retires, thread.hasLeft else { return false }
+            guard thread.hasLeft else { return false }
             do { try thread.join() } catch { thread.abandon() }
             return true
         }
@@ -44,7 +44,7 @@ extension SchedulerCore {
                 word.retired(index, limit: limit).map { ($0, ()) }
             }
             if retired == nil {
-                worker.value.isOpen.store(true, ordering: .relaxed)
+                worker.value.change(.staysOn)
                 kept.append(index)
             } else {
                 worker.value.parker.unpark()

@@ -51,8 +51,8 @@ extension SchedulerCore {
                 let worker = group.pools[rank].workers.at(index)
                 let step = worker.value.jobSteps.load(ordering: .sequentiallyConsistent)
                 guard worker.value.isContinuing,
-                    worker.value.standing.load(ordering: .sequentiallyConsistent) != .atCheckpoint,
-                    !worker.value.hasLeft.load(ordering: .sequentiallyConsistent)
+                    worker.value.standing != .atCheckpoint,
+                    !worker.value.hasLeft
                 else { continue }
                 found.append(ContinuingWorker(rank: rank, index: index, step: step))
             }
@@ -69,12 +69,11 @@ extension SchedulerCore {
     private func close() {
         group.closedFlag.store(true, ordering: .sequentiallyConsistent)
         for rank in 0..<QoSClass.allCases.count {
-            group.forward(group.pools[rank].injection.takeAll())
+            // Also the work of a worker whose job does not end.
+            group.pools[rank].forwardAll()
             let started = PoolWord(rawValue: group.pools[rank].word.load(ordering: .sequentiallyConsistent))
                 .started
             for index in 0..<started {
-                // A worker whose job does not end would keep its queued work.
-                group.forward(group.pools[rank].workers[index].queue.takeAll())
                 // The shutdown waits for this worker now, and in its class it may not get a processor in time.
                 if !group.pools[rank].workers[index].isContinuing {
                     group.hurry(group.pools[rank].workers.at(index))
@@ -88,9 +87,9 @@ extension SchedulerCore {
     }
 
     /// Lets the process's default executor continue a sleep that has not ended, or an item that has not been added.
-    func handOver(deadline: UInt64, _ payload: TimerService.Payload) {
+    func forward(deadline: UInt64, _ payload: TimerService.Payload) {
         switch payload {
-        case .ticket(let ticket): handOver(deadline: deadline, ticket)
+        case .ticket(let ticket): forward(deadline: deadline, ticket)
         case .entry(let entry) where entry.onShutdown == .skip:
             // The queue passes over the entry, and its waiters go on.
             entry.delayEnded()
@@ -99,14 +98,14 @@ extension SchedulerCore {
         }
     }
 
-    /// Hands over a ticket's payload in the same way. The ticket keeps it, so a cancellation releases it at once,
+    /// Forwards a ticket's payload in the same way. The ticket keeps it, so a cancellation releases it at once,
     /// however far the deadline.
-    private func handOver(deadline: UInt64, _ ticket: TimerTicket) {
+    private func forward(deadline: UInt64, _ ticket: TimerTicket) {
         switch ticket.held {
         case .entry(let entry)? where entry.onShutdown != .skip:
             ticket.goesOn(with: Self.sleep(until: deadline) { if let payload = ticket.take() { Self.goOn(payload) } })
         default:
-            if let payload = ticket.take() { handOver(deadline: deadline, payload) }
+            if let payload = ticket.take() { forward(deadline: deadline, payload) }
         }
     }
 
@@ -122,7 +121,7 @@ extension SchedulerCore {
         }
     }
 
-    /// Continues a payload that was handed over, when its deadline has passed.
+    /// Continues a payload that was forwarded, when its deadline has passed.
     private static func goOn(_ payload: TimerService.Payload) {
         switch payload {
         case .job(let job, _): globalConcurrentExecutor.enqueue(job)

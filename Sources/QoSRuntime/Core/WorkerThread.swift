@@ -32,7 +32,7 @@ final class WorkerThread {
     }
 
     /// Whether the thread has ended, or is about to.
-    var hasLeft: Bool { worker.value.hasLeft.load(ordering: .acquiring) }
+    var hasLeft: Bool { worker.value.hasLeft }
 
     /// Waits for the thread's end, which must be near.
     func join() throws(KernelError) {

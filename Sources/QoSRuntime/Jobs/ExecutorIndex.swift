@@ -37,3 +37,35 @@ enum ExecutorIndex {
         Int(behavior?.rawValue ?? 0) * perBehavior + (qosClass?.rank ?? QoSClass.allCases.count)
     }
 }
+
+extension QoSClass {
+    /// Makes the class at which a job is queued: that of its priority (rule C4); default for a job without one (rule
+    /// C2).
+    @inline(__always)
+    init(_ priority: JobPriority) {
+        self = QoSClass(rawPriority: priority.rawValue) ?? .default
+    }
+}
+
+extension QoSClass {
+    /// Makes the class of a pool's rank, 0…4.
+    @inline(__always)
+    init(atRank rank: Int) {
+        assert((0..<QoSClass.allCases.count).contains(rank), "no pool has rank \(rank)")
+        self = QoSClass(rank: rank) ?? .default
+    }
+}
+
+/// The receiver of a job: the part of an executor that timers, and questions about the calling task, need to know.
+// SAFETY: none of its state changes.
+class JobReceiver: @unchecked Sendable {
+    /// The class of an executor for one class; `nil` for one that follows each job's priority.
+    final let qosClass: QoSClass?
+
+    init(qosClass: QoSClass?) {
+        self.qosClass = qosClass
+    }
+
+    /// Queues a job. A subclass overrides it: else the job would be lost.
+    func enqueue(_ job: UnownedJob) { preconditionFailure("an executor queues its jobs itself") }
+}

@@ -177,8 +177,8 @@ extension JobNode {
         /// The bits of ``order``.
         private static let orders: UInt16 = 0x1F00
 
-        /// The position of the node among those of its class. 0 for nearly all; 1…7 before these, by this number; 17…31
-        /// behind them, by the number less 16.
+        /// The position of the node among those of its class: 0 for nearly all. A node of 1…7 goes before these, a node
+        /// of 17…31 behind them.
         @inline(__always)
         var order: Int { Int(rawValue >> 8 & 0x1F) }
 

@@ -38,8 +38,8 @@ struct LevelScope: Sendable {
         given = (QoSLevel(qosClass), qosClass)
     }
 
-    /// Whether a scope, an operation or a captured context gives the calling code a level. Tasks made here would inherit
-    /// it.
+    /// Whether a scope, an operation or a captured context gives the calling code a level. Tasks made here would
+    /// inherit it.
     static var levelSurroundsCaller: Bool { current?.given != nil || WorkScope.task != nil }
 
     /// Runs a body in a task that was made for a class, with the level of that class. What surrounded the task's

@@ -27,11 +27,22 @@ extension LockError: CustomStringConvertible {
 extension LockWaiter {
     /// Reports a wait for a lock that could never end, and returns its error.
     func refusedLock(by cycle: LockRegistry.Cycle) -> LockError {
-        let error: LockError =
-            cycle.isReentrant
-            ? .reentrant(lock: lockName, holder: name ?? party.name)
-            : .deadlock(lock: lockName, waits: descriptions(of: cycle))
+        let error = lockError(for: cycle)
         reportDeadlock(cycle, "\(error)")
         return error
+    }
+
+    /// Reports a wait for a lock that cannot be refused, and will never end.
+    func reportEndlessLock(by cycle: LockRegistry.Cycle) {
+        reportDeadlock(
+            cycle,
+            "\(lockError(for: cycle)). QoSMutex.withLock cannot throw, so the thread sleeps for ever: "
+                + "withCheckedLock throws instead, and withLockIfAvailable does not wait")
+    }
+
+    private func lockError(for cycle: LockRegistry.Cycle) -> LockError {
+        cycle.isReentrant
+            ? .reentrant(lock: lockName, holder: name ?? party.name)
+            : .deadlock(lock: lockName, waits: descriptions(of: cycle))
     }
 }

@@ -29,7 +29,8 @@ enum MutexWaiting {
 
     /// Gets the mutex after the compare-and-swap has failed.
     ///
-    /// - Parameter refusesCycle: whether to refuse a wait that could never end. If not, it is reported and never ends.
+    /// - Parameter refusesCycle: whether to refuse a wait that could never end. If not, another wait of the circle is
+    ///   given up; without one that can be, this one is reported and never ends.
     static func lock(
         _ word: UnsafeMutablePointer<Atomic<UInt32>>, own: UInt32, name: String?, refusesCycle: Bool
     ) throws(LockError) {
@@ -41,16 +42,15 @@ enum MutexWaiting {
         let wait = LockWait(thread: own >> 1, lockName: waiter.lockName)
         guard let (place, holder, begun) = unsafe enter(word, own: own, level: level, wait) else { return }
         var effects = begun
-        let resource = unsafe resource(word)
-        let refused = registry.refuse(waiter.party) { _ in
-            !refusesCycle || withdraw(waiter.party, at: place, from: resource)
-        }
-        if let refused {
-            let error = waiter.refusedLock(by: refused)
-            if refusesCycle {
+        if refusesCycle {
+            let resource = unsafe resource(word)
+            let refused = registry.refuse(waiter.party) { _ in withdraw(waiter.party, at: place, from: resource) }
+            if let refused {
                 effects.discard()
-                throw error
+                throw waiter.refusedLock(by: refused)
             }
+        } else {
+            registry.openOthers(waiter.party) { waiter.reportEndlessLock(by: $0) }
         }
         registry.follow(&effects)
         waiter.perform(effects, holder: holder)

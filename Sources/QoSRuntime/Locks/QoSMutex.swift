@@ -1,3 +1,4 @@
+import QoSKernel
 public import Synchronization
 
 // SAFETY: the memory is allocated in `init`, freed in `deinit`, and never replaced; only the thread whose id is in the
@@ -28,25 +29,23 @@ public struct QoSMutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
     ///   - value: the guarded value.
     ///   - name: for reports and errors.
     public init(_ value: consuming sending Value, name: String? = nil) {
-        let alignment = max(MemoryLayout<UInt>.alignment, MemoryLayout<Value>.alignment)
-        let memory = UnsafeMutableRawPointer.allocate(
-            byteCount: alignment + MemoryLayout<Value>.size, alignment: alignment)
-        unsafe word = memory.initializeMemory(as: Atomic<UInt32>.self, to: Atomic(0))
-        unsafe self.value = (memory + alignment).assumingMemoryBound(to: Value.self)
-        unsafe self.value.initialize(to: value)
+        let memory = unsafe LockMemory.make(around: value)
+        unsafe word = memory.word
+        unsafe self.value = memory.value
         self.name = name
     }
 
     deinit {
-        unsafe value.deinitialize(count: 1)
-        unsafe word.deinitialize(count: 1)
-        unsafe UnsafeMutableRawPointer(word).deallocate()
+        unsafe LockMemory.free(word, value)
     }
 
     /// Runs a body with the value. Blocks the thread until no other thread has the mutex.
     ///
-    /// A wait can never end if the thread holds the mutex already, or if the holder waits for the thread. Such a wait
-    /// is reported to the listeners (rule I5), and does not end. ``withCheckedLock(_:)`` throws instead.
+    /// A wait can never end if the thread holds the mutex already, or if the holder waits for the thread. If another
+    /// wait of that circle can throw, such as that of a `sync`, the other one throws, and this one goes on. Otherwise
+    /// the wait is reported to the observer (rule I5), and the thread sleeps forever. Example: the closure of a `sync`
+    /// locks the mutex that the submitter holds. ``withCheckedLock(_:)`` throws instead, and
+    /// ``withLockIfAvailable(_:)`` does not wait.
     @inlinable @inline(__always)
     public borrowing func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result

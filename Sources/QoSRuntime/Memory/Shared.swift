@@ -1,7 +1,7 @@
 /// A reference to a value in memory that threads share and that does not move. It counts nothing.
 ///
-/// The owner of the memory keeps the value for longer than any thread uses the reference. For a worker and its pool that
-/// is the ``PoolGroup``, which every worker's thread and every submitter keeps.
+/// The owner of the memory keeps the value for longer than any thread uses the reference. For a worker and its pool
+/// that is the ``PoolGroup``, which every worker's thread and every submitter keeps.
 ///
 /// Threading: any thread. The value says which of its parts are for which thread; the others are atomic or locked.
 // SAFETY: only `SharedTable`, and the word in which a thread keeps its worker, make references. Their owners keep the

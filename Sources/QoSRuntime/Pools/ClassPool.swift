@@ -139,8 +139,13 @@ struct ClassPool: ~Copyable {
     ///
     /// As in ``submit(_:)``, a thread that adds work reads the flag afterwards.
     func forwardIfClosed() {
-        guard isClosed else { return }
+        if isClosed { forwardAll() }
+    }
+
+    /// Gives all queued work of the pool to the process's default executor, once the scheduler is closed.
+    func forwardAll() {
         group.forward(injection.takeAll())
+        let started = PoolWord(rawValue: word.load(ordering: .sequentiallyConsistent)).started
         for index in 0..<started { group.forward(workers[index].queue.takeAll()) }
     }
 

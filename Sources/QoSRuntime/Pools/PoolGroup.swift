@@ -138,7 +138,7 @@ final class PoolGroup: @unchecked Sendable {
         forward(worker.pool.value.injection.takeAll())
         places.sleeps(rank: worker.qosClass.rank, worker.index)
         worker.value.accountThread()
-        worker.value.hasLeft.store(true, ordering: .releasing)
+        worker.value.change(.ends)
         calls.workerParks()
         workersLeft.wrappingSubtract(1, ordering: .sequentiallyConsistent)
         loop.wake()

@@ -18,21 +18,39 @@ public final class WorkGroup: Sendable {
         var count = 0
         /// The items that have not ended.
         var members: [GroupEntry] = []
-        var threads: [ThreadWait] = []
+        /// The schedulers that have run an item since the group was empty.
+        var schedulers: [SchedulerCore] = []
+        var threads: [SleepingThread] = []
         var tasks: [CheckedContinuation<Void, Never>] = []
         var notifications: [ClosureEntry] = []
 
         /// The effects of an end, to be performed outside of the lock.
         struct Ending {
-            var threads: [ThreadWait] = []
+            var threads: [SleepingThread] = []
             var tasks: [CheckedContinuation<Void, Never>] = []
             var notifications: [ClosureEntry] = []
+            /// Released outside of the lock.
+            var schedulers: [SchedulerCore] = []
 
             func perform() {
                 for entry in notifications { entry.queue.add(entry) }
                 for task in tasks { task.resume() }
-                for thread in threads { thread.parker.unpark() }
+                for thread in threads {
+                    thread.end()
+                    thread.wait.parker.unpark()
+                }
             }
+        }
+
+        /// Adds an item.
+        mutating func entered(_ entry: GroupEntry) {
+            count += 1
+            entry.member = members.count
+            members.append(entry)
+            let scheduler = entry.queue.core
+            guard schedulers.last !== scheduler, !schedulers.contains(where: { $0 === scheduler }) else { return }
+            schedulers.append(scheduler)
+            for index in threads.indices { threads[index].begin(scheduler) }
         }
 
         /// - Returns: `nil` when no work was counted.
@@ -40,8 +58,8 @@ public final class WorkGroup: Sendable {
             guard count > 0 else { return nil }
             count -= 1
             guard count == 0 else { return Ending() }
-            defer { (threads, tasks, notifications) = ([], [], []) }
-            return Ending(threads: threads, tasks: tasks, notifications: notifications)
+            defer { (threads, tasks, notifications, schedulers) = ([], [], [], []) }
+            return Ending(threads: threads, tasks: tasks, notifications: notifications, schedulers: schedulers)
         }
     }
 
@@ -71,11 +89,12 @@ public final class WorkGroup: Sendable {
 
     /// Adds an item. The group knows it until it leaves.
     func enter(_ entry: GroupEntry) {
-        state.withLock { state in
-            state.count += 1
-            entry.member = state.members.count
-            state.members.append(entry)
+        let helpers = state.withLock { state -> [ThreadWait] in
+            state.entered(entry)
+            return state.threads.filter(\.helps).map(\.wait)
         }
+        // Its scheduler may have ended. Then only these threads are sure to run it.
+        if !helpers.isEmpty, entry.queue.core.group.isClosedForAll { for helper in helpers { helper.parker.unpark() } }
     }
 
     /// Removes an item that has ended.
@@ -121,21 +140,48 @@ public final class WorkGroup: Sendable {
 
     /// Blocks the calling thread until all work has ended. In a task use ``waitUntilFinished()``.
     ///
+    /// Once a scheduler has ended, the thread runs the group's items of that scheduler itself, and the items before
+    /// them, if no other thread does.
+    ///
     /// - Throws: ``WorkQueueError/deadlock(waits:)`` when an item of the group runs on the calling thread, or waits for
     ///   it, directly or through others. The search follows the group's items and their waits. It does not see work
     ///   counted by ``enter()``, nor what tasks await.
     @available(*, noasync, message: "use waitUntilFinished() in a task")
     public func blockUntilFinished() throws(WorkQueueError) {
         let thread = ThreadWait()
-        guard parks(thread) else { return }
-        let waiter = LockWaiter(
-            party: .callingThread, name: nil, level: QoS.currentLevel, lockName: awaitedName)
+        guard parks(thread, helps: true) else { return }
         do throws(WorkQueueError) {
-            try waiter.sleep(thread, awaiting: self, refusal: WorkQueueError.deadlock(waits:))
+            try waitHelping(thread)
         } catch {
             // The work may have ended just when the wait was refused.
             if gaveUp(thread) { throw error }
         }
+    }
+
+    private func waitHelping(_ thread: ThreadWait) throws(WorkQueueError) {
+        let waiter = LockWaiter(
+            party: .callingThread, name: nil, level: QoS.currentLevel, lockName: awaitedName)
+        var helped = HelpedQueues(thread)
+        defer { helped.end() }
+        while isKept(thread) {
+            if helpOnce(thread, &helped) { continue }
+            try waiter.sleep(thread, awaiting: self, refusal: WorkQueueError.deadlock(waits:))
+        }
+    }
+
+    /// Runs the items of ended schedulers that no other thread runs.
+    ///
+    /// - Returns: whether there were any.
+    private func helpOnce(_ thread: ThreadWait, _ helped: inout HelpedQueues) -> Bool {
+        let members = state.withLock { state in
+            state.schedulers.contains { $0.group.isClosedForAll } ? state.members : []
+        }
+        var hasHelped = false
+        for member in members where member.queue.core.group.isClosedForAll {
+            helped.begin(member.queue)
+            while isKept(thread), member.queue.help(towards: member, until: { !isKept(thread) }) { hasHelped = true }
+        }
+        return hasHelped
     }
 
     /// Blocks the calling thread until all work has ended or the time is up.
@@ -146,24 +192,59 @@ public final class WorkGroup: Sendable {
     public func blockUntilFinished(within timeout: Duration) -> Bool {
         let deadline = MonotonicClock.nanoseconds().addingSaturating(timeout.clampedNanoseconds)
         let thread = ThreadWait()
-        guard parks(thread) else { return true }
+        guard parks(thread, helps: false) else { return true }
         return thread.parker.park(untilNanoseconds: deadline) || !gaveUp(thread)
     }
 
+    /// Keeps a thread until all work has ended.
+    ///
+    /// - Parameter helps: whether the end of a scheduler wakes the thread, so that it runs the scheduler's items.
     /// - Returns: `false` when all work has ended. The thread is then not kept.
-    private func parks(_ thread: ThreadWait) -> Bool {
+    private func parks(_ thread: ThreadWait, helps: Bool) -> Bool {
         state.withLock { state in
-            if state.count > 0 { state.threads.append(thread) }
-            return state.count > 0
+            guard state.count > 0 else { return false }
+            var sleeping = SleepingThread(wait: thread, helps: helps)
+            for scheduler in state.schedulers { sleeping.begin(scheduler) }
+            state.threads.append(sleeping)
+            return true
         }
+    }
+
+    private func isKept(_ thread: ThreadWait) -> Bool {
+        state.withLock { state in state.threads.contains { $0.wait === thread } }
     }
 
     /// - Returns: whether the thread was still kept.
     private func gaveUp(_ thread: ThreadWait) -> Bool {
-        state.withLock { state in
-            let isKept = state.threads.contains { $0 === thread }
-            state.threads.removeAll { $0 === thread }
-            return isKept
+        let kept = state.withLock { state -> SleepingThread? in
+            state.threads.firstIndex { $0.wait === thread }.map { state.threads.remove(at: $0) }
+        }
+        kept?.end()
+        return kept != nil
+    }
+}
+
+extension WorkGroup {
+    /// A thread that waits for the group. The ends of these schedulers wake it.
+    private struct SleepingThread {
+        let wait: ThreadWait
+        let helps: Bool
+        private var schedulers: [SchedulerCore] = []
+
+        init(wait: ThreadWait, helps: Bool) {
+            self.wait = wait
+            self.helps = helps
+        }
+
+        /// Begins to listen to the end of a scheduler, before the thread looks whether it has ended.
+        mutating func begin(_ scheduler: SchedulerCore) {
+            guard helps else { return }
+            scheduler.sleepers.add(wait)
+            schedulers.append(scheduler)
+        }
+
+        func end() {
+            for scheduler in schedulers { scheduler.sleepers.remove(wait) }
         }
     }
 }

@@ -44,11 +44,6 @@ extension QoSScheduler {
         guard place.worker < pool.value.capacity,
             let queued = pool.value.workers[place.worker].queue.remove(node)
         else { return }
-        group.noteMoved(to: qosClass.rank)
-        group.observe(
-            .promotedWaiting(
-                from: QoSClass(atRank: place.rank), to: qosClass, .raised(by: LockParty.callingThread.name)))
-        queued.changesClass()
-        group.pools[qosClass.rank].submit(queued)
+        group.moveRaised(queued, from: place.rank, to: qosClass, .raised(by: LockParty.callingThread.name))
     }
 }

@@ -25,8 +25,8 @@ extension QoSScheduler {
     /// Runs an operation at a class, like ``withQoS(_:operation:)``, and declares its treatment at a
     /// ``shutdown(within:)``.
     ///
-    /// With `.finish` the shutdown waits until the operation has ended, suspended or not, as long as its grace lasts. It
-    /// raises the operation to `userInitiated`. Use this for work that must not be left half done.
+    /// With `.finish` the shutdown waits until the operation has ended, suspended or not, as long as its grace lasts.
+    /// It raises the operation to `userInitiated`. Use this for work that must not be left half done.
     ///
     /// ```swift
     /// try await scheduler.withQoS(.background, onShutdown: .finish) {

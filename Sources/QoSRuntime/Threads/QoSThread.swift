@@ -12,9 +12,9 @@ import Synchronization
 /// let bytes = try await thread.value
 /// ```
 ///
-/// Set the level before the start. After that only the thread itself can change it (``setCurrentLevel(_:)``). The thread
-/// infers nothing. Without a level it reads as unspecified, whatever its creator's level, and gets the kernel effects
-/// of `default`. Unlike a task it inherits no context either.
+/// Set the level before the start. After that only the thread itself can change it (``setCurrentLevel(_:)``). The
+/// thread infers nothing. Without a level it reads as unspecified, whatever its creator's level, and gets the kernel
+/// effects of `default`. Unlike a task it inherits no context either.
 ///
 /// Threading: any thread, unless a method says otherwise. A started thread runs to its end, even without a reference to
 /// the object.

@@ -13,8 +13,8 @@ extension LockRegistry {
     /// later.
     ///
     /// A queue that is resumed, an item whose delay ends, or a new member of a group may close a circle while all its
-    /// threads sleep already. So a wait that lasts looks again after 20 ms, and each time after twice as long: a circle
-    /// is found before it has lasted as long as the wait before it, or 20 ms.
+    /// threads sleep already. So a waiting thread looks again after 20 ms, and each time after twice as long. A circle
+    /// lasts at most 20 ms, or as long as the wait had lasted before it.
     ///
     /// - Parameters:
     ///   - wait: unparked at the end. The call may return before that.
@@ -78,31 +78,66 @@ extension LockRegistry {
     private func openOne(
         _ party: LockParty, _ awaiting: ThreadAwaiting, _ neverEnds: (Cycle) -> Void
     ) throws(Cycle) -> ThreadAwaiting? {
-        var other: ThreadAwaiting?
-        var endless: Cycle?
-        let refused = refuse(party) { circle in
+        switch refuseOne(closedBy: party) {
+        case .own(let circle):
+            _ = end(awaiting, of: party)
+            throw circle
+        case .other(let other): return other
+        case .nobody(let circle):
+            neverEnds(circle)
+            return nil
+        case nil: return nil
+        }
+    }
+
+    /// Opens the circles that the calling thread's wait for a mutex closes, if the wait cannot be refused. Each is
+    /// opened by another thread that waits for something else than a lock.
+    ///
+    /// - Parameter neverEnds: called for a circle on which no wait can be given up.
+    func openOthers(_ party: LockParty, _ neverEnds: (Cycle) -> Void) {
+        while let refusal = refuseOne(closedBy: party) {
+            switch refusal {
+            case .other(let other): other.wait.parker.unpark()
+            case .own(let circle), .nobody(let circle): return neverEnds(circle)
+            }
+        }
+    }
+
+    /// The wait of a circle that is given up.
+    private enum Refusal {
+        /// The one that closes the circle. It has been withdrawn.
+        case own(Cycle)
+        /// That of another thread, which has to be woken.
+        case other(ThreadAwaiting)
+        /// None can be.
+        case nobody(Cycle)
+    }
+
+    /// Gives up one wait of the circle that a thread's wait closes.
+    ///
+    /// - Returns: `nil` if the wait closes none.
+    private func refuseOne(closedBy party: LockParty) -> Refusal? {
+        var refusal: Refusal?
+        _ = refuse(party) { circle in
             let waiters = circle.links.map(\.waiter)
             switch CircleRefusal(of: waiters, closedBy: party, mayGiveUp: { mayGiveUp($0) }) {
             case .closing:
                 // Withdrawn at once, so that no other thread finds the circle.
                 with(party) { $0.record.stopsWaiting() }
+                refusal = .own(circle)
                 return true
             case .other(let found):
-                other = with(found) { entry in
+                let other = with(found) { entry in
                     entry.awaiting?.refusal = circle
                     return entry.awaiting
                 }
+                refusal = other.map { .other($0) }
             case .nobody:
-                endless = circle
+                refusal = .nobody(circle)
             }
             return false
         }
-        if let refused {
-            _ = end(awaiting, of: party)
-            throw refused
-        }
-        if let endless { neverEnds(endless) }
-        return other
+        return refusal
     }
 
     private func mayGiveUp(_ party: LockParty) -> Bool { entry(of: party)?.awaiting?.awaited.mayBeGivenUp ?? false }

@@ -41,10 +41,10 @@ extension AdmissionSimulation {
         }
     }
 
-    /// The longest time for which a class may have no core. The sum is: its wait, the warp of the class in its way, the
-    /// windows of the others, and one job of each worker that runs above it or on its way. For each higher class that
-    /// has left a core meanwhile, its wait counts once more: a claim against that class needs a whole wait without a
-    /// free core.
+    /// The longest time for which a class may have no core. The sum has four parts: its wait, the warp of the class in
+    /// its way, the windows of the others, and one job of each worker above it or in its way. For each higher class
+    /// that has left a core meanwhile, its wait counts once more: a claim against that class needs a whole wait without
+    /// a free core.
     private func longestWait(_ qosClass: QoSClass) -> Int64 {
         var bound = parameters[qosClass].worstCaseWait.schedulerNanoseconds + 2 * world.wakeDelay
         var warp: Int64 = 0

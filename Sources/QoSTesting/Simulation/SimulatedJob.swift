@@ -4,7 +4,8 @@ public import QoSCore
 /// A job of a simulated world: an amount of CPU time of a class, from a time on.
 ///
 /// ```swift
-/// let jobs = SimulatedJob.arrivals(of: .userInteractive, load: 0.5, length: .microseconds(300), for: .seconds(1), seed: 7)
+/// let jobs = SimulatedJob.arrivals(of: .userInteractive, load: 0.5, length: .microseconds(300), for: .seconds(1),
+/// seed: 7)
 /// ```
 public struct SimulatedJob: Sendable, Hashable {
     /// The class that the job is enqueued at.

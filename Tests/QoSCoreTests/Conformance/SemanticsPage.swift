@@ -2,7 +2,7 @@ import Foundation
 
 /// The tables of `Docs/Semantics.md`, as they stand there.
 struct SemanticsPage {
-    /// What is said about one rule.
+    /// The page's facts about one rule.
     struct Row {
         let rule: String
         let meaning: String
@@ -51,7 +51,7 @@ struct SemanticsPage {
         }
     }
 
-    /// What stands between pairs of backticks.
+    /// Returns the texts between pairs of backticks.
     private static func quoted(_ cell: String, of line: String) throws(Malformed) -> [String] {
         let parts = cell.split(separator: "`", omittingEmptySubsequences: false)
         guard parts.count % 2 == 1 else { throw Malformed(line: line, reason: "a backtick without its pair") }

@@ -167,7 +167,7 @@ struct WorkerRaiseTests {
 
     // MARK: All worlds
 
-    /// What a kernel and admission would know of the worker.
+    /// The facts of a worker that the kernel and admission would know.
     struct World: Hashable {
         let own: QoSClass
         var raise = WorkerRaise.none

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Applying effects", .tags(.kernel))
 struct EffectApplierTests {
-    /// What the kernel gives an untouched thread of this process.
+    /// The scheduling of an untouched thread of this process.
     private static let untouched = try? onThread { ThreadState(of: .current) }
     private static let mode = EffectProbe.run().mode
 

@@ -6,7 +6,7 @@ struct ScopeCase: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let files: [String: String]
     let spread: NiceSpread
-    /// What the scope's description has to contain.
+    /// A part of the scope's description.
     let because: String
 
     private static let session = [

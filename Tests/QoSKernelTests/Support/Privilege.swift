@@ -1,7 +1,7 @@
 import Glibc
 import QoSKernel
 
-/// What this process may do, found by trying on a throw-away thread, for traits of tests.
+/// The rights of this process, found by trying on a throw-away thread, for traits of tests.
 enum Privilege {
     /// Whether nice may go below zero, as with CAP_SYS_NICE.
     static let nice: Bool = {

@@ -1,7 +1,7 @@
 import QoSKernel
 import Testing
 
-/// What the kernel shows of a thread in `/proc/self/task/<tid>/stat` (proc_pid_stat(5)).
+/// The kernel's view of a thread in `/proc/self/task/<tid>/stat` (proc_pid_stat(5)).
 struct ProcStat {
     let name: String
     let nice: Int

@@ -1,5 +1,6 @@
 import Glibc
 import QoSKernel
+import QoSKernelTestSupport
 import Synchronization
 import Testing
 
@@ -57,7 +58,7 @@ struct ThreadTests {
         let gate = Gate()
         own.put(
             try Thread(name: "self-join") {
-                gate.wait()
+                gate.blockThread()
                 if let thread = own.take() {
                     do throws(KernelError) {
                         try thread.join()
@@ -68,7 +69,7 @@ struct ThreadTests {
                 finished.open()
             })
         gate.open()
-        finished.wait()
+        finished.blockThread()
         #expect(failure.value?.code == EDEADLK)
         #expect(failure.value?.call == .joinThread)
         #expect(failure.value?.description.contains("detach it") == true)
@@ -80,13 +81,13 @@ struct ThreadTests {
         let finished = Gate()
         do {
             let thread = try Thread(name: "orphan") {
-                gate.wait()
+                gate.blockThread()
                 finished.open()
             }
             if explicitly { thread.detach() }
         }
         gate.open()
-        finished.wait()
+        finished.blockThread()
     }
 
     /// The sizes are beyond the usual default; a smaller request may be met from the C library's cache of stacks.
@@ -102,9 +103,9 @@ struct ThreadTests {
                 address.update { $0 = position }
             }
             known.open()
-            finish.wait()
+            finish.blockThread()
         }
-        known.wait()
+        known.blockThread()
         let below = try address.value - lowerEnd(ofMappingAt: address.value)
         finish.open()
         try thread.join()
@@ -133,7 +134,7 @@ struct ThreadTests {
         #expect(count.value == 500)
     }
 
-    /// Where the mapping begins that an address belongs to (proc_pid_maps(5)).
+    /// Returns the start of the mapping that contains an address (proc_pid_maps(5)).
     private func lowerEnd(ofMappingAt address: UInt) throws -> UInt {
         for line in try KernelFile.read("/proc/self/maps").split(separator: "\n") {
             let ends = line.prefix { $0 != " " }.split(separator: "-").compactMap { UInt($0, radix: 16) }

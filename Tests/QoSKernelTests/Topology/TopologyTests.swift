@@ -9,7 +9,7 @@ struct QuotaCase: Sendable, CustomTestStringConvertible {
     let files: [String: String]
     /// In processors; nil is no limit.
     let limit: Double?
-    /// How many threads fit; nil is as many as there are processors.
+    /// The number of threads that fit; `nil` is as many as there are processors.
     let width: Int?
     var problems: Int = 0
 

@@ -11,7 +11,7 @@ struct DeadlockTests {
 
     private func block(_ queue: QoSOperationQueue) throws { try queue.blockUntilAllFinished() }
 
-    /// How a body waits.
+    /// The way in which a body waits.
     enum Way: CaseIterable {
         case finished, value, blocking
         /// In a child task, and in a child of a child.

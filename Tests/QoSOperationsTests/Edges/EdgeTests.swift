@@ -6,7 +6,7 @@ import QoSRuntimeTestSupport
 import Synchronization
 import Testing
 
-/// Inputs that a user can give and nobody means.
+/// Inputs that a user can give by mistake.
 @Suite("Operations at their edges", .timeLimit(.minutes(2)))
 struct EdgeTests {
     private func withQueue(

@@ -101,9 +101,8 @@ struct CheckpointTests {
             let worker = core.group.pools[0].workers.at(0)
             #expect(Worker.endWaiting(worker))
             _ = core.group.admission.workerUnblocked(rank: 0)
-            worker.value.boost.withLock { _ in
-                worker.value.standing.store(.counted, ordering: .sequentiallyConsistent)
-            }
+            let isCounted = worker.value.boost.withLock { _ in worker.value.change(.leavesCheckpoint) }
+            #expect(isCounted)
             let step = worker.value.jobSteps.load(ordering: .sequentiallyConsistent)
             #expect(core.group.workerBlocked(worker, .detected, step: step))
             isOver.open()
@@ -135,7 +134,7 @@ struct CheckpointTests {
 
     // MARK: Turns
 
-    /// What has a turn that other work may wait for.
+    /// The kind of turn that other work may wait for.
     enum Turn: CaseIterable {
         case actor, actorOnSerialExecutor, serialQueue, targetOfSerialQueue, synchronousItem
     }

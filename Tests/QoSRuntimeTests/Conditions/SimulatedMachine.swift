@@ -7,7 +7,7 @@ import QoSKernel
 final class SimulatedMachine: Sendable {
     private let content = Lock((readings: SystemReadings(), count: 0))
 
-    /// How often the machine was read.
+    /// The number of readings of the machine.
     var readCount: Int { content.withLock { $0.count } }
 
     /// The configuration of a monitor that reads this machine.

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Escalation", .timeLimit(.minutes(2)))
 struct EscalationTests {
-    /// A low task that waits until it is escalated, and says where it ran before and after.
+    /// A low task that waits for an escalation, and tells its places before and after.
     private func lowTask(on executor: any TaskExecutor, waits: Gate) -> Task<[QoSClass?], Never> {
         Task.detached(executorPreference: executor, priority: .background) {
             let escalated = Gate()

@@ -13,10 +13,11 @@ struct ImmortalObjectTests {
         deinit { freed.add() }
     }
 
-    /// Referred to from here: an object that is never freed and that nobody can reach is what LeakSanitizer looks for.
+    /// Refers to the object: LeakSanitizer reports an object that is never freed and cannot be reached.
     private static let immortal = Collected<Plain>()
 
-    /// The word of an object in which its references are counted: the second one (`HeapObject.h` of the Swift toolchain).
+    /// The word of an object in which its references are counted: the second one (`HeapObject.h` of the Swift
+    /// toolchain).
     private func references(to object: Unmanaged<Plain>) -> UInt64 {
         // SAFETY: every object begins with its metadata and this word, and the object is alive.
         unsafe object.toOpaque().load(fromByteOffset: MemoryLayout<UInt>.size, as: UInt64.self)

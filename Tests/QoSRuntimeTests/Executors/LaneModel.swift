@@ -3,7 +3,7 @@
 /// A serial lane, its adders, the pools' queues and the workers, at the granularity of the steps of
 /// `Docs/Protocols/serial-lane.md`. The decisions are those of ``LaneWord``.
 struct LaneModel: ExploredModel {
-    /// Where somebody who adds an item is.
+    /// The next step of a thread that adds an item.
     enum Adder: Hashable {
         case pushes(rank: Int)
         case changesWord(rank: Int)
@@ -11,7 +11,7 @@ struct LaneModel: ExploredModel {
         case done
     }
 
-    /// Where a worker is that an activation has reached.
+    /// The next step of a worker that an activation has reached.
     enum Runner: Hashable {
         case idle
         /// Has taken the activation from its queue and not yet changed the word.
@@ -33,7 +33,7 @@ struct LaneModel: ExploredModel {
         }
     }
 
-    /// How many items a run takes; small, so that handing over because of it is tried.
+    /// The number of items of a run; small, so that the exploration tries the end of a batch.
     static let batch = 2
 
     var word: UInt8 = 0
@@ -43,10 +43,11 @@ struct LaneModel: ExploredModel {
     var arrivals: [Int] = []
     var waiting: [Int] = []
     var ran = 0
-    /// How many activations stand in the queue of each rank.
+    /// The number of activations in the queue of each rank.
     var queued = [Int](repeating: 0, count: 5)
 
-    /// - Parameter looks: how often, at any time, somebody looks at what waits: it owns the lane as one that goes on does.
+    /// - Parameter looks: how often, at any time, somebody looks at what waits: it owns the lane as one that goes on
+    ///   does.
     init(ranks: [Int], runners: Int, looks: Int = 0) {
         adders = ranks.map { .pushes(rank: $0) }
         self.runners =

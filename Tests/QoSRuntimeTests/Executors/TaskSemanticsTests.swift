@@ -3,7 +3,7 @@ import QoSRuntime
 import QoSRuntimeTestSupport
 import Testing
 
-/// What the language promises of tasks, on executors of ours.
+/// The language's promises for tasks, on executors of ours.
 @Suite("Tasks on the pools", .timeLimit(.minutes(2)))
 struct TaskSemanticsTests {
     @TaskLocal private static var label = "none"

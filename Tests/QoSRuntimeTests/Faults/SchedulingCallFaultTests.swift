@@ -23,8 +23,7 @@ struct SchedulingCallFaultTests {
         return configuration
     }
 
-    /// Tasks of all classes, some of which are awaited by higher ones while they run or wait, or come back by a timer; nobody counts on
-    /// how long that takes.
+    /// Runs tasks of all classes: some are awaited by higher ones while they run or wait, or come back by a timer.
     private func load(_ scheduler: QoSScheduler, tasks: Int, seed: UInt64) async -> Int {
         var random = SeededGenerator(seed: seed)
         return await withTaskGroup { group in
@@ -130,7 +129,7 @@ struct SchedulingCallFaultTests {
         isOver.open()
         await running.value
         let pool = scheduler.core.group.pools.at(QoSClass.background.rank)
-        while !pool.value.workers[0].hasLeft.load(ordering: .acquiring) { await Task.yield() }
+        while !pool.value.workers[0].hasLeft { await Task.yield() }
         let expected = ClassEffects(.userInitiated, mode: .privileged, spread: NiceScope.current().spread)
         #expect(try calls.scheduling(of: ids.all[0]) == expected.scheduling)
     }

@@ -24,7 +24,7 @@ private struct Model {
     let registry = LockRegistry()
     var holders: [Int: [Int]] = [:]
     var waits: [Int: (resource: Int, own: LevelCode, sequence: Int)] = [:]
-    /// What stands before something that is no lock, by numbers above all locks: everyone has to get on.
+    /// The queues of the test, by numbers above all locks: every party in front has to get on.
     var turns: [Int: Turn] = [:]
     private var places: [Int: Int] = [:]
     private var sequence = 0
@@ -119,8 +119,8 @@ private struct Model {
         }
     }
 
-    /// Whether a party could never go on if it waited, by going round until nothing changes; `awaited` are the members of turns as
-    /// they were when each wait began.
+    /// Whether a party could never go on if it waited, by going round until nothing changes; `awaited` are the members
+    /// of turns as they were when each wait began.
     func isHopeless(_ party: Int, waitingFor number: Int, _ awaited: [Int: [Int]], parties: Int) -> Bool {
         var goesOn: Set<Int> = []
         while true {
@@ -138,7 +138,7 @@ private struct Model {
         }
     }
 
-    /// - Returns: who has it now.
+    /// - Returns: the party that has it now.
     mutating func givesBack(_ party: Int, _ number: Int) -> Int? {
         let (registry, resource) = (self.registry, self.resource(number))
         var effects = LockEffects()
@@ -178,7 +178,7 @@ private struct Model {
         return levels
     }
 
-    /// Whether a party could never go on if it waited: nobody who runs can be reached.
+    /// Whether a party could never go on if it waited: no running party can be reached.
     func isHopeless(_ party: Int, waitingFor resource: Int) -> Bool {
         var reached: Set<Int> = []
         var pending = holders[resource] ?? []

@@ -21,7 +21,7 @@ final class SharedMutex: Sendable {
         while waiterCount < count { cqosPause() }
     }
 
-    /// How many threads wait for it.
+    /// The number of waiting threads.
     var waiterCount: Int {
         let resource = LockResource.mutex(unsafe UInt(bitPattern: mutex.word))
         return LockRegistry.shared.withSite(of: resource) { $0?.line.count ?? 0 }
@@ -364,7 +364,7 @@ extension ThreadsAndLocks {
     }
 }
 
-/// Counts who is inside.
+/// Counts the threads inside.
 final class Atomic32: Sendable {
     private let count = Atomic<Int32>(0)
 

@@ -31,7 +31,8 @@ struct WaitEventTests {
         try await withScheduler(configuration) { try await body($0, observer) }
     }
 
-    /// Lets a thread `holder` have what `hold` takes, until the observer is told of an item of the class that `wait`s for it.
+    /// Lets a thread `holder` have what `hold` takes, until the observer is told of an item of the class that `wait`s
+    /// for it.
     ///
     /// - Returns: what it is told.
     private func report(

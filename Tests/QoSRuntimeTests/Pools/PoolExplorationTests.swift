@@ -4,8 +4,8 @@ import Testing
 
 @Suite("Wake and park", .tags(.exploration))
 struct PoolExplorationTests {
-    /// A small world: how many workers there may be, how many nodes each adder adds, how many the jobs add, and whether a
-    /// fence stops the class for a while.
+    /// A small world: how many workers there may be, how many nodes each adder adds, how many the jobs add, and whether
+    /// a fence stops the class for a while.
     struct World: Sendable, CustomTestStringConvertible {
         let width: Int
         let adders: [Int]

@@ -1,21 +1,21 @@
 @testable import QoSRuntime
 
-/// A pool, threads that add work from outside, its workers, the loop that starts them and a fence, at the granularity of the
-/// steps of `Docs/Protocols/wake-park.md` and of admission for one class. The decisions about workers are those of
-/// ``PoolWord``.
+/// A pool, threads that add work from outside, its workers, the loop that starts them and a fence, at the granularity
+/// of the steps of `Docs/Protocols/wake-park.md` and of admission for one class. The decisions about workers are those
+/// of ``PoolWord``.
 ///
-/// A search may end at any time: how long it lasts is no part of the protocol. A job may run for ever. What the loop does
-/// when it looks for raised tasks is left out, although it would find work that was left lying: it does not look at the
-/// highest class.
+/// A search may end at any time: how long it lasts is no part of the protocol. A job may run for ever. What the loop
+/// does when it looks for raised tasks is left out, although it would find work that was left lying: it does not look
+/// at the highest class.
 struct PoolModel: ExploredModel {
-    /// Where a thread that adds nodes from outside is.
+    /// The next step of a thread that adds nodes from outside.
     enum Adder: Hashable {
         case pushes(left: Int)
         case wakes(Waking, left: Int)
         case done
     }
 
-    /// Where somebody is who asks for one more worker.
+    /// The next step of a thread that asks for one more worker.
     enum Waking: Hashable {
         case looks
         case asksAdmission
@@ -24,7 +24,7 @@ struct PoolModel: ExploredModel {
         case looksForWork(at: Int)
     }
 
-    /// Where the thread is that stops the class for a while.
+    /// The next step of the thread that stops the class for a while.
     enum Fence: Hashable {
         case raises
         case lifts
@@ -32,7 +32,7 @@ struct PoolModel: ExploredModel {
         case done
     }
 
-    /// Where a worker is. `searching`: whether it is counted as such.
+    /// The next step of a worker. `searching`: whether it is counted as such.
     indirect enum Worker: Hashable {
         case noThread
         /// The loop was asked to create its thread.
@@ -45,7 +45,7 @@ struct PoolModel: ExploredModel {
         case wantsToSearch
         case steals(from: Int)
         case looksAtInjectedAgain
-        /// Holds what it took from another, without the node that it runs itself.
+        /// Holds nodes of another worker, without the node that it runs itself.
         case holdsStolen(Int)
         case stopsSearching
         case wasLastSearcher(looksAt: Int)
@@ -60,12 +60,12 @@ struct PoolModel: ExploredModel {
         case wakes(Waking, then: Worker)
     }
 
-    /// What can be left out, to see that the exploration notices.
+    /// The steps that can be left out, to see that the exploration notices.
     struct Omissions: OptionSet, Hashable {
         let rawValue: Int
-        /// A worker that is not searching and took a batch wakes nobody for it.
+        /// A worker that is not searching and took a batch wakes no other for it.
         static let sharing = Omissions(rawValue: 1)
-        /// Who gives an admission back does not look for work.
+        /// A thread that gives an admission back does not look for work.
         static let lookAfterGivingBack = Omissions(rawValue: 2)
         /// A worker that parks does not look once more.
         static let lookAfterParking = Omissions(rawValue: 4)
@@ -88,9 +88,9 @@ struct PoolModel: ExploredModel {
     var tokens: [Bool]
     var injected = 0
     var own: [Int]
-    /// How many more nodes the jobs may add themselves.
+    /// The number of nodes that the jobs may still add themselves.
     var spawns: Int
-    /// How often jobs may come to a checkpoint, and how often one that waits there may be promoted.
+    /// The number of checkpoints that jobs may come to, and of promotions of a job that waits at one.
     var checkpoints: Int
     var promotions: Int
     /// Which workers wait at a checkpoint and have not been told to go on.
@@ -119,8 +119,8 @@ struct PoolModel: ExploredModel {
 
     // MARK: What must never be
 
-    /// Work is queued and some worker could take it, but nobody is about to do anything: all that moves are jobs, which
-    /// may take for ever.
+    /// Work is queued, some worker could take it, and no thread is about to act: only jobs move, and they may take for
+    /// ever.
     var violation: String? {
         if admission.hasUnderflowed { return "a worker left that was not admitted" }
         guard protocolSteps.isEmpty else { return nil }
@@ -283,7 +283,8 @@ struct PoolModel: ExploredModel {
         return result
     }
 
-    /// What a look at one source tells: the own queues by index, then the injection queue and the checkpoints.
+    /// Returns the result of a look at one source: the own queues by index, then the injection queue and the
+    /// checkpoints.
     func hasWork(at source: Int) -> Bool {
         source < width ? own[source] > 0 : injected > 0 || isWaitingWork
     }

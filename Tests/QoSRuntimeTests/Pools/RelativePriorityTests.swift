@@ -9,7 +9,7 @@ import Testing
 struct RelativePriorityTests {
     private static let lowerings = [3, 0, 15, 1, 3, 7, 0, 2, 15, 1]
 
-    /// What goes first: the smaller lowering, equal ones as they came.
+    /// The order of the nodes: the smaller lowering first, equal ones as they came.
     private static let expected = lowerings.enumerated().sorted { ($0.element, $0.offset) < ($1.element, $1.offset) }
         .map(\.offset)
 

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Signals and the end of the process", .tags(.process), .timeLimit(.minutes(2)))
 struct QoSProcessSignalTests {
-    /// Starts a program, and comes back when it says that it is ready for signals.
+    /// Starts a program, and returns when the program is ready for signals.
     private func ready(_ arguments: String...) async throws -> DriverProcess {
         let process =
             arguments.count > 1 ? try DriverProcess(arguments[0], arguments[1]) : try DriverProcess(arguments[0])

@@ -30,7 +30,8 @@ struct PromotionTests {
         return (task, gate)
     }
 
-    /// Keeps the loop busy until the gate is opened. The highest worker has its thread by then, which the loop has to start.
+    /// Keeps the loop busy until the gate is opened. The highest worker has its thread by then, which the loop has to
+    /// start.
     private func holdLoop(_ scheduler: QoSScheduler) async throws -> Gate {
         await Task(executorPreference: scheduler.executor, priority: .userInitiated) {}.value
         let (stopped, gate) = (Gate(), Gate())

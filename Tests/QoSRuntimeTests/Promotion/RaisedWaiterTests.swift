@@ -4,8 +4,8 @@ import Testing
 
 @testable import QoSRuntime
 
-/// A task is raised just as it begins to wait: before its level is looked at, or before the handler of raises is in place. Either
-/// way what it waits for has to follow; where it does not, the test does not end.
+/// A task is raised just as it begins to wait: before its level is looked at, or before the handler of raises is in
+/// place. Either way what it waits for has to follow; where it does not, the test does not end.
 @Suite("A raise at the beginning of a wait", .timeLimit(.minutes(5)), .tags(.stress))
 struct RaisedWaiterTests {
     private static let rounds = 300

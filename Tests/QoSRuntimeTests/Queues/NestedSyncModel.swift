@@ -1,10 +1,11 @@
 import QoSCore
 
-/// Threads that each hold the turn of a serial queue and submit synchronously to one another's, closure within closure, in every
-/// interleaving: thread 0 holds queue 0; the closure of thread i's submission runs on thread i + 1, and the last one submits to queue 0.
+/// Threads that each hold the turn of a serial queue and submit synchronously to one another's, closure within closure,
+/// in every interleaving: thread 0 holds queue 0; the closure of thread i's submission runs on thread i + 1, and the
+/// last one submits to queue 0.
 ///
-/// What can come between a thread's adding its closure and its falling asleep is the question: another thread may have begun the
-/// closure by then, so that it cannot be taken back.
+/// What can come between a thread's adding its closure and its falling asleep is the question: another thread may have
+/// begun the closure by then, so that it cannot be taken back.
 struct NestedSyncModel: ExploredModel {
     private enum Step {
         /// Runs nothing yet.
@@ -57,7 +58,8 @@ struct NestedSyncModel: ExploredModel {
         threads[index] == .submits ? changed { $0.threads[index] = .looks } : nil
     }
 
-    /// A closure that stands in a queue of its own begins on the next thread. That of the last stands in queue 0, which thread 0 has.
+    /// A closure that stands in a queue of its own begins on the next thread. That of the last stands in queue 0, which
+    /// thread 0 has.
     private func beginning(_ index: Int) -> NestedSyncModel? {
         let isSubmitted = threads[index] == .looks || threads[index] == .sleeps || threads[index] == .isRefused
         guard isSubmitted, !hasBegun[index], index + 1 < threads.count else { return nil }

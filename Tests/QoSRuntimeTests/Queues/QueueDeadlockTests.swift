@@ -1,4 +1,5 @@
 import CQoSShims
+import Glibc
 import QoSCore
 import QoSKernel
 import QoSRuntimeTestSupport
@@ -111,6 +112,58 @@ struct QueueDeadlockTests {
                 let error = ring.errors.all.first ?? ""
                 #expect(error.contains("queue 'queue'") && error.contains("mutex 'table'"), "\(error)")
             }
+        }
+    }
+
+    @Test("I5 over a mutex whose lock cannot be refused: the submission on the circle is, whichever comes last")
+    func mutexThatCannotBeRefused() async throws {
+        try await withScheduler { scheduler in
+            for _ in 0..<20 {
+                let queue = scheduler.makeQueue("queue")
+                let lock = SharedMutex(name: "table")
+                let ring = Ring(2)
+                try runAll([
+                    { try? queue.sync { ring.ask { lock.mutex.withLock { $0 += 1 } } } },
+                    { lock.mutex.withLock { _ in ring.ask { try queue.sync {} } } },
+                ])
+                #expect(ring.errors.all.count == 1)
+                #expect(ring.passed.value == 1)
+                let error = ring.errors.all.first ?? ""
+                #expect(error.contains("queue 'queue'") && error.contains("mutex 'table'"), "\(error)")
+            }
+        }
+    }
+
+    @Test("I5 a lock that cannot be refused comes last: the sleeping submission throws, and one report is made")
+    func unrefusableComesLast() async throws {
+        let reports = Collected<InversionReport>()
+        let listening = InversionDetection.listen { reports.append($0) }
+        defer { InversionDetection.stop(listening) }
+        try await withScheduler { scheduler in
+            let queue = scheduler.makeQueue("queue")
+            let lock = SharedMutex(name: "unrefusable")
+            let (inTurn, ids, errors, passed) = (Gate(), Collected<UInt32>(), Collected<String>(), Tally())
+            try runAll([
+                {
+                    try? queue.sync {
+                        inTurn.open()
+                        while !ids.all.contains(where: { LockRegistry.shared.isWaiting(.thread($0)) }) { sched_yield() }
+                        lock.mutex.withLock { _ in _ = passed.add() }
+                    }
+                },
+                {
+                    inTurn.blockThread()
+                    lock.mutex.withLock { _ in
+                        ids.append(cqos_own_id())
+                        do { try queue.sync {} } catch { errors.append("\(error)") }
+                    }
+                },
+            ])
+            #expect(errors.all.count == 1)
+            #expect(errors.all.first?.contains("mutex 'unrefusable'") == true)
+            #expect(passed.value == 1)
+            let told = reports.all.filter { $0.kind == .deadlock && $0.explanation.contains("'unrefusable'") }
+            #expect(told.count == 1)
         }
     }
 

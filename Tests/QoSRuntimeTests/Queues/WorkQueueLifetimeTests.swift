@@ -82,7 +82,8 @@ struct WorkQueueLifetimeTests {
             let refused = Tally()
             let (first, all) = (Gate(), Gate())
             held.async {
-                // The only worker of the class is here: these two wait for a thread, the first of them for this queue too.
+                // The only worker of the class is here: these two wait for a thread, the first of them for this queue
+                // too.
                 shared.async {
                     do { try held.sync {} } catch { refused.add() }
                     all.open()

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Work queues under stress", .tags(.stress), .timeLimit(.minutes(5)))
 struct WorkQueueStressTests {
-    /// What must hold whatever happens to a world of queues.
+    /// The invariants of a world of queues.
     private final class World: Sendable {
         let queues: [WorkQueue]
         let isSerial: [Bool]

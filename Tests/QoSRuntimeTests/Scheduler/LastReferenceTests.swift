@@ -5,7 +5,7 @@ import Testing
 
 @testable import QoSRuntime
 
-/// What is used after it was given up is seen by AddressSanitizer; without it these tests see work that is lost.
+/// AddressSanitizer sees a use after the last reference; a plain run sees lost work.
 @Suite("The last reference to what runs a job", .timeLimit(.minutes(2)))
 struct LastReferenceTests {
     /// Tasks that wait until threads, several at a time, make them go on.

@@ -5,7 +5,7 @@ import Testing
 
 @testable import QoSRuntime
 
-/// What the threads of some seats are bound to, and what must hold of them.
+/// The bindings of the threads of some seats, and their invariants.
 private final class Bindings: Sendable {
     private let seats: Lock<[Int: Int]>
     let changes = Atomic<Int>(0)
@@ -20,7 +20,7 @@ private final class Bindings: Sendable {
     subscript(seat: Int) -> Int? { seats.withLock { $0[seat] } }
 }
 
-/// What is wrong with a placement in which nothing changes at this moment; `nil` when nothing is.
+/// Returns the fault of a placement in which nothing changes at this moment; `nil` without one.
 private func problem(
     in placement: borrowing Placement, awake: Set<Int>, processors: Set<Int>, seats: Int, _ bindings: Bindings
 ) -> String? {

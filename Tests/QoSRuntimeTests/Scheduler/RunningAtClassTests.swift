@@ -11,7 +11,7 @@ struct RunningAtClassTests {
         let code: Int
     }
 
-    /// What an operation sees of itself at its end.
+    /// An operation's view of itself at its end.
     private struct Sight: Sendable, Equatable {
         let pool: QoSClass?
         let priority: TaskPriority

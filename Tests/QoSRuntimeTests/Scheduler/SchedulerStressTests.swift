@@ -25,7 +25,7 @@ struct SchedulerStressTests {
         func add(_ number: Int) { sum += number }
     }
 
-    /// What one task does, by its number; it counts in both sums.
+    /// Runs one task's work, by its number; it counts in both sums.
     private static func work(_ kind: Int, _ scheduler: QoSScheduler, _ sums: (Sum, PlainSum)) async {
         switch kind {
         case 0:

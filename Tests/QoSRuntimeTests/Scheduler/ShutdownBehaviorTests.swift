@@ -30,8 +30,8 @@ struct ShutdownBehaviorTests {
         while !scheduler.core.group.isEnding { await Task.yield() }
     }
 
-    /// So many jobs of the utility class have begun and ended, taken together: what ran is suspended. (A yield need not suspend: the job that
-    /// resumes may have run on another worker before.)
+    /// So many jobs of the utility class have begun and ended, taken together: what ran is suspended. (A yield need not
+    /// suspend: the job that resumes may have run on another worker before.)
     private func progress(_ steps: UInt64, _ scheduler: QoSScheduler) async {
         while scheduler.core.group.pools[QoSClass.utility.rank].progress < steps { await Task.yield() }
     }

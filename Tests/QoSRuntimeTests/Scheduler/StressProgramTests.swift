@@ -9,7 +9,8 @@ import Testing
         let arguments = ["--rounds", "8", "--seed", "1", "--seconds", "600", "--limit", "60"] + mode
         let ending = try await DriverProcess(program: "QoSStress", arguments).ending()
         #expect(ending.status == 0, "\(ending.output)\(ending.errors)")
-        // Not its first words: on a machine with no time to spare a shutdown may have left a worker behind, and says so.
+        // Not its first words: on a machine with no time to spare a shutdown may have left a worker behind, and says
+        // so.
         #expect(ending.output.contains("rounds 8,"), "\(ending.output)")
     }
 }

@@ -20,8 +20,8 @@ enum CurrentThread {
     /// The kernel's id of it.
     static var id: ThreadID { .current }
 
-    /// The class in whose pool it is a worker; `nil` for a thread that is none. Not by its name, which threads that a worker starts inherit:
-    /// those of the process's default executor, for one.
+    /// The class in whose pool it is a worker; `nil` for a thread that is none. Not by its name, which threads that a
+    /// worker starts inherit: those of the process's default executor, for one.
     static var qosClass: QoSClass? {
         guard let worker = Worker.current else { return nil }
         return worker.qosClass

@@ -4,7 +4,7 @@ import QoSRuntimeTestSupport
 
 /// A program of `QoSProcessTestDriver`, or another one that was built beside the tests, as a process of its own.
 final class DriverProcess: Sendable {
-    /// How a process ended.
+    /// The end of a process.
     struct Ending: Equatable {
         let status: Int32
         let wasKilledBySignal: Bool
@@ -27,7 +27,7 @@ final class DriverProcess: Sendable {
     private let lines: AsyncStream<String>
     private let ended = Gate()
 
-    /// What has been read of its output, line by line.
+    /// The output so far, line by line.
     private let output = Lock("")
 
     /// Starts a scenario of the driver.

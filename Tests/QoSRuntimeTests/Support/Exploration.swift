@@ -1,17 +1,17 @@
 /// A protocol between threads, small enough that every interleaving of its steps can be tried.
 protocol ExploredModel: Hashable {
-    /// What can happen next, each with a name; nothing at an end.
+    /// The possible next steps, each with a name; none at an end.
     var steps: [(name: String, next: Self)] { get }
 
-    /// What must not be and is; `nil` when all is well.
+    /// The broken invariant; `nil` when all hold.
     var violation: String? { get }
 }
 
-/// What trying every interleaving came to.
+/// The result of trying every interleaving.
 struct Exploration {
-    /// How many different states there are.
+    /// The number of different states.
     let states: Int
-    /// How many of them are ends.
+    /// The number of ends.
     let ends: Int
     /// The first violation and the shortest way to it.
     let violation: String?

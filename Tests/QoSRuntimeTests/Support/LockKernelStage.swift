@@ -25,7 +25,8 @@ struct LockKernelStage {
         try calls.nice(of: ThreadID(rawValue: Int32(id)))
     }
 
-    /// The nice value that a thread of a class has here: it depends on whether the test process has its group to itself.
+    /// The nice value that a thread of a class has here: it depends on whether the test process has its group to
+    /// itself.
     static func nice(_ qosClass: QoSClass) -> Int {
         ClassEffects(qosClass, mode: .privileged, spread: NiceScope.current().spread).scheduling.nice
     }

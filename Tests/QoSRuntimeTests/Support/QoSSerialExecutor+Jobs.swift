@@ -3,7 +3,7 @@ import QoSRuntime
 import QoSRuntimeTestSupport
 
 extension QoSSerialExecutor {
-    /// Adds a job of a class that runs a body; when this returns, it is in the queue.
+    /// Adds a job of a class that runs a body; the job is in the queue afterwards.
     func add(_ qosClass: QoSClass, _ body: @escaping @Sendable () -> Void) {
         enqueue(_swift_createJobForTestingOnly(priority: qosClass.taskPriority, body))
     }

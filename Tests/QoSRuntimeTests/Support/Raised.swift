@@ -2,7 +2,7 @@ import _Concurrency
 
 /// Waits until the calling task has a priority at least; the suite's time limit ends it if that never comes.
 ///
-/// Who waits is counted before it raises, so a test that sees a waiter does not know yet that the raise is done.
+/// A waiter is counted before it raises. A test that sees the waiter does not yet know about the raise.
 func raised(to priority: TaskPriority) async {
     while Task.currentPriority < priority { await Task.yield() }
 }

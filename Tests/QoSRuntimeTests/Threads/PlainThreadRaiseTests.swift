@@ -23,7 +23,7 @@ extension ThreadsAndLocks {
             LockRegistry.shared.raises.isEmpty
         }
 
-        /// A thread of a level that runs a queue's turn until a gate opens; it notes its nice value in the turn and after it.
+        /// A thread of a level that runs a queue's turn until a gate opens, with its nice values in the turn and after.
         private func turn(
             of queue: WorkQueue, level: QoSLevel?, _ stage: LockKernelStage, nice: Collected<Int>, until goOn: Gate,
             _ within: @escaping @Sendable () throws -> Void = {}

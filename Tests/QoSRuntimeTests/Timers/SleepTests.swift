@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Sleeping on the pools", .timeLimit(.minutes(2)))
 struct SleepTests {
-    /// A clock of somebody's own, in the library's units.
+    /// A clock of a user, in the library's units.
     private struct Shifted: Clock {
         struct Instant: InstantProtocol {
             var inner: ContinuousClock.Instant

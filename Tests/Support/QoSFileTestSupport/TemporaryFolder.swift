@@ -24,9 +24,9 @@ package final class TemporaryFolder: Sendable {
     /// The absolute path of an entry.
     package subscript(_ name: String) -> String { "\(path)/\(name)" }
 
-    /// Creates a file, with the folders above it, or changes it where it is.
+    /// Creates or changes a file, with the folders above it.
     ///
-    /// - Parameter isReplaced: who reads the file meanwhile sees either all of the old text or all of the new one.
+    /// - Parameter isReplaced: whether a reader of the file sees either all of the old text or all of the new one.
     package func write(_ name: String, _ text: String = "", isReplaced: Bool = false) throws {
         let file = URL(fileURLWithPath: self[name])
         try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)

@@ -11,7 +11,7 @@ package final class FaultInjectingSchedulingCalls: SchedulingCalls {
 
     private struct Fault {
         let code: Int32
-        /// How often it still strikes; `nil` is for ever.
+        /// The number of failures to come; `nil` is for ever.
         var remaining: Int?
     }
 
@@ -50,12 +50,12 @@ package final class FaultInjectingSchedulingCalls: SchedulingCalls {
         }
     }
 
-    /// How often a call was made, failed ones included.
+    /// Returns the number of calls of a kind, failed ones included.
     package func count(of call: KernelCall) -> Int {
         script.withLock { $0.counts[call, default: 0] }
     }
 
-    /// How many calls were made altogether, failed ones included.
+    /// The number of all calls, failed ones included.
     package var total: Int {
         script.withLock { $0.counts.values.reduce(0, +) }
     }

@@ -6,7 +6,7 @@ package import QoSKernel
 /// Threads are real, what is set on them is only remembered; a thread begins with what its creator had, as in the
 /// kernel. Any thread may call it. Names and processors are the kernel's own.
 package final class SimulatedSchedulingCalls: SchedulingCalls {
-    /// What the simulated process may do.
+    /// The rights of the simulated process.
     package enum Rights: Sendable, Hashable {
         /// CAP_SYS_NICE.
         case all
@@ -92,7 +92,7 @@ extension SimulatedSchedulingCalls {
         }
     }
 
-    /// What was set or inherited.
+    /// Returns the scheduling that was set or inherited.
     package func scheduling(of thread: ThreadID) throws(KernelError) -> Scheduling {
         entry(of: thread).scheduling
     }
@@ -108,7 +108,7 @@ extension SimulatedSchedulingCalls {
         }
     }
 
-    /// What was set or inherited.
+    /// Returns the nice value that was set or inherited.
     package func nice(of thread: ThreadID) throws(KernelError) -> Int {
         entry(of: thread).scheduling.nice
     }
@@ -124,7 +124,7 @@ extension SimulatedSchedulingCalls {
         }
     }
 
-    /// What was set or inherited.
+    /// Returns the I/O priority that was set or inherited.
     package func ioPriority(of thread: ThreadID) throws(KernelError) -> IOPriority {
         entry(of: thread).ioPriority
     }

@@ -1,7 +1,8 @@
 import Dispatch
 import QoSKernel
 
-/// A value that one thread hands to another, which blocks until then; no scheduler knows of the wait, so nobody is raised by it.
+/// A value that one thread hands to another, which blocks until then; no scheduler knows of the wait, so it raises no
+/// thread.
 final class Handed<Value: Sendable>: Sendable {
     private struct NeverCame: Error {}
 

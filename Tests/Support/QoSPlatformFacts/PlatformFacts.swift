@@ -1,6 +1,7 @@
 import QoSRuntime
 
-/// Runs the same scenarios on Foundation and Dispatch, and on ours, and prints what each did: one row of a table for each.
+/// Runs the same scenarios on Foundation and Dispatch, and on ours, and prints what each did: one row of a table for
+/// each.
 ///
 /// Nothing is timed: a row says at which level something ran, on which kind of thread, or what was refused.
 @main

@@ -2,7 +2,7 @@ import QoSRuntime
 
 /// Something that is done on both sides.
 struct Scenario {
-    /// What is done.
+    /// The name of the scenario.
     let name: String
     /// Does it with Dispatch or Foundation, and says what happened.
     let platform: () throws -> String
@@ -13,7 +13,7 @@ struct Scenario {
         (self.name, self.platform, self.ours) = (name, platform, ours)
     }
 
-    /// What each side did, as a row of a table.
+    /// The results of both sides, as a row of a table.
     var row: String { "| \(name) | \(Self.told(platform)) | \(Self.told(ours)) |" }
 
     private static func told(_ body: () throws -> String) -> String {

@@ -1,6 +1,6 @@
 import QoSKernel
 
-/// How the kernel schedules a thread: `nice 10`, `BATCH nice 10`, `IDLE`.
+/// The kernel's scheduling of a thread: `nice 10`, `BATCH nice 10`, `IDLE`. `nice 10`, `BATCH nice 10`, `IDLE`.
 struct ThreadFacts: Sendable, CustomStringConvertible {
     let description: String
 

@@ -3,7 +3,7 @@ import QoSRuntime
 
 /// Programs on the process-wide runtime, for tests that look at a process from outside: one for each scenario.
 ///
-/// What a program finds out it prints as lines `name=value`; the test reads them and the exit status.
+/// A program prints its findings as lines `name=value`; the test reads them and the exit status.
 @main
 struct Driver {
     static func main() {

@@ -13,7 +13,8 @@ private actor SharedActor {
 }
 
 extension Scenario {
-    /// An actor's turn waits behind background work that keeps the one worker of its class, and a request calls the actor.
+    /// An actor's turn waits behind background work that keeps the one worker of its class, and a request calls the
+    /// actor.
     func busyActor() async {
         let (busy, isOver) = (Gate(), Gate())
         let hog = Task.detached(priority: .background) {

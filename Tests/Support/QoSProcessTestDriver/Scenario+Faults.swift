@@ -67,8 +67,8 @@ extension Scenario {
         Driver.say("nested", try await Self.nestedScheduler())
     }
 
-    /// A scheduler of its own follows the affinity of the process while every class works: its width, and what its highest workers are
-    /// bound to.
+    /// A scheduler of its own follows the affinity of the process while every class works: its width, and what its
+    /// highest workers are bound to.
     func widthFollows() async throws {
         let calls = LinuxSchedulingCalls()
         let all = try calls.affinity(of: .current)
@@ -162,7 +162,8 @@ extension Scenario {
         return try await scheduler.shutdown().isClean && value == 7
     }
 
-    /// Sets the mask of each thread of the process, as `taskset -ap` does, those of loops last: what they bind then stays bound.
+    /// Sets the mask of each thread of the process, as `taskset -ap` does, those of loops last: what they bind then
+    /// stays bound.
     private static func setAffinityOfAllThreads(_ processors: CPUSet) async {
         var threads = threadIDs()
         _ = threads.partition { name(of: $0) == "qos-loop" }
@@ -186,6 +187,6 @@ extension Scenario {
         return found
     }
 
-    /// Blocks a thread of the default executor: what nobody should do, and libraries do.
+    /// Blocks a thread of the default executor: a mistake of libraries.
     private static func block(_ semaphore: DispatchSemaphore) { semaphore.wait() }
 }

@@ -2,7 +2,7 @@ import Glibc
 import QoSCore
 import QoSRuntime
 
-/// What a program does.
+/// The course of a program.
 enum Scenario: String, CaseIterable {
     case mainActor = "main-actor"
     case bodyOnMainActor = "body-on-main-actor"
@@ -60,7 +60,7 @@ enum Scenario: String, CaseIterable {
     /// Ends with the task that is started before the runtime; awaiting the task itself would raise it.
     static let earlyTaskEnded = AsyncStream.makeStream(of: Never.self)
 
-    /// What comes before the runtime.
+    /// Runs the part before the runtime.
     ///
     /// - Returns: an exit status if the program ends without it.
     func withoutRuntime() -> Int32? {

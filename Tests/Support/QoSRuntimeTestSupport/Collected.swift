@@ -1,13 +1,13 @@
 internal import QoSKernel
 
-/// What many threads report, in the order in which they do.
+/// The reports of many threads, in their order.
 package final class Collected<Element: Sendable>: Sendable {
     private let elements = Lock<[Element]>([])
 
     /// Nothing yet.
     package init() {}
 
-    /// What has been reported so far.
+    /// All reports so far.
     package var all: [Element] { elements.withLock { $0 } }
 
     /// Adds a report. Any thread.

@@ -4,9 +4,10 @@ internal import QoSKernel
 internal import QoSKernelTestSupport
 package import QoSRuntime
 
-/// The whole suite once more as a process sees it that may schedule nothing: with `QOS_TEST_SCHEDULING_CALLS=denied` (each
-/// call fails with EPERM but for those that make and name threads) or `=none` (no privilege, simulated) every scheduler of
-/// ``withScheduler(_:fileID:filePath:line:column:_:)`` that names no calls of its own applies kernel effects through such calls.
+/// The whole suite once more as a process sees it that may schedule nothing: with `QOS_TEST_SCHEDULING_CALLS=denied`
+/// (each call fails with EPERM but for those that make and name threads) or `=none` (no privilege, simulated) every
+/// scheduler of ``withScheduler(_:fileID:filePath:line:column:_:)`` that names no calls of its own applies kernel
+/// effects through such calls.
 package enum DeniedCalls {
     /// A configuration with the calls that the environment asks for; unchanged where it asks for none.
     package static func applied(to configuration: QoSScheduler.Configuration) -> QoSScheduler.Configuration {

@@ -1,19 +1,20 @@
-/// A state in which a task of a low class can stand in a queue, while other work keeps the worker of that class (rule I4).
+/// A state in which a task of a low class can stand in a queue, while other work keeps the worker of that class (rule
+/// I4).
 package enum WaitingState: String, CaseIterable, Sendable {
     case notBegun, yielded, slept, continued, streamed, groupChild, asyncLet, defaultActor, serialExecutor
 }
 
-/// What a test of waiting states runs on: the process-wide executors, a preference, or virtual time.
+/// The executor of a test of waiting states: the process-wide executors, a preference, or virtual time.
 package struct WaitingStage: Sendable {
     /// The executors that the low and the high task prefer; `nil` for the process's.
     let low: (any TaskExecutor)?
     let high: (any TaskExecutor)?
     let serial: any SerialExecutor
 
-    /// What keeps the low class's only worker.
+    /// Keeps the low class's only worker.
     let hog: @Sendable () async -> Void
 
-    /// Where, or when, the calling code runs.
+    /// Returns the place, or the time, at which the calling code runs.
     let report: @Sendable () -> String
 
     package init(
@@ -24,8 +25,8 @@ package struct WaitingStage: Sendable {
         (self.hog, self.report) = (hog, report)
     }
 
-    /// Keeps the worker from now on, or as soon as it comes to it. Started before a task's child and after it, one of both goes before the
-    /// child, whether the queue lets the latest job go first or not.
+    /// Keeps the worker from now on, or as soon as it comes to it. Started before a task's child and after it, one of
+    /// both goes before the child, whether the queue lets the latest job go first or not.
     func startHog() {
         Task.detached(executorPreference: low, priority: .background) { [hog] in await hog() }
     }
@@ -45,7 +46,8 @@ package struct WaitingTask: Sendable {
 }
 
 extension WaitingState {
-    /// Starts a task of the low class. Once the hog runs and ``WaitingTask/resume`` was called, it comes into the state and stays there.
+    /// Starts a task of the low class. Once the hog runs and ``WaitingTask/resume`` was called, it comes into the state
+    /// and stays there.
     package func start(on stage: WaitingStage) -> WaitingTask {
         switch self {
         case .notBegun:

@@ -2,7 +2,7 @@ internal import QoSCore
 internal import QoSKernel
 package import QoSRuntime
 
-/// How something of a higher class shows that it needs a task.
+/// The way in which work of a higher class shows that it needs a task.
 package enum Urgency: String, CaseIterable, Sendable {
     case awaited, raised
 }
@@ -11,8 +11,8 @@ extension WaitingState {
     /// For how long the low class's worker is kept: a task that was not promoted then runs there, and the test fails.
     private static var patience: Duration { .seconds(60) }
 
-    /// Brings a task of the background into this state on a real scheduler with one background worker, and says where it goes on once
-    /// something of userInitiated needs it: the name of the thread.
+    /// Brings a task of the background into this state on a real scheduler with one background worker, and says where
+    /// it goes on once something of userInitiated needs it: the name of the thread.
     package func threadOfPromoted(
         _ urgency: Urgency, on scheduler: QoSScheduler, isProcessWide: Bool
     ) async -> String {

@@ -1,10 +1,10 @@
 package import QoSRuntime
 internal import Testing
 
-/// Makes a scheduler for a test, and sees to it that it ends without leaving anything behind.
+/// Makes a scheduler for a test, and checks that its end leaves nothing behind.
 ///
-/// Without kernel effects if nothing else is said, and with nobody to stand in for jobs that hold their worker: the tests are
-/// about what runs where and when, and starve nobody else. An end that leaves something behind is an issue at the caller's line.
+/// The default has no kernel effects, and no worker stands in for a job that holds its worker. So the tests see places
+/// and times, and starve no other test. An end that leaves something behind is an issue at the caller's line.
 package func withScheduler<Success>(
     _ configuration: QoSScheduler.Configuration = .init(
         processors: 2, appliesKernelEffects: false, detectsBlocking: false),

@@ -1,7 +1,8 @@
 import Glibc
 import QoSKernel
 
-/// A plain thread that does things later. It undoes what moves have done, so that no move depends on what is tested for that.
+/// A plain thread that does things later. It takes back the changes of moves, so no move depends on
+/// another one for that.
 final class Assistant: Sendable {
     private struct Errand {
         let time: UInt64

@@ -8,11 +8,11 @@ final class Ledger: Sendable {
     }
 
     private let entries = Dictionary(uniqueKeysWithValues: Move.allCases.map { ($0, Entry()) })
-    /// What was refused with an error, as deadlocks are; counted as ended.
+    /// The number of submissions refused with an error, as deadlocks are; counted as ended.
     let refused = Atomic(0)
     /// The first violation; the program ends by it.
     private let isBroken = Atomic(false)
-    /// How many tokens exist: all that was submitted has to be released at the end of a round.
+    /// The number of live tokens: all submitted work has to be released at the end of a round.
     let live = Atomic(0)
 
     /// Something begins: the token has to be finished once.
@@ -33,10 +33,10 @@ final class Ledger: Sendable {
     /// Whether something was lost or ended twice.
     var hasViolation: Bool { isBroken.load(ordering: .relaxed) }
 
-    /// How many have ended, of all kinds: what a watchdog looks at.
+    /// The number of ended ones, of all kinds, for the watchdog.
     var ended: Int { entries.values.reduce(0) { $0 + $1.ended.load(ordering: .relaxed) } }
 
-    /// How many have begun and not ended.
+    /// The number that have begun and not ended.
     var outstanding: Int {
         entries.values.reduce(0) { $0 + $1.begun.load(ordering: .relaxed) - $1.ended.load(ordering: .relaxed) }
     }

@@ -1,4 +1,4 @@
-/// What the program does at random, and what it counts.
+/// A random move of the program, with its count.
 enum Move: String, CaseIterable, Sendable {
     /// A task that plays on, with or without being awaited.
     case task

@@ -8,7 +8,7 @@ import QoSTesting
 struct Player: Sendable {
     let world: World
     var random: SeededGenerator
-    /// How many players stand above this one.
+    /// The number of players above this one.
     let depth: Int
 
     init(_ world: World, seed: UInt64, depth: Int = 0) {

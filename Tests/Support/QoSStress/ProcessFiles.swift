@@ -1,6 +1,6 @@
 import Glibc
 
-/// What the kernel tells of this process.
+/// The kernel's view of this process.
 enum ProcessFiles {
     /// A file's text without its last newline; empty when it cannot be read.
     static func text(_ path: String) -> String {
@@ -33,10 +33,10 @@ enum ProcessFiles {
         return pages * Int(sysconf(Int32(_SC_PAGESIZE))) / 1024
     }
 
-    /// How many descriptors are open, this look's own left out.
+    /// Returns the number of open descriptors, without this look's own.
     static func descriptors() -> Int { entries("/proc/self/fd").count - 1 }
 
-    /// How many threads of schedulers there are, by the beginning of their names.
+    /// Returns the number of threads of schedulers, by the beginning of their names.
     static func schedulerThreads() -> Int {
         entries("/proc/self/task").count { text("/proc/self/task/\($0)/comm").hasPrefix("qos-") }
     }

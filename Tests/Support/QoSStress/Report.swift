@@ -9,7 +9,7 @@ enum Report {
         _ = unsafe bytes.withUnsafeBytes { unsafe write(1, $0.baseAddress, $0.count) }
     }
 
-    /// What a scheduler has done and has to do.
+    /// Prints a scheduler's past and pending work.
     static func scheduler(_ name: String, _ snapshot: SchedulerSnapshot) {
         line(
             "scheduler \(name): moved \(snapshot.tasksMoved), promoted \(snapshot.runningPromoted), "

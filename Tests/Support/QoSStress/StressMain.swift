@@ -9,9 +9,9 @@ import QoSTesting
 ///
 ///     QoSStress [--seconds 10] [--seed 1] [--rounds N] [--process] [--only MOVES] [--without MOVES] [--limit 30]
 ///
-/// Every round makes schedulers, lets tasks and plain threads make random moves on them, shuts some schedulers down in the middle and
-/// the rest at the end. Exit status 0: everything came to its end and was released, and memory stayed flat. 1: something was lost,
-/// ended twice or was kept. 3: a watchdog saw a hang, and has printed what stands still.
+/// Every round makes schedulers, lets tasks and plain threads make random moves on them, shuts some schedulers down in
+/// the middle and the rest at the end. Exit status 0: everything came to its end and was released, and memory stayed
+/// flat. 1: something was lost, ended twice or was kept. 3: a watchdog saw a hang, and has printed what stands still.
 @main
 enum StressMain {
     static func main() {
@@ -39,7 +39,7 @@ enum StressMain {
     }
 }
 
-/// What the command line says.
+/// The options of the command line.
 struct StressOptions: Sendable {
     static let usage =
         "[--seconds N] [--seed N] [--rounds N] [--process] [--only MOVES] [--without MOVES] [--limit SECONDS]"

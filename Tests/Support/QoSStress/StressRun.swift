@@ -115,7 +115,7 @@ struct StressRun {
 
     // MARK: What is kept
 
-    /// What has not been released after a round although it had two seconds; `nil` when all is.
+    /// Returns the objects that a round has not released within two seconds; `nil` without any.
     private func whatIsKept(_ descriptors: Int?) async -> String? {
         var kept: String?
         for _ in 0..<200 {
@@ -141,7 +141,7 @@ struct StressRun {
         return median(memory[(3 * quarter)...]) - median(memory[quarter..<(2 * quarter)])
     }
 
-    /// What Dispatch opens when it is first needed; a scheduler has five.
+    /// The descriptors that Dispatch opens on its first use; a scheduler has five.
     private static let allowedDescriptors = 4
 
     /// KiB: what the C library's arenas and the threads' stacks may differ by.

@@ -5,7 +5,7 @@ import Synchronization
 
 /// A plain thread that ends the process when nothing comes to its end for too long, and says what stands still.
 final class Watchdog: Sendable {
-    /// What is watched at the time.
+    /// The watched round.
     private struct Watched {
         var description = "no round"
         var ledger: Ledger?

@@ -5,7 +5,7 @@ import QoSRuntime
 import QoSTesting
 import Synchronization
 
-/// What a round's players share.
+/// The objects that a round's players share.
 final class World: Sendable {
     let ledger: Ledger
     let assistant: Assistant

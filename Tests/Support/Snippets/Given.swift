@@ -1,5 +1,5 @@
-// The names that code blocks of the README and of `Docs/` use and do not declare. `Scripts/snippets` compiles each block
-// together with this file; no target does.
+// The names that code blocks of the README and of `Docs/` use and do not declare. `Scripts/snippets` compiles each
+// block together with this file; no target does.
 
 import Foundation
 

@@ -27,7 +27,8 @@ extension Catalogue {
         case realTime = 1
     }
 
-    /// One cell of the table: the jobs' classes, their load, the thread that submits them, the length of the low work's pieces.
+    /// One cell of the table: the jobs' classes, their load, the thread that submits them, the length of the low work's
+    /// pieces.
     private struct Cell {
         let foreground: Foreground
         let load: Double
@@ -97,7 +98,7 @@ extension Catalogue {
         return Experiment(cell.name, all, rules.all)
     }
 
-    /// What is shown of the thread that submits; Go has none.
+    /// The figures of the submitting thread; Go has none.
     private static func arrival(_ peer: PeerKind) -> [String] {
         ["arrival_p99_us"] + (peer == .go ? [] : ["outside_cores"])
     }

@@ -6,7 +6,8 @@ extension Catalogue {
             + [("async-mutex", "actor-1"), ("async-semaphore", "actor-4")].map { crowded($0, beside: $1, seconds) }
     }
 
-    /// Nobody else wants it. The standard library's mutex and the C library's beside ours, in the same process-wide runtime.
+    /// The lock is uncontended. The standard library's mutex and the C library's beside ours, in the same process-wide
+    /// runtime.
     private static func uncontended(_ seconds: Double) -> Experiment {
         func series(_ name: String) -> Series { Series(.ours, CaseName(name), seconds: seconds) }
         let (ours, mutex, pthread) = (series("qos-mutex"), series("mutex"), series("pthread-mutex"))

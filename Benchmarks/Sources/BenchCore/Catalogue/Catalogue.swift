@@ -1,6 +1,7 @@
 /// All benchmarks, in the order in which they are listed.
 ///
-/// Ids, definitions and targets are those of the project's benchmark plan; `Docs/Benchmarks/Method.md` has them in words.
+/// Ids, definitions and targets are those of the project's benchmark plan; `Docs/Benchmarks/Method.md` has them in
+/// words.
 public enum Catalogue {
     /// The benchmarks.
     public static let all: [Benchmark] = [b1, b2, b3, b4, b5, b6, b7, b8, b12, b13, b14, b15, b16, b17]

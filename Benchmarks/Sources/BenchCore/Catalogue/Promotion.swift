@@ -81,7 +81,7 @@ extension Catalogue {
         return Experiment("serial-queue", [ours], rules.all)
     }
 
-    /// A chain of 1000 operations whose last one is raised, and with it all that it depends on.
+    /// A chain of 1000 operations whose last one is raised, and with it all its dependencies.
     private static func operationChain(_ scope: Benchmark.Scope) -> Experiment {
         let ours = Series(
             .oursByPreference, CaseName("operation-chain", ["operations": 1000]), seconds: scope.isQuick ? 0.5 : 2)

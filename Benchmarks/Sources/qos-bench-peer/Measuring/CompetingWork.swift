@@ -1,4 +1,4 @@
-/// Low work that runs beside the jobs that are measured, until it is stopped.
+/// Low work beside the measured jobs, until it is stopped.
 protocol CompetingWork: Sendable {
     /// Processor nanoseconds used so far.
     func used() -> Int

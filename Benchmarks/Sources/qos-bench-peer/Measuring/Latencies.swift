@@ -33,7 +33,7 @@ final class Latencies: @unchecked Sendable {
         return written.wrappingAdd(1, ordering: .acquiringAndReleasing).newValue
     }
 
-    /// What was added, in no particular order.
+    /// All added values, in no particular order.
     var values: [Double] {
         let count = min(written.load(ordering: .acquiring), capacity)
         return unsafe Array(UnsafeBufferPointer(start: places, count: count))

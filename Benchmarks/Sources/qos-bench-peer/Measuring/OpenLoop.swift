@@ -9,7 +9,7 @@ struct OpenLoop {
     static let jobLength: UInt64 = 300_000
 
     private static let seed: UInt64 = 1
-    /// How long what competes runs before the first arrival.
+    /// The time for which competing work runs before the first arrival.
     private static let leadIn: UInt64 = 100_000_000
 
     private let arrivals: [UInt64]
@@ -34,8 +34,9 @@ struct OpenLoop {
     ///   - outside: where the jobs come from.
     ///   - submit: hands the job of a number, in order of arrival, to what is measured.
     ///   - begin: called when the first arrival is near.
-    ///   - end: called after the last. Where the jobs cannot keep up, the rest of them runs without what competes if this
-    ///     stops it: what they would still have had to wait is left out, in favour of the executor that has fallen behind.
+    ///   - end: called after the last. Where the jobs cannot keep up, the rest of them runs without what competes if
+    ///     this stops it: what they would still have had to wait is left out, in favour of the executor that has fallen
+    ///     behind.
     ///   - job: one job; gets its number and the time at which it was meant to arrive.
     /// - Returns: how late the jobs were submitted.
     func run(

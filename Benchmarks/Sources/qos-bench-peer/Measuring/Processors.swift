@@ -1,6 +1,6 @@
 import Glibc
 
-/// How many processors the machine has on line.
+/// Returns the number of processors on line.
 func activeProcessorCount() -> Int {
     max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
 }

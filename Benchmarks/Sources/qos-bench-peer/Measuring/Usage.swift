@@ -1,6 +1,6 @@
 import CBenchShims
 
-/// What the process has used up to a moment.
+/// The process's use of the processors up to a moment.
 struct Usage {
     let time = bench_now()
     let processorTime = bench_process_cpu()

@@ -1,5 +1,5 @@
-// The only file of the benchmarks that uses SPI: installing an executor of one's own for the whole process has no public
-// spelling in Swift 6.3.
+// The only file of the benchmarks that uses SPI: installing an executor of one's own for the whole process has no
+// public spelling in Swift 6.3.
 
 import BenchCore
 import Glibc

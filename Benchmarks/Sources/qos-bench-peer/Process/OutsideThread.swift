@@ -14,8 +14,8 @@ final class OutsideThread: Sendable {
 
     /// Starts the thread.
     ///
-    /// - Parameter isRealTime: asks for real time, so that the thread's own wake-ups are not what is measured; root gets
-    ///   it, others a short slice.
+    /// - Parameter isRealTime: asks for real time, so that the thread's own wake-ups are not what is measured; root
+    ///   gets it, others a short slice.
     init(isRealTime: Bool) {
         unsafe wanted = .allocate(capacity: 1)
         unsafe sem_init(wanted, 0, 0)

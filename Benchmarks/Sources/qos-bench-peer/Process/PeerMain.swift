@@ -6,8 +6,8 @@ import Glibc
 ///
 ///     qos-bench-peer EXECUTOR BENCHMARK CASE SECONDS [unprivileged]
 ///
-/// The words are positional because only the runner and somebody who debugs a case write them, and because a library for
-/// arguments would be loaded into the process that is measured.
+/// The words are positional because only the runner and somebody who debugs a case write them, and because a library
+/// for arguments would be loaded into the process that is measured.
 @main
 enum PeerMain {
     /// When the executor's set-up began, monotonic nanoseconds: lazily, on the first use.
@@ -17,7 +17,8 @@ enum PeerMain {
         guard let options = PeerOptions(CommandLine.arguments.dropFirst()) else {
             fail("usage: qos-bench-peer EXECUTOR BENCHMARK CASE SECONDS [unprivileged]", status: 64)
         }
-        // Before privileges go: the harness's thread stands for the world outside, which does not compete with the work.
+        // Before privileges go: the harness's thread stands for the world outside, which does not compete with the
+        // work.
         let outside = OutsideThread(isRealTime: options.hasRealTimeOutside)
         if options.isUnprivileged, geteuid() == 0 {
             let error = bench_drop_privileges()

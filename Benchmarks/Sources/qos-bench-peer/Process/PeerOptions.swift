@@ -1,6 +1,6 @@
 import BenchCore
 
-/// What a peer is told on its command line.
+/// A peer's command line.
 struct PeerOptions: Sendable {
     let peer: PeerKind
     let benchmark: String
@@ -14,8 +14,8 @@ struct PeerOptions: Sendable {
         benchmark != "B3" && !caseName.parameters.contains { $0.key == "submitter" && $0.value == 0 }
     }
 
-    /// Whether the main thread serves the main actor on executors other than ours, whose process always does. A main thread that only
-    /// waits adds nothing to what is measured.
+    /// Whether the main thread serves the main actor on executors other than ours, whose process always does. A main
+    /// thread that only waits adds nothing to what is measured.
     var servesMainActor: Bool { benchmark == "B16" }
 
     /// The number of processors that a scheduler of ours counts on; `nil` for those of the machine.

@@ -2,9 +2,9 @@ import BenchCore
 import QoSCore
 import QoSRuntime
 
-/// What a workload starts its work on, so that it reads the same for every executor.
+/// The executor of a workload, so that the workload reads the same for each.
 struct Stage: Sendable {
-    /// Where work goes.
+    /// The place to which work goes.
     enum Mode: Sendable {
         /// The process's executor runs everything; ours has a scheduler, the others none.
         case processWide(QoSScheduler?)

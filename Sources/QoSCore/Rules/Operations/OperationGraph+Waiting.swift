@@ -79,12 +79,20 @@ extension OperationGraph {
     /// - Parameters:
     ///   - ids: the list; none of them is in a queue.
     ///   - queue: the queue that gets them.
-    package func deadlock(adding ids: [OperationID], to queue: OperationQueueID) -> [GraphWait]? {
+    ///   - list: the result of ``listBegan(_:in:)`` for the list that contains them; `nil` if no list has begun.
+    package func deadlock(
+        adding ids: [OperationID], to queue: OperationQueueID, of list: UInt32? = nil
+    ) -> [GraphWait]? {
         let isQueueAwaited = waits.isAwaited(.queue(queue.index))
-        let awaited = ids.filter { isQueueAwaited || isAwaited($0.index) }.map(\.index)
+        // A barrier that came behind a list waits for all of it. Only a dependency can make one of the list wait for
+        // it.
+        let isFollowed = list.map { $0 < queues[Int(queue.index)].lastSegment } ?? false
+        let awaited = ids.map(\.index).filter { index in
+            isQueueAwaited || isAwaited(index) || isFollowed && operations[Int(index)].unfinishedParents > 0
+        }
         guard let first = awaited.first else { return nil }
         var search = DeadlockSearch(self)
-        var segment = queues[Int(queue.index)].lastSegment
+        var segment = list ?? queues[Int(queue.index)].lastSegment
         for id in ids {
             let isBarrier = operations[Int(id.index)].isBarrier
             if isBarrier { segment += 1 }
@@ -92,7 +100,7 @@ extension OperationGraph {
             if isBarrier { segment += 1 }
         }
         // Of one alone it is known which of its links are new.
-        return ids.count == 1 && !isQueueAwaited
+        return ids.count == 1 && !isQueueAwaited && list == nil
             ? search.deadlock(closedBy: first, along: [.barrier, .limit]) : search.deadlock(reachedFrom: awaited)
     }
 

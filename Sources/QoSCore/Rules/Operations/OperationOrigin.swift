@@ -19,7 +19,8 @@ package struct OperationOrigin: Sendable, Hashable {
     ///   - isInteractiveMain: whether this is the main thread of an interactive process.
     package init(operation: QoSLevel?, activity: QoSLevel?, creator: QoSLevel?, isInteractiveMain: Bool) {
         self.operation = operation
-        // The main thread of an interactive process runs at userInteractive, which is not meant for what it starts (O2).
+        // The main thread of an interactive process runs at userInteractive, which is not meant for what it starts
+        // (O2).
         fallback = activity ?? (isInteractiveMain ? .userInitiated : creator)
     }
 

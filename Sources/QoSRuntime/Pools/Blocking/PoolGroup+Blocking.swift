@@ -22,13 +22,12 @@ extension PoolGroup {
         }
         // A raise changes the class that counts the worker, under the same lock.
         let admitted: AdmittedWorkers? = worker.value.boost.withLock { raise in
-            guard worker.value.standing.load(ordering: .relaxed) == .counted else { return nil }
             let counted = raise.countedClass ?? pool.value.qosClass
-            worker.value.standing.store(.blocked(as: counted), ordering: .sequentiallyConsistent)
+            guard worker.value.change(.blocks(counted)) else { return nil }
             // A worker that has ended its job before it could see this will not take it back.
             worker.value.running.synchronize()
             if let step, worker.value.jobSteps.load(ordering: .relaxed) != step {
-                worker.value.standing.store(.counted, ordering: .sequentiallyConsistent)
+                worker.value.change(.runs)
                 return nil
             }
             places.sleeps(rank: pool.value.qosClass.rank, worker.index)
@@ -49,7 +48,7 @@ extension PoolGroup {
     func workerUnblocked(_ worker: WorkerRef) {
         let pool = worker.pool
         let admitted: AdmittedWorkers? = worker.value.boost.withLock { raise in
-            guard let counted = worker.value.standing.load(ordering: .relaxed).blockedAs else { return nil }
+            guard let counted = worker.value.standing.blockedAs else { return nil }
             var admitted = admission.workerUnblocked(rank: counted.rank)
             // A raise may have come while the thread slept, without the right to raise the thread: from now on the
             // fence is of use.
@@ -57,7 +56,7 @@ extension PoolGroup {
             places.wakes(rank: pool.value.qosClass.rank, worker.index)
             // Not earlier: once a worker sees it taken back, it goes on, and may at once report that it is idle, and
             // park.
-            worker.value.standing.store(.counted, ordering: .sequentiallyConsistent)
+            worker.value.change(.runs)
             return admitted
         }
         guard let admitted else { return }
@@ -131,7 +130,7 @@ extension PoolGroup {
     func workerRetires(_ worker: WorkerRef) {
         places.sleeps(rank: worker.qosClass.rank, worker.index)
         worker.value.accountThread()
-        worker.value.hasLeft.store(true, ordering: .releasing)
+        worker.value.change(.ends)
         workersLeft.wrappingSubtract(1, ordering: .sequentiallyConsistent)
         loop.wake()
     }

@@ -18,7 +18,7 @@ extension Worker {
         // The worker is promoted, or taken for blocked, under the same lock: each finds it counted, or waiting. Under
         // this lock no worker waits for admission's lock, because high threads take it.
         let asked: Admission.Asked? = worker.value.boost.withLock { raise in
-            guard raise == .none, worker.value.standing.load(ordering: .relaxed) == .counted else {
+            guard raise == .none, worker.value.standing == .counted else {
                 return nil
             }
             let asked = group.admission.workerAsked(rank: rank, waits: false)
@@ -37,11 +37,8 @@ extension Worker {
         } while worker.value.waitsSince.load(ordering: .sequentiallyConsistent) != 0
             && !resumesAsClosed(worker)
         group.places.wakes(rank: rank, index)
-        worker.value.boost.withLock { _ in
-            // A promotion has counted the worker before it woke; since then the loop may have taken it for blocked.
-            guard worker.value.standing.load(ordering: .relaxed) == .atCheckpoint else { return }
-            worker.value.standing.store(.counted, ordering: .sequentiallyConsistent)
-        }
+        // A promotion has counted the worker before it woke; since then the loop may have taken it for blocked.
+        worker.value.boost.withLock { _ in _ = worker.value.change(.leavesCheckpoint) }
         // The admission was for any work of the class: the rest still needs a worker.
         if pool.value.hasWork() { pool.value.wakeOne() }
     }
@@ -53,7 +50,7 @@ extension Worker {
 
     /// Begins the wait. With the lock of `boost` held.
     private static func beginWaiting(_ worker: WorkerRef) {
-        worker.value.standing.store(.atCheckpoint, ordering: .sequentiallyConsistent)
+        worker.value.change(.waitsAtCheckpoint)
         worker.pool.value.waiting.wrappingAdd(1, ordering: .sequentiallyConsistent)
         worker.value.waitsSince.store(MonotonicClock.nanoseconds(), ordering: .sequentiallyConsistent)
     }

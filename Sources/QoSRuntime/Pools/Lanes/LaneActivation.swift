@@ -47,9 +47,9 @@ struct LaneActivation {
         let lane = unsafe Unmanaged<SerialLane>.fromOpaque(
             UnsafeRawPointer(bitPattern: words[0]).unsafelyUnwrapped
         ).takeRetainedValue()
-        guard let worker else { return lane.activationReached(rank: rank, mayReHome: false) }
+        guard let worker else { return lane.activationReached(rank: rank, mayMove: false) }
         worker.value.lane.entered(lane)
-        lane.activationReached(rank: rank, mayReHome: true)
+        lane.activationReached(rank: rank, mayMove: true)
         worker.value.lane.left()
     }
 }

@@ -10,7 +10,8 @@ import Synchronization
 /// I3, I4).
 ///
 /// A worker that an activation reaches runs the items by class, in the order of arrival within a class. It goes on
-/// while the next item is of its own class, and otherwise hands the lane over (`Docs/Protocols/serial-lane.md`).
+/// while the next item is of its own class, and otherwise submits an activation to another pool
+/// (`Docs/Protocols/serial-lane.md`).
 ///
 /// Threading: any thread.
 // SAFETY: only the thread that has set the running bit of `word` uses `waiting`; the rest is atomic or never changes.
@@ -128,13 +129,13 @@ final class SerialLane: @unchecked Sendable {
 
     /// Runs the lane after an activation has reached a worker.
     ///
-    /// - Parameter mayReHome: `false` if there is no longer a pool to which the lane could be handed over.
-    func activationReached(rank: Int, mayReHome: Bool) {
+    /// - Parameter mayMove: `false` if there is no longer a pool into which the lane could submit another activation.
+    func activationReached(rank: Int, mayMove: Bool) {
         guard update({ $0.activationTaken(rank: rank) }) == true else { return }
         let outer = unsafe cqos_current_lane()
         unsafe cqos_set_current_lane(Unmanaged.passUnretained(self).toOpaque())
         defer { unsafe cqos_set_current_lane(outer) }
-        runItems(rank: mayReHome ? rank : nil)
+        runItems(rank: mayMove ? rank : nil)
         repeat {
             takeArrivals()
             submitActivation { word in word.runEnded(leaving: waiting.highestRank) }

@@ -32,10 +32,13 @@ extension PoolGroup {
         }
     }
 
-    /// Moves a waiting task into the pool of the class to which it was raised.
-    func moveRaised(_ node: JobNode, from rank: Int, to qosClass: QoSClass) {
+    /// Submits a raised task, which has been taken out of its queue, to the pool of its class.
+    func moveRaised(
+        _ node: JobNode, from rank: Int, to qosClass: QoSClass,
+        _ reason: @autoclosure () -> PromotionReason = .escalated
+    ) {
         noteMoved(to: qosClass.rank)
-        observe(.promotedWaiting(from: QoSClass(atRank: rank), to: qosClass, .escalated))
+        observe(.promotedWaiting(from: QoSClass(atRank: rank), to: qosClass, reason()))
         node.changesClass()
         pools[qosClass.rank].submit(node)
     }

@@ -137,14 +137,14 @@ extension PoolGroup {
             // the worker.
             promotion.wakes = Worker.endWaiting(worker)
             if promotion.wakes { promotion.admitted = admission.workerUnblocked(rank: own.rank) }
-            worker.value.standing.store(.counted, ordering: .sequentiallyConsistent)
+            worker.value.change(.leavesCheckpoint)
         }
         if let fence = actions.lifted { promotion.admitted.add(admission.fenceLifted(fence)) }
         switch actions.counted {
         case nil: break
         case .moved(let from, let to)?: promotion.admitted.add(admission.workerMoved(from: from, to: to))
         case .blocked(let qosClass)?:
-            worker.value.standing.store(.blocked(as: qosClass), ordering: .sequentiallyConsistent)
+            worker.value.change(.changesClass(qosClass))
         }
         if let ceiling = actions.raisesFence {
             let (fence, admitted) = admission.fenceRaised(upTo: ceiling, holder: own)

@@ -177,7 +177,9 @@ extension Worker {
     static func park(_ worker: WorkerRef, wasSearching: Bool, isCounted: Bool) {
         let pool = worker.pool
         let index = worker.index
-        worker.value.isIdle.store(true, ordering: .sequentiallyConsistent)
+        // The loop may just have taken the worker for blocked, in a job that has ended. It takes that back under a
+        // lock.
+        while !worker.value.change(.parks) { pool.value.group.workerUnblocked(worker) }
         if !isCounted { pool.value.relieve(index) }
         // Before another thread can wake the worker again.
         pool.value.group.places.sleeps(rank: pool.value.qosClass.rank, index)
@@ -190,7 +192,7 @@ extension Worker {
         if pool.value.hasWork() { pool.value.wakeOne() }
         sleep(worker)
         pool.value.group.places.wakes(rank: pool.value.qosClass.rank, index)
-        worker.value.isIdle.store(false, ordering: .sequentiallyConsistent)
+        worker.value.change(.wakes)
     }
 
     /// Sleeps until a thread unparks the worker. The worker's thread.

@@ -23,26 +23,24 @@ struct Worker: ~Copyable {
     /// the stack.
     let nextParked = Atomic<Int>(0)
 
-    /// Whether admission counts the worker. Changes under the lock of `boost`.
-    let standing = Atomic<WorkerStanding>(.counted)
+    /// Whether admission counts the worker. Changes by ``change(_:)-(WorkerStanding.Event)``.
+    private let currentStanding = Atomic<WorkerStanding>(.counted)
+
+    /// Whether the worker has a thread that goes on, so that other threads may put nodes into its queue.
+    private let currentLife = Atomic<WorkerLife>(.vacant)
 
     /// The time since which the worker waits at a checkpoint of its job, monotonic nanoseconds; 0 when it does not
-    /// wait. The thread that resets the time to 0 has counted the worker, and wakes it.
+    /// wait. The thread that resets the time to 0 has counted the worker, and wakes it. Not a part of the standing,
+    /// which changes later, under a lock, once the worker has woken.
     let waitsSince = Atomic<UInt64>(0)
 
     /// Whether the running job is within ``QoS/withBlocking(_:)``; read by the loop.
+    ///
+    /// Not a part of the standing: admission may count such a worker, if too many others are blocked.
     let hasDeclaredBlocking = Atomic<Bool>(false)
-
-    /// Whether the worker has a thread that goes on, so that other threads may put nodes into its queue. Changes under
-    /// the queue's lock, or before the thread starts, on the loop's thread. A parked worker that is not open ends its
-    /// thread.
-    let isOpen = Atomic<Bool>(false)
 
     /// The results of the loop's last look; the loop's thread.
     var lastLook = WorkerLook()
-
-    /// Whether the worker sleeps between two jobs, or is about to. Written by the worker's thread only.
-    let isIdle = Atomic<Bool>(false)
 
     /// The running task; `nil` for other work, which may have freed itself meanwhile. Owner only.
     var current: JobNode?
@@ -73,9 +71,6 @@ struct Worker: ~Copyable {
     /// that of ended threads.
     let threadID = Atomic<Int32>(0)
 
-    /// Whether the thread has ended, at shutdown.
-    let hasLeft = Atomic<Bool>(false)
-
     /// The raise of the running job.
     let boost = WorkerBoost()
 
@@ -96,30 +91,69 @@ struct Worker: ~Copyable {
         self.pool = pool
     }
 
+    /// Whether admission counts the worker. Any thread; certain with the lock of `boost` held, for a worker in a job.
+    @inline(__always)
+    var standing: WorkerStanding { currentStanding.load(ordering: .sequentiallyConsistent) }
+
+    /// Applies an event to the worker's standing. ``WorkerStanding/Event`` names the threads for each event.
+    ///
+    /// - Returns: whether the event applied. If not, nothing has changed.
+    @discardableResult
+    func change(_ event: WorkerStanding.Event) -> Bool {
+        var seen = currentStanding.load(ordering: .relaxed)
+        while let next = seen.after(event) {
+            let (exchanged, original) = currentStanding.compareExchange(
+                expected: seen, desired: next, ordering: .sequentiallyConsistent)
+            if exchanged { return true }
+            seen = original
+        }
+        return false
+    }
+
     /// Whether the thread waits in the kernel with its job unfinished, as far as is known.
     @inline(__always)
-    var isBlocked: Bool { standing.load(ordering: .sequentiallyConsistent).isBlocked }
+    var isBlocked: Bool { standing.isBlocked }
 
     /// The same, for a raise. With the lock of `boost` held.
     var presence: WorkerRaise.Presence {
-        let standing = standing.load(ordering: .sequentiallyConsistent)
+        let standing = standing
         return standing.isBlocked ? .blocked : standing == .atCheckpoint ? .atCheckpoint : .running
     }
 
     /// Whether the worker runs nothing now and is to start nothing. Its queued nodes are for other workers.
-    var isParked: Bool {
-        isIdle.load(ordering: .sequentiallyConsistent) || standing.load(ordering: .sequentiallyConsistent) != .counted
-    }
+    var isParked: Bool { standing != .counted }
 
     /// Whether the worker runs work that could be raised, or is raised, as far as a thread can tell without a look.
     var mayBeRaised: Bool {
         !running.isEmpty || !items.isEmpty || !lane.isEmpty || boost.isUp.load(ordering: .acquiring)
     }
 
-    /// Whether the parked worker's thread has to end. Read by the worker, or by the loop for a worker that has a
-    /// thread.
+    /// Applies an event to the life of the worker's thread. ``WorkerLife/Event`` names the threads for each event.
+    ///
+    /// - Returns: whether the event applied. If not, nothing has changed.
+    @discardableResult
+    func change(_ event: WorkerLife.Event) -> Bool {
+        var seen = currentLife.load(ordering: .relaxed)
+        while let next = seen.after(event) {
+            let (exchanged, original) = currentLife.compareExchange(
+                expected: seen, desired: next, ordering: .sequentiallyConsistent)
+            if exchanged { return true }
+            seen = original
+        }
+        return false
+    }
+
+    /// Whether other threads may put nodes into the worker's queue. Certain with the queue's lock held.
     @inline(__always)
-    var retires: Bool { !isOpen.load(ordering: .relaxed) }
+    var isOpen: Bool { currentLife.load(ordering: .relaxed) == .open }
+
+    /// Whether the parked worker's thread has to end, or has ended. Read by the worker, or by the loop for a worker
+    /// that has a thread.
+    @inline(__always)
+    var retires: Bool { !isOpen }
+
+    /// Whether the thread has ended, or is about to return. A thread that sees it sees all that the worker wrote.
+    var hasLeft: Bool { currentLife.load(ordering: .sequentiallyConsistent) == .left }
 
     /// The name of the worker's thread.
     var identity: WorkerIdentity {
@@ -151,18 +185,19 @@ struct Worker: ~Copyable {
     /// Puts nodes into this worker's queue from another thread. Returns them when the queue is in use, and when the
     /// worker is not open: no thread would look there.
     func offer(_ nodes: consuming NodeList) -> NodeList {
-        queue.offer(nodes, unless: { !isOpen.load(ordering: .relaxed) })
+        queue.offer(nodes, unless: { !isOpen })
     }
 
-    /// Closes the queue of a worker without a thread, and returns its nodes. The loop's thread.
-    func close() -> NodeList {
-        queue.takeAll { isOpen.store(false, ordering: .relaxed) }
+    /// Closes the queue of a worker whose thread could not be started, and returns its nodes. The loop's thread.
+    func closeUnstarted() -> NodeList {
+        queue.takeAll { change(.startFails) }
     }
 
-    /// Ends the thread of the parked worker, and closes its queue. Returns `false` if nodes are queued. The loop's
-    /// thread.
+    /// Ends the thread of the parked worker, and closes its queue. Returns `false` if nodes are queued, or the thread
+    /// ends anyway. The loop's thread.
     func beginRetirement() -> Bool {
-        queue.ifEmpty { isOpen.store(false, ordering: .relaxed) }
+        var retires = false
+        return queue.ifEmpty { retires = change(.retires) } && retires
     }
 
     /// Adds the processor time of the thread, which is about to end, to that of ended threads. The worker's thread.

@@ -79,7 +79,7 @@ extension QueueCore {
             guard !state.order.isSuspended else { return true }
             let stalled = state.stalled
             state.stalled = []
-            for entry in stalled { forward(entry, &state, &effects) }
+            for entry in stalled { submitActive(entry, &state, &effects) }
             advance(&state, &effects)
             // Helpers found these entries while the queue was suspended, and left them.
             effects.wake(state.helpers)

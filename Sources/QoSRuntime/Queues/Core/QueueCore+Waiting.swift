@@ -31,16 +31,21 @@ extension QueueCore {
 
     private func help(towards entry: WorkEntry, wait: ThreadWait, until isDone: () -> Bool) throws(WorkQueueError) {
         var sleep = Sleep(entry, wait)
-        let lowest = self.lowest
-        lowest.state.withLock { $0.helpers.append(wait) }
-        defer { lowest.state.withLock { state in state.helpers.removeAll { $0 === wait } } }
+        var helped = HelpedQueues(wait)
+        helped.begin(self)
+        defer { helped.end() }
         while !isDone() {
-            if let next = standing(before: entry), next.claim() {
-                next.help(until: isDone)
-            } else {
-                try sleep.sleep()
-            }
+            if !help(towards: entry, until: isDone) { try sleep.sleep() }
         }
+    }
+
+    /// Runs the next entry in the way of an entry of this queue, or the entry itself.
+    ///
+    /// - Returns: `false` if there is none that the calling thread can run.
+    func help(towards entry: WorkEntry, until isDone: () -> Bool) -> Bool {
+        guard let next = standing(before: entry), next.claim() else { return false }
+        next.help(until: isDone)
+        return true
     }
 
     /// Lets the helpers of a queue's chain look again, after an entry was added that one of them had looked for in
@@ -50,7 +55,7 @@ extension QueueCore {
     }
 
     /// The end of the chain of targets.
-    private var lowest: QueueCore {
+    fileprivate var lowest: QueueCore {
         var queue = self
         while let target = queue.target { queue = target }
         return queue
@@ -134,6 +139,27 @@ extension QueueCore {
             }
             try waiter.sleep(wait, awaiting: entry, refusal: WorkQueueError.deadlock(waits:))
         }
+    }
+}
+
+/// The queues for which a waiting thread looks for entries to run. They wake it when they submit an entry anew.
+struct HelpedQueues {
+    private let wait: ThreadWait
+    private var queues: [ObjectIdentifier: QueueCore] = [:]
+
+    init(_ wait: ThreadWait) {
+        self.wait = wait
+    }
+
+    /// Begins to help a queue and its targets, before the thread looks for an entry to run.
+    mutating func begin(_ queue: QueueCore) {
+        let lowest = queue.lowest
+        guard queues.updateValue(lowest, forKey: ObjectIdentifier(lowest)) == nil else { return }
+        lowest.state.withLock { $0.helpers.append(wait) }
+    }
+
+    func end() {
+        for queue in queues.values { queue.state.withLock { state in state.helpers.removeAll { $0 === wait } } }
     }
 }
 

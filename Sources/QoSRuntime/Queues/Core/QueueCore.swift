@@ -177,7 +177,7 @@ final class QueueCore: Sendable {
             while let token = state.order.next() {
                 let entry = WorkEntry.take(token: token)
                 activate(entry, &state)
-                forward(entry, &state, &effects)
+                submitActive(entry, &state, &effects)
             }
         }
         settle(&state, &effects)
@@ -202,8 +202,8 @@ final class QueueCore: Sendable {
         }
     }
 
-    /// Passes an active item of a concurrent queue to the target or the pool.
-    func forward(_ entry: WorkEntry, _ state: inout State, _ effects: inout QueueEffects) {
+    /// Submits an active item of a concurrent queue to the target or the pool.
+    func submitActive(_ entry: WorkEntry, _ state: inout State, _ effects: inout QueueEffects) {
         let level = entry.effective
         if let target = state.target {
             let carrier = CarrierEntry(entry, in: target, level: level)

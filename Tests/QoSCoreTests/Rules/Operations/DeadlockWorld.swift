@@ -2,8 +2,8 @@ import QoSCore
 import QoSTesting
 import Testing
 
-/// Random operations, barriers and waits in bodies, as a graph and as the little that it takes to run them: what the graph refuses
-/// must get stuck when it is done all the same, and what it does not refuse must get done.
+/// Random operations, barriers and waits in bodies, as a graph and as the little that it takes to run them: what the
+/// graph refuses must get stuck when it is done all the same, and what it does not refuse must get done.
 struct DeadlockWorld {
     private enum Target {
         case operation(OperationID)
@@ -118,7 +118,7 @@ struct DeadlockWorld {
 
     // MARK: Running
 
-    /// What runs, and waits for nothing.
+    /// The operations that run and wait for nothing.
     private var runnable: [OperationID] { operations.filter { graph.isRunning($0) && !isWaiting($0) } }
 
     private func isWaiting(_ id: OperationID) -> Bool { waits.contains { $0.waiter == id } }
@@ -153,7 +153,7 @@ struct DeadlockWorld {
         while let id = runnable.first { finish(id) }
     }
 
-    /// Runs what can run: those who wait for one another must not be among that.
+    /// Runs all operations that can run: none of the circle may be among them.
     private mutating func expectStuck(_ refusal: [GraphWait]) throws {
         run()
         for wait in refusal { try #require(!graph.isFinished(wait.waiter), "seed \(seed): \(refusal)") }

@@ -2,7 +2,7 @@ import QoSCore
 import QoSTesting
 import Testing
 
-/// A graph and the oracle, to which the same random things happen, and who have to agree on everything after each of them.
+/// A graph and the oracle: the same random events happen to both, and their states agree after each event.
 struct GraphPair {
     enum Event: CaseIterable {
         case create, add, depend, undepend, dependOnLost, setLevel, unsetLevel, setQueueLevel, wait, waitForQueue,
@@ -206,7 +206,8 @@ struct GraphPair {
         return true
     }
 
-    /// The error names operations each of which depends on the next, and the last on the first, as would have come about.
+    /// The error names operations each of which depends on the next, and the last on the first, as would have come
+    /// about.
     private func checkCycle(_ error: OperationGraphError?, _ child: Int, _ parent: Int) {
         guard case .cycle(let named) = error else {
             Issue.record("seed \(seed): \(String(describing: error)) is no cycle")

@@ -1,7 +1,7 @@
 import QoSCore
 
-/// The rules of operations written down one after the other, with no thought of speed: looks at everything, again and again,
-/// until nothing changes. What ``OperationGraph`` has to agree with.
+/// The rules of operations written down one after the other, with no thought of speed: looks at everything, again and
+/// again, until nothing changes. What ``OperationGraph`` has to agree with.
 struct OracleGraph {
     enum State { case created, waiting, evaluating, ready, running, finished }
 
@@ -41,9 +41,9 @@ struct OracleGraph {
     var queues: [Queue] = []
     private var turns = 0
 
-    /// What the event in progress has raised, so that what it depends on has to follow (O5).
+    /// The operations that the present event has raised; their dependencies follow (O5).
     private var risen: Set<Int> = []
-    /// What ended by itself in the event in progress.
+    /// The operations that ended by themselves in the present event.
     private(set) var ended: Set<Int> = []
 
     mutating func begin() { (risen, ended) = ([], []) }

@@ -22,7 +22,7 @@ struct StandstillTests {
             }
         }
 
-        /// As it is said: again and again, whoever has enough of those that go on goes on.
+        /// The rule word for word: again and again, each party goes on that has enough of those that go on.
         var stuck: Set<Int> {
             var free: Set<Int> = []
             while true {

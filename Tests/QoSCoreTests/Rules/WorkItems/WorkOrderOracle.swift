@@ -1,6 +1,7 @@
 @testable import QoSCore
 
-/// What ``WorkOrder`` is held against: one list in the order of submission, asked anew for everything, straight from the rules.
+/// The oracle for ``WorkOrder``: one list in the order of submission, asked anew for everything, straight from the
+/// rules.
 struct WorkOrderOracle {
     struct Item {
         let token: UInt
@@ -15,7 +16,7 @@ struct WorkOrderOracle {
 
     private func excludes(_ item: Item) -> Bool { isSerial || item.isBarrier }
 
-    /// For each item, whether it has to wait for those in front of it (rules B1, B11).
+    /// For each item, whether it waits for earlier ones (rules B1, B11).
     private var waits: [Bool] {
         var hasExclusive = false
         return items.enumerated().map { index, item in
@@ -30,8 +31,8 @@ struct WorkOrderOracle {
         return waits[index] ? nil : index
     }
 
-    /// What is demanded of active items (rules I1, I3, B13, B15): the levels of all that stand behind them and have to wait for
-    /// them, directly or behind others that do.
+    /// What is demanded of active items (rules I1, I3, B13, B15): the levels of all that stand behind them and have to
+    /// wait for them, directly or behind others that do.
     var raise: LevelCode {
         guard items.contains(where: \.isActive) else { return .none }
         return zip(items, waits).filter { !$0.isActive && $1 }.map { $0.0.level }.max() ?? .none

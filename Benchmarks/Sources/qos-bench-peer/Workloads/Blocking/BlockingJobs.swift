@@ -4,8 +4,8 @@ import Glibc
 import QoSCore
 import QoSRuntime
 
-/// B7: jobs of a class block in the kernel for 1.5 s, having said so or not; how long the next job of the class waits, and
-/// how many threads the process has at most.
+/// B7: jobs of a class block in the kernel for 1.5 s, having said so or not; how long the next job of the class waits,
+/// and how many threads the process has at most.
 struct BlockingJobs: Workload {
     let jobs: Int
     let areDeclared: Bool

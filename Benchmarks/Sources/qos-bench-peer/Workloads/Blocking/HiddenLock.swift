@@ -2,8 +2,8 @@ import BenchCore
 import CBenchShims
 import QoSCore
 
-/// B14: jobs of userInteractive and tasks of background share something with a lock that nobody declared, or that is the runtime's
-/// own, while four tasks of default spin; how long the jobs wait for it.
+/// B14: jobs of userInteractive and tasks of background share a resource, while four tasks of default spin. Its lock is
+/// undeclared, or the runtime's own. Measures the jobs' wait for it.
 struct HiddenLock: Workload {
     private let makeResource: @Sendable (Stage) throws -> any SharedResource
     /// The share of all processors that the jobs need.

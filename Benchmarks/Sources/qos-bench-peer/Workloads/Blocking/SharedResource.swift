@@ -32,8 +32,8 @@ final class MutexResource: SharedResource {
     }
 }
 
-/// The C library's memory: blocks too large for a thread's own cache, mostly freed by another thread than the one that took
-/// them, so that both classes use the same arenas.
+/// The C library's memory: blocks too large for a thread's own cache, mostly freed by another thread than the one that
+/// took them, so that both classes use the same arenas.
 final class MallocResource: SharedResource {
     func useShortly() -> UInt64 {
         let start = bench_now()

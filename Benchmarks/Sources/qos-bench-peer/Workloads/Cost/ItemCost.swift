@@ -2,10 +2,10 @@ import BenchCore
 import QoSCore
 import QoSRuntime
 
-/// Pieces of work that do nothing, a thousand submitted from within the pool before the last of them has run: as detached tasks,
-/// or as items of a work queue of ours. The cost of one until all have run.
+/// Pieces of work that do nothing, a thousand submitted from within the pool before the last of them has run: as
+/// detached tasks, or as items of a work queue of ours. The cost of one until all have run.
 struct ItemCost: Workload {
-    /// What is submitted.
+    /// The kind of the submitted items.
     enum Kind {
         case tasks
         case items(WorkQueue.Kind)

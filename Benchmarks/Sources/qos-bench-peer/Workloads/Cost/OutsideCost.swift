@@ -3,8 +3,8 @@ import CBenchShims
 import Glibc
 import NIOPosix
 
-/// Detached tasks started by a thread that is no executor's, up to 256 unfinished at a time; the cost of one until all have
-/// run, and the starting thread's own share of it. On a pool of NIO's: closures that are submitted to it.
+/// Detached tasks started by a thread that is no executor's, up to 256 unfinished at a time; the cost of one until all
+/// have run, and the starting thread's own share of it. On a pool of NIO's: closures that are submitted to it.
 struct OutsideCost: Workload {
     /// NIO's pool; `nil` for tasks.
     let pool: NIOThreadPool?

@@ -18,7 +18,7 @@ struct PingPongCost: Workload {
         }
     }
 
-    /// Where the two meet: who comes leaves its continuation and resumes the one that is there.
+    /// The meeting point of the two: a task leaves its continuation and resumes the one that is there.
     private final class Table: Sendable {
         private let waiting = Atomic<UInt>(0)
 

@@ -2,8 +2,8 @@ import BenchCore
 import CBenchShims
 import Synchronization
 
-/// From the resumption of a suspended task to its first instruction on another thread, while the resuming task keeps its
-/// own thread busy. The gap says how long the other thread has had nothing to do.
+/// From the resumption of a suspended task to its first instruction on another thread, while the resuming task keeps
+/// its own thread busy. The gap says how long the other thread has had nothing to do.
 struct WakeLatency: Workload {
     let gap: UInt64
 
@@ -22,7 +22,7 @@ struct WakeLatency: Workload {
         return figures
     }
 
-    /// Where one task sleeps.
+    /// The place where one task sleeps.
     private final class Bed: Sendable {
         private let sleeping = Atomic<UInt>(0)
         private let wokeAt = Atomic<UInt64>(0)

@@ -1,10 +1,11 @@
 import BenchCore
 import Synchronization
 
-/// Tasks that yield and note when they had their turns: whether they take turns (`abcabc`), or some have two before others have one.
+/// Tasks that yield and note when they had their turns: whether they take turns (`abcabc`), or some have two before
+/// others have one.
 ///
-/// On one thread each turn of a task follows its last one by exactly the number of tasks. On several the tasks are spread unevenly,
-/// and the figures are only shown.
+/// On one thread each turn of a task follows its last one by exactly the number of tasks. On several the tasks are
+/// spread unevenly, and the figures are only shown.
 struct YieldTurns: Workload {
     let tasks: Int
 

@@ -3,10 +3,10 @@ import CBenchShims
 import QoSCore
 import QoSRuntime
 
-/// B17: jobs of one class or of all five, many at a time, on a scheduler that counts on a given number of processors. What one costs
-/// beside its own work, and what the workers do for it.
+/// B17: jobs of one class or of all five, many at a time, on a scheduler that counts on a given number of processors.
+/// What one costs beside its own work, and what the workers do for it.
 struct JobCost: Workload {
-    /// How many classes the jobs are spread over, from `default` alone to all.
+    /// The classes of the jobs, from `default` alone to all.
     let classes: [QoSClass]
     /// Processor time of one job, nanoseconds.
     let work: UInt64

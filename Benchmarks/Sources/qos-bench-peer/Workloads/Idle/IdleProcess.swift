@@ -4,8 +4,8 @@ import QoSCore
 import QoSRuntime
 import Synchronization
 
-/// B12: every class has run something, then nothing happens; how often the process wakes up and what it uses. Start-up and
-/// end as well.
+/// B12: every class has run something, then nothing happens; how often the process wakes up and what it uses. Start-up
+/// and end as well.
 struct IdleProcess: Workload {
     func run(on stage: Stage, seconds: Double) async throws -> RawFigures {
         let started = bench_now()

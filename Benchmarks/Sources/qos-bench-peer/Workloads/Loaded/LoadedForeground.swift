@@ -2,8 +2,8 @@ import BenchCore
 import CBenchShims
 import QoSCore
 
-/// B1: jobs of 300 µs that arrive at random at the high classes, beside tasks of the three lower classes that would use all
-/// there is. From the moment at which a job was meant to arrive until its end.
+/// B1: jobs of 300 µs that arrive at random at the high classes, beside tasks of the three lower classes that would use
+/// all there is. From the moment at which a job was meant to arrive until its end.
 struct LoadedForeground: Workload {
     /// The classes of the jobs.
     let foreground: Foreground

@@ -2,8 +2,8 @@ import BenchCore
 import CBenchShims
 import NIOPosix
 
-/// B1 on NIO's thread pool: the jobs and the low work are closures in one queue; low work submits itself again where a task
-/// would yield.
+/// B1 on NIO's thread pool: the jobs and the low work are closures in one queue; low work submits itself again where a
+/// task would yield.
 struct PoolForeground: Workload {
     /// The share of all processors that the jobs need.
     let load: Double

@@ -3,8 +3,8 @@ import CBenchShims
 import QoSCore
 import Synchronization
 
-/// B6: two high classes that would use all there is; how long new jobs of the low ones wait, what share they get, and what
-/// that costs the high ones.
+/// B6: two high classes that would use all there is; how long new jobs of the low ones wait, what share they get, and
+/// what that costs the high ones.
 struct Starvation: Workload {
     /// Whether there is low work.
     let hasLow: Bool

@@ -2,8 +2,8 @@ import BenchCore
 import CBenchShims
 import QoSCore
 
-/// B2: a task of userInteractive that sleeps until each millisecond, beside tasks of background that spin. From the moment
-/// at which the sleep was to end until the task runs.
+/// B2: a task of userInteractive that sleeps until each millisecond, beside tasks of background that spin. From the
+/// moment at which the sleep was to end until the task runs.
 struct TwoHopWake: Workload {
     let spinners: Int
 

@@ -1,7 +1,7 @@
 import BenchCore
 import QoSRuntime
 
-/// Locks that nobody else wants: locked and unlocked from one task; the cost of one such pair.
+/// Uncontended locks: locked and unlocked from one task; the cost of one such pair.
 struct LockCost: Workload {
     /// Which lock.
     enum Kind: String {

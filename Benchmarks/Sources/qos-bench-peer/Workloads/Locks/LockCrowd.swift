@@ -1,7 +1,7 @@
 import BenchCore
 import QoSRuntime
 
-/// Many tasks that each take one lock, yield and give it back; the time of all of them, by task.
+/// Many tasks: each takes one lock, yields and gives the lock back; the time of all of them, by task.
 struct LockCrowd: Workload {
     /// Which lock.
     enum Kind: String {
@@ -13,7 +13,7 @@ struct LockCrowd: Workload {
     }
 
     let kind: Kind
-    /// How many tasks.
+    /// The number of tasks.
     let tasks: Int
 
     func run(on stage: Stage, seconds: Double) async throws -> RawFigures {
@@ -49,7 +49,7 @@ struct LockCrowd: Workload {
     }
 }
 
-/// What an asynchronous semaphore costs at least: permits and a queue of continuations on a plain actor.
+/// The least that an asynchronous semaphore costs: permits and a queue of continuations on a plain actor.
 private actor ActorSemaphore {
     private var permits: Int
     private var waiters: [CheckedContinuation<Void, Never>] = []

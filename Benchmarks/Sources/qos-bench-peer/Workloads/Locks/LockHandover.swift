@@ -4,7 +4,8 @@ import QoSCore
 import QoSRuntime
 import Synchronization
 
-/// Two threads that have a lock in turn, each for 50 µs, in which the other one falls asleep: from the release until the other has it.
+/// Two threads that have a lock in turn, each for 50 µs, in which the other one falls asleep: from the release until
+/// the other has it.
 struct LockHandover: Workload {
     let lock: any MeasuredLock
 

@@ -4,8 +4,8 @@ import QoSCore
 import QoSOperations
 import QoSRuntime
 
-/// B5, a dependency chain: the last operation of a chain that waits is raised, and with it everything that it depends on; the
-/// time per operation.
+/// B5, a dependency chain: the last operation of a chain that waits is raised, and with it everything that it depends
+/// on; the time per operation.
 struct OperationChainPromotion: Workload {
     let length: Int
 

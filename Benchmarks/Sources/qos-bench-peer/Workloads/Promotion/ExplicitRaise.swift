@@ -4,14 +4,14 @@ import QoSCore
 import QoSRuntime
 import Synchronization
 
-/// B5, an explicit raise: many jobs of utility wait in the queue of a worker while all workers of the class are busy; one after
-/// another of them is raised to userInteractive. What a raise costs, and how long until the job runs.
+/// B5, an explicit raise: many jobs of utility wait in the queue of a worker while all workers of the class are busy;
+/// one after another of them is raised to userInteractive. What a raise costs, and how long until the job runs.
 struct ExplicitRaise: Workload {
-    /// How many wait.
+    /// The number of waiting tasks.
     let waiting: Int
 
-    /// How many of them are raised before the rest may run, at random times about a millisecond apart: nothing that looks at the
-    /// queues at even times is to be in step with them.
+    /// The number of tasks that are raised before the rest may run. The raises come at random times, about a
+    /// millisecond apart, so they are not in step with looks at even times.
     private static let raises = 100
 
     func run(on stage: Stage, seconds: Double) async throws -> RawFigures {

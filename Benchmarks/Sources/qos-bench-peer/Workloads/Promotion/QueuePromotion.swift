@@ -3,8 +3,8 @@ import CBenchShims
 import QoSCore
 import QoSRuntime
 
-/// B5, a serial queue: 1000 items of background wait on it, behind unrelated background jobs, when one of userInitiated is
-/// submitted. How long that submission takes, which promotes them all, and how long until the first of them runs.
+/// B5, a serial queue: 1000 items of background wait on it, behind unrelated background jobs, when one of userInitiated
+/// is submitted. How long that submission takes, which promotes them all, and how long until the first of them runs.
 struct QueuePromotion: Workload {
     func run(on stage: Stage, seconds: Double) async throws -> RawFigures {
         let (submissions, starts) = (Latencies(capacity: 1000), Latencies(capacity: 1000))

@@ -2,8 +2,8 @@ import BenchCore
 import CBenchShims
 import QoSCore
 
-/// B4: a running job of background with 10 ms left is awaited by a task of userInitiated while four tasks of default spin.
-/// From the moment at which it begins to wait until the job has ended.
+/// B4: a running job of background with 10 ms left is awaited by a task of userInitiated while four tasks of default
+/// spin. From the moment at which it begins to wait until the job has ended.
 struct RunningPromotion: Workload {
     private static let left: UInt64 = 10_000_000
 

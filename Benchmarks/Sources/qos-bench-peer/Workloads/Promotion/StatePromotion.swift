@@ -4,14 +4,14 @@ import QoSCore
 import QoSRuntime
 import Synchronization
 
-/// B5, every state: a task of background stands in the queue behind unrelated background jobs when a task of userInitiated
-/// awaits it, or a thread raises it. From then until it goes on.
+/// B5, every state: a task of background stands in the queue behind unrelated background jobs when a task of
+/// userInitiated awaits it, or a thread raises it. From then until it goes on.
 struct StatePromotion: Workload {
     let state: QueuedState
     /// Whether the task is raised from outside instead of being awaited.
     let isRaised: Bool
 
-    /// How long the state's resumption may take to reach the queue, before the task is awaited. Nanoseconds.
+    /// The time for the state's resumption to reach the queue, before the task is awaited. Nanoseconds.
     private static let settling: UInt64 = 20_000_000
 
     func run(on stage: Stage, seconds: Double) async throws -> RawFigures {
@@ -21,7 +21,8 @@ struct StatePromotion: Workload {
         SerialTargetActor.scheduler.withLock { $0 = stage.scheduler }
         var void = 0
         repeat {
-            // A task that is not to begin comes behind the unrelated jobs at once, any other has to come as far as its state first.
+            // A task that is not to begin comes behind the unrelated jobs at once, any other has to come as far as its
+            // state first.
             let early = state == .notBegun ? Backlog(submittedOn: stage) : nil
             let subject = QueuedTask(state, on: stage)
             while !subject.isReady { await stage.outside.sleep(seconds: 0.0005) }
@@ -68,7 +69,7 @@ private struct QueuedTask {
     let task: Task<UInt64, Never>
     private let gate: Gate
 
-    /// What the harness and the task tell one another.
+    /// The signals between the harness and the task.
     private final class Gate: Sendable {
         let isReady = Flag()
         let mayEnter = Flag()

@@ -2,8 +2,8 @@ import BenchCore
 import CBenchShims
 import QoSCore
 
-/// B5, a plain task: a task of background stands in the queue behind unrelated background jobs when a task of userInitiated
-/// begins to await it. From then until it starts.
+/// B5, a plain task: a task of background stands in the queue behind unrelated background jobs when a task of
+/// userInitiated begins to await it. From then until it starts.
 struct WaitingPromotion: Workload {
     func run(on stage: Stage, seconds: Double) async -> RawFigures {
         let latencies = Latencies(capacity: 1000)

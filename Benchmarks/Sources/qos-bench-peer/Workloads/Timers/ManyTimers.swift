@@ -3,8 +3,8 @@ import CBenchShims
 import QoSCore
 import Synchronization
 
-/// B8: 10⁴ tasks of a class that sleep for 0.5 to 1.5 s again and again; how often the process wakes up, and how late the
-/// sleeps end. Nobody says how late they may be.
+/// B8: 10⁴ tasks of a class that sleep for 0.5 to 1.5 s again and again, without a tolerance. Measures the wake-ups of
+/// the process, and the lateness of the sleeps.
 struct ManyTimers: Workload {
     let qosClass: QoSClass
 

@@ -2,8 +2,8 @@ import BenchCore
 import CBenchShims
 import QoSCore
 
-/// B8: 100 tasks of userInteractive that sleep for 20 to 30 ms without tolerance, beside work of the three lower classes that
-/// would use all there is; how late the sleeps end.
+/// B8: 100 tasks of userInteractive that sleep for 20 to 30 ms without tolerance, beside work of the three lower
+/// classes that would use all there is; how late the sleeps end.
 struct TimersUnderLoad: Workload {
     func run(on stage: Stage, seconds: Double) async -> RawFigures {
         let low = LowWork([.default, .utility, .background], count: 8, piece: 500_000, on: stage)

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import QoSRuntime
+@testable import QoSKernel
 
 @Suite("Durations as nanoseconds")
 struct NanosecondsTests {

@@ -1,0 +1,2 @@
+// Tests of schedulers use the gate, too.
+@_exported public import QoSKernelTestSupport
