@@ -118,7 +118,12 @@ let package = Package(
                 "Indexing", "TreeScan", "SampleTestSupport", .product(name: "GRDB", package: "GRDB.swift"),
             ]
         ),
-        .testTarget(name: "ServiceTests", dependencies: ["qos-service", "Indexing", "SampleTestSupport"]),
+        .testTarget(
+            name: "ServiceTests",
+            dependencies: [
+                "qos-service", "Indexing", "SampleTestSupport", .product(name: "QoSRuntime", package: "swift-qos"),
+            ]
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

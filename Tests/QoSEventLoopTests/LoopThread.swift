@@ -82,9 +82,9 @@ func withRunningLoop<Success>(
     return try outcome.get()
 }
 
-/// CLOCK_MONOTONIC in nanoseconds.
-func monotonicNow() -> UInt64 {
+/// CLOCK_BOOTTIME in nanoseconds.
+func boottimeNow() -> UInt64 {
     var time = timespec()
-    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+    unsafe clock_gettime(CLOCK_BOOTTIME, &time)
     return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
 }

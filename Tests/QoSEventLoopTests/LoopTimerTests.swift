@@ -9,10 +9,10 @@ struct LoopTimerTests {
         let fired = Events()
         let moment = Atomic<UInt64>(0)
         try await withRunningLoop(onTimer: {
-            moment.store(monotonicNow(), ordering: .releasing)
+            moment.store(boottimeNow(), ordering: .releasing)
             fired.report()
         }) { loop in
-            let deadline = monotonicNow() + delay
+            let deadline = boottimeNow() + delay
             loop.armTimer(atNanoseconds: deadline)
             fired.wait()
             #expect(moment.load(ordering: .acquiring) >= deadline)
@@ -34,7 +34,7 @@ struct LoopTimerTests {
         try await withRunningLoop(onTimer: { fired.report() }) { loop in
             loop.armTimer(atNanoseconds: .max)
             try await loop.perform {}
-            loop.armTimer(atNanoseconds: monotonicNow() + 1000)
+            loop.armTimer(atNanoseconds: boottimeNow() + 1000)
             fired.wait()
         }
     }

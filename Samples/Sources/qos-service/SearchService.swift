@@ -2,6 +2,7 @@ internal import CoreMetrics
 internal import Glibc
 internal import Indexing
 internal import NIOCore
+internal import QoSRuntime
 
 /// The whole of the service: the index, the passes over it, the server and the terminal.
 struct SearchService: Sendable {
@@ -44,16 +45,19 @@ struct SearchService: Sendable {
         let terminal = ProgressReporter(index: index, meter: meter, isQuiet: settings.isQuiet)
         let driver = IndexDriver(index: index, interval: settings.rescanInterval)
         let (listening, started) = AsyncStream.makeStream(of: Int?.self)
+        let governor = try governor()
         let routes = ServiceRoutes(
             desk: try SearchDesk(
                 index: index,
                 processors: processorCount(),
-                limits: SearchLimits(time: settings.searchTime)
+                limits: SearchLimits(time: settings.searchTime),
+                latencies: { governor?.monitor.recordLatency($0) }
             ),
             connections: Connections(limit: ConnectionLimit.affordable(settings.connections)),
             meter: meter,
             policy: policy,
-            metrics: metrics
+            metrics: metrics,
+            governor: governor
         )
         let server = ServiceServer(routes, settings: settings) { started.yield($0) }
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -73,6 +77,16 @@ struct SearchService: Sendable {
             defer { group.cancelAll() }
             try await group.next()
         }
+    }
+
+    /// Makes the governor of the process's scheduler; nil if there is none, or if it is switched off.
+    private func governor() throws -> ServiceGovernor? {
+        guard settings.governor.isOn, let scheduler = QoSProcess.scheduler else { return nil }
+        return try ServiceGovernor(
+            governing: scheduler,
+            settings.governor,
+            folders: [settings.directory]
+        )
     }
 
     /// Returns the policy that decides which clients are answered.

@@ -74,6 +74,16 @@ struct ServiceCommand: ParsableCommand {
     )
     var logLevel: String?
 
+    @Option(help: "Whether heat, low power, shortages and slow searches limit the indexing: on or off. (default: on)")
+    var governor: String?
+
+    @Option(
+        help: "Milliseconds that 99 of 100 quick searches should not exceed; else indexing slows down. (default: 100)")
+    var latencyLimit: Int?
+
+    @Option(help: "A simulated state of the machine, such as thermal=serious; may be repeated.")
+    var simulate: [String] = []
+
     @Option(help: "A JSON file with settings.", completion: .file(extensions: ["json"]))
     var config: String?
 
@@ -109,15 +119,16 @@ struct ServiceCommand: ParsableCommand {
     private var arguments: [String: ConfigContent] {
         let texts = [
             "host": host, "socket": socket, "access": access, "tokenFile": tokenFile, "indexDir": indexDir,
-            "logLevel": logLevel,
+            "logLevel": logLevel, "governor": governor,
         ]
         let numbers = [
             "port": port, "rescanInterval": rescanInterval, "searchTime": searchTime, "connections": connections,
-            "idleTime": idleTime, "requestTime": requestTime,
+            "idleTime": idleTime, "requestTime": requestTime, "latencyLimit": latencyLimit,
         ]
         var values = texts.compactMapValues { $0.map(ConfigContent.string) }
         values.merge(numbers.compactMapValues { $0.map(ConfigContent.int) }) { $1 }
         if !allowedHost.isEmpty { values["allowedHost"] = .stringArray(allowedHost) }
+        if !simulate.isEmpty { values["simulate"] = .stringArray(simulate) }
         if quiet { values["quiet"] = .bool(true) }
         return values
     }

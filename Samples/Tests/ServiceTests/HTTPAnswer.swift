@@ -71,6 +71,23 @@ struct StatusAnswer: Decodable {
     let reason: String?
     let truncated: Int
     let problems: [Problem]
+    let limit: String?
+    let conditions: Conditions?
+    let decision: [String: Allowance]?
+
+    struct Conditions: Decodable {
+        let thermal: Condition
+    }
+
+    struct Condition: Decodable {
+        let state: String
+        let reason: String
+    }
+
+    struct Allowance: Decodable {
+        let permission: String
+        let reasons: [String]
+    }
 
     struct Problem: Decodable {
         let path: String

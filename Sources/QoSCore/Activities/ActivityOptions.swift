@@ -14,7 +14,7 @@ public struct ActivityOptions: OptionSet, Sendable, Hashable, Codable {
     public static let background = ActivityOptions(rawValue: 1 << 1)
     /// Each step has to be in time, as in a sound recording. Work created in the activity gets `userInteractive`.
     public static let latencyCritical = ActivityOptions(rawValue: 1 << 2)
-    /// The machine should stay awake meanwhile. Diagnostics show this; the runtime itself keeps no machine awake.
+    /// The machine should stay awake meanwhile. The runtime keeps it awake where logind allows that.
     public static let idleSleepDisabled = ActivityOptions(rawValue: 1 << 3)
 
     /// The level for work created in the activity (rules O1, S8): the level of its highest option.

@@ -173,14 +173,15 @@ extension EventLoop {
 // MARK: - The timer
 
 extension EventLoop {
-    /// Lets `onTimer` be called once on the loop's thread when CLOCK_MONOTONIC reaches a moment. Any thread.
+    /// Lets `onTimer` be called once on the loop's thread when CLOCK_BOOTTIME reaches a moment. Any thread.
     ///
     /// Replaces the moment that was set before; one in the past fires at once, `nil` disarms. The loop is not woken by
     /// the call itself, which costs one `timerfd_settime(2)`. Concurrent calls take effect in an unspecified order. If
     /// the latest must win, hold a lock while you compute the moment and make this call. `onTimer` may still run for a
     /// replaced moment that had passed.
     ///
-    /// - Parameter deadline: Nanoseconds of CLOCK_MONOTONIC, as `clock_gettime(2)` counts them.
+    /// - Parameter deadline: Nanoseconds of CLOCK_BOOTTIME, which also counts the time in which the machine is suspended
+    ///   (`clock_gettime(2)`).
     package func armTimer(atNanoseconds deadline: UInt64?) {
         core.armTimer(atNanoseconds: deadline)
     }

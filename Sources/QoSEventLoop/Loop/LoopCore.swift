@@ -84,7 +84,7 @@ final class LoopCore: @unchecked Sendable {
         }
         do throws(EventLoopError) {
             descriptors.timer = try Self.attempt(.timerCreate, fault) {
-                let result = timerfd_create(CLOCK_MONOTONIC, Int32(TFD_CLOEXEC | TFD_NONBLOCK))
+                let result = timerfd_create(CLOCK_BOOTTIME, Int32(TFD_CLOEXEC | TFD_NONBLOCK))
                 return result < 0 ? -errno : result
             }
             descriptors.wakeUp = try Self.attempt(.eventCreate, fault) {
@@ -182,7 +182,7 @@ final class LoopCore: @unchecked Sendable {
 }
 
 extension LoopCore {
-    /// Arms the timer for a moment of CLOCK_MONOTONIC in nanoseconds, or disarms it. Any thread.
+    /// Arms the timer for a moment of CLOCK_BOOTTIME in nanoseconds, or disarms it. Any thread.
     func armTimer(atNanoseconds deadline: UInt64?) {
         // Zero would disarm (`timerfd_settime(2)`); a nanosecond after boot is as much in the past.
         let nanoseconds = deadline.map { max($0, 1) } ?? 0

@@ -42,6 +42,10 @@ package enum KernelCall: String, Sendable, Hashable, CaseIterable {
     case readFileSystem = "statvfs"
     /// Makes an event descriptor.
     case makeEvent = "eventfd"
+    /// Makes two sockets that are connected.
+    case makePipe = "socketpair"
+    /// Starts a program.
+    case startProgram = "posix_spawn"
     /// Asks the kernel to tell of pressure.
     case setPressureTrigger = "write(pressure)"
 }

@@ -13,6 +13,8 @@ public class BaseOperation: CurrentWork, @unchecked Sendable {
     let policy: FailedDependencyPolicy
     let isBarrier: Bool
     let conditions: [OperationCondition]
+    /// Whether the operation waits while the governor forbids discretionary work and no user waits for it (rule O12).
+    public let isDiscretionary: Bool
     var record: DomainRecord
 
     /// The service context and the activity of the code that made the operation. Its body has them (rules X1, X2).
@@ -24,6 +26,7 @@ public class BaseOperation: CurrentWork, @unchecked Sendable {
         policy = options.onFailedDependency
         isBarrier = options.isBarrier
         conditions = options.conditions
+        isDiscretionary = options.isDiscretionary ?? options.kind.isDiscretionary(isInForegroundUse: false)
         context = .captured()
         record = DomainRecord(requested: options.level ?? options.kind.level, origin: .current())
     }
@@ -51,12 +54,16 @@ public class BaseOperation: CurrentWork, @unchecked Sendable {
         return await context.run(body)
     }
 
-    /// Asks the conditions, one after the other.
+    /// Whether the operation is to be asked for conditions before it starts.
+    var hasConditions: Bool { isDiscretionary || !conditions.isEmpty }
+
+    /// Asks the conditions, one after the other, and waits for the permission of discretionary work.
     ///
     /// - Returns: the first error; `nil` when all are met.
-    func askConditions() async -> (any Error)? {
+    func askConditions(on scheduler: QoSScheduler) async -> (any Error)? {
         do {
             for condition in conditions { try await condition.met() }
+            if isDiscretionary { try await scheduler.waitUntil { self.deferralReason(under: $0) == nil } }
             return nil
         } catch {
             return error

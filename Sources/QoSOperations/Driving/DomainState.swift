@@ -24,7 +24,7 @@ struct DomainState: Sendable {
         if let id = operation.record.id { return id }
         let id = graph.operationCreated(
             assigned: operation.record.requested, origin: operation.record.origin, policy: operation.policy,
-            isBarrier: operation.isBarrier, hasConditions: !operation.conditions.isEmpty)
+            isBarrier: operation.isBarrier, hasConditions: operation.hasConditions)
         operation.record.id = id
         names[id] = operation.givenName
         return id

@@ -158,7 +158,7 @@ final class OperationDomain: Sendable {
     private func askConditions(of operation: BaseOperation, _ runner: Runner) async {
         let failure = await WorkScope.$task.withValue(operation) {
             runner.entered()
-            return await operation.inContext { await operation.askConditions() }
+            return await operation.inContext { await operation.askConditions(on: runner.scheduler) }
         }
         change { state, actions in
             runner.ended()

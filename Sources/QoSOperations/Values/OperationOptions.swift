@@ -13,6 +13,9 @@ public struct OperationOptions: Sendable {
     /// Whether the operation runs alone in its queue: after everything added before it, before everything added after
     /// it.
     public var isBarrier: Bool
+    /// Whether the operation waits while the governor forbids discretionary work; `nil` leaves it to ``kind`` (rule
+    /// O12).
+    public var isDiscretionary: Bool?
     /// The conditions for the operation to be ready, beside its dependencies.
     public var conditions: [OperationCondition]
 
@@ -20,13 +23,14 @@ public struct OperationOptions: Sendable {
     public init(
         name: String? = nil, level: QoSLevel? = nil, kind: OperationKind = .plain,
         onFailedDependency: FailedDependencyPolicy = .cancel, isBarrier: Bool = false,
-        conditions: [OperationCondition] = []
+        isDiscretionary: Bool? = nil, conditions: [OperationCondition] = []
     ) {
         self.name = name
         self.level = level
         self.kind = kind
         self.onFailedDependency = onFailedDependency
         self.isBarrier = isBarrier
+        self.isDiscretionary = isDiscretionary
         self.conditions = conditions
     }
 }

@@ -73,6 +73,7 @@ final class MonitorCore: Sendable {
         let processors = scheduler.core.group.width
         let changes = widths.withLock { $0.changes(to: decision, processors: processors, at: now) }
         for change in changes { scheduler.govern(change) }
+        scheduler.core.governed.publish(decision)
     }
 
     /// Lifts the limits, and ends the sequences. The monitor's thread.

@@ -86,7 +86,7 @@ public final class SystemMonitor: Sendable {
     ///   - qosClass: the class of the work.
     ///   - isDiscretionary: whether the work can wait: prefetching, clean-up, remote copies.
     public func permits(_ qosClass: QoSClass, isDiscretionary: Bool = false) -> Bool {
-        decision[qosClass].permission <= (isDiscretionary ? .run : .deferDiscretionary)
+        decision.permits(qosClass, isDiscretionary: isDiscretionary)
     }
 
     // MARK: Control

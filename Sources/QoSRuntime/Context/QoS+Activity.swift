@@ -1,4 +1,5 @@
 public import QoSCore
+import QoSKernel
 
 extension QoS {
     /// The activity in which the calling code was started; `nil` without one. Any thread or task.
@@ -18,11 +19,17 @@ extension QoS {
     /// The current activities of the process, in the order of their beginning. Any thread.
     public static var activities: [Activity] { Activity.all }
 
+    /// Whether the machine is kept awake for activities with `idleSleepDisabled` (rule S8). Any thread.
+    public static var idleSleepInhibition: IdleSleepInhibition { IdleSleepInhibition(IdleInhibitor.shared.state) }
+
     /// Runs a body as an activity. Work that the body creates without a level of its own gets the activity's level
     /// (rules S8, O1).
     ///
     /// The activity follows the tasks, submissions and operations that the body starts, even if they outlive it. The
     /// level of the running code itself does not change. Activities nest: the innermost one with a level counts.
+    ///
+    /// With `idleSleepDisabled` the machine does not go to sleep by itself until the body has ended, if it has logind
+    /// and `systemd-inhibit`. ``idleSleepInhibition`` and the observer say if not; the body runs all the same.
     ///
     /// - Parameters:
     ///   - options: the demands of the activity; see `ActivityOptions.level` for the resulting level.

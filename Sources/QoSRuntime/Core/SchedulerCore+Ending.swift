@@ -16,6 +16,8 @@ extension SchedulerCore {
         for qosClass in QoSClass.allCases where group.admission.widthLimit(rank: qosClass.rank) != .max {
             setWidthLimit(.max, of: qosClass)
         }
+        governed.publish(GovernorDecision())
+        governed.finish()
         sortQueued()
         promoteRunningBlocked()
         for held in shutdownHolds.beginPromoting() { promote(held) }

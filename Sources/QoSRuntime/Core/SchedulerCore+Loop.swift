@@ -52,12 +52,13 @@ extension SchedulerCore {
             let due = group.pools[rank].timers?.takeDue(now: MonotonicClock.nanoseconds()) ?? []
             for payload in due { payload.fire() }
         }
-        return timers.advance(now: MonotonicClock.nanoseconds, fire: { $0.fire() })
+        return timers.advance(
+            now: MonotonicClock.nanoseconds, suspended: SuspendedTime.nanoseconds(), fire: { $0.fire() })
     }
 
     /// Forwards every timer that has not fired, at shutdown. The loop's thread.
     func removeTimers() {
-        timers.removeAll(forward)
+        timers.removeAll(suspended: SuspendedTime.nanoseconds(), forward)
         for rank in 0..<QoSClass.allCases.count { group.pools[rank].timers?.removeAll(forward) }
     }
 
@@ -76,8 +77,11 @@ extension SchedulerCore {
     }
 
     /// Adds a timer from any thread.
-    func addTimer(_ window: TimerWindow, _ payload: TimerService.Payload) {
-        if timers.add(window, payload) { loop.wake() }
+    ///
+    /// - Parameter isContinuous: whether the timer counts the time in which the machine is suspended.
+    func addTimer(_ window: TimerWindow, _ payload: TimerService.Payload, isContinuous: Bool = false) {
+        let suspended = isContinuous ? SuspendedTime.nanoseconds() : nil
+        if timers.add(window, payload, suspended: suspended) { loop.wake() }
         // As with jobs: a thread that adds a timer looks at the flag afterwards, and the loop sets the flag before it
         // takes all timers.
         if group.closedFlag.load(ordering: .sequentiallyConsistent) { timers.removeRequests(forward) }

@@ -18,6 +18,9 @@ final class SchedulerCore: @unchecked Sendable {
     /// The event sources for work queues. They end with the loop.
     let sources = SourceRegistry()
 
+    /// The limits that a monitor has set. They end with the beginning of the shutdown.
+    let governed = ValueBroadcast(GovernorDecision())
+
     /// The work that asks a shutdown to wait for it.
     let shutdownHolds = ShutdownHolds()
 

@@ -11,7 +11,9 @@ package protocol SleepingExecutor: TaskExecutor, SchedulingExecutor {
     ///   - delay: the time to wait, which may be negative.
     ///   - tolerance: the time by which the job may come later; `nil` uses the tolerance of the waiting task's class
     ///     (rule S6).
-    func enqueue(_ job: UnownedJob, after delay: Duration, tolerance: Duration?)
+    ///   - isContinuous: whether the time in which the machine is suspended counts, as with every clock but
+    ///     `SuspendingClock`.
+    func enqueue(_ job: UnownedJob, after delay: Duration, tolerance: Duration?, isContinuous: Bool)
 }
 
 extension SleepingExecutor {
@@ -28,7 +30,8 @@ extension SleepingExecutor {
     ) {
         let job = UnownedJob(job)
         if let delay = delay as? Duration {
-            return enqueue(job, after: delay, tolerance: tolerance as? Duration)
+            return enqueue(
+                job, after: delay, tolerance: tolerance as? Duration, isContinuous: C.self != SuspendingClock.self)
         }
         // The clock has units of its own, so only the clock knows how to wait.
         Task.detached(executorPreference: self) {

@@ -137,15 +137,18 @@ final class PoolExecutor: JobReceiver, SleepingExecutor, @unchecked Sendable {
     }
 
     /// Submits a job once a time has passed: by a timer of the calling task's pool, or by one of the loop.
-    func enqueue(_ job: UnownedJob, after delay: Duration, tolerance: Duration?) {
+    func enqueue(_ job: UnownedJob, after delay: Duration, tolerance: Duration?, isContinuous: Bool) {
         let now = MonotonicClock.nanoseconds()
         let window = TimerWindow(
             deadline: now.addingSaturating(delay.clampedNanoseconds), now: now,
             tolerance: tolerance.map(\.clampedNanoseconds),
             of: qosClass ?? QoSClass(rawPriority: Task.currentPriority.rawValue) ?? .default)
         kept {
-            if ConcurrencyRuntime.isResumption(job), core.addToPool(window, .job(job, executor: self)) { return }
-            core.addTimer(window, .job(job, executor: self))
+            let isLong = isContinuous && delay > PoolTimerKeeping.longestContinuousDelay
+            if !isLong, ConcurrencyRuntime.isResumption(job), core.addToPool(window, .job(job, executor: self)) {
+                return
+            }
+            core.addTimer(window, .job(job, executor: self), isContinuous: isContinuous)
         }
     }
 }

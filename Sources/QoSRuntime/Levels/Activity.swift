@@ -53,9 +53,13 @@ public struct Activity: Sendable, Identifiable {
 
     func begin() {
         Self.running.withLock { $0[id] = self }
+        guard options.contains(.idleSleepDisabled) else { return }
+        let group = Worker.current?.group
+        IdleInhibitor.shared.begin(reason) { group?.observe(.idleSleepNotInhibited($0)) }
     }
 
     func end() {
+        if options.contains(.idleSleepDisabled) { IdleInhibitor.shared.end() }
         _ = Self.running.withLock { $0.removeValue(forKey: id) }
     }
 }

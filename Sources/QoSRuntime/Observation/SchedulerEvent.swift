@@ -30,6 +30,11 @@ public enum SchedulerEvent: Sendable, Hashable {
     /// work queue, and a deadlock. A scheduler reports its own workers, and the threads and tasks that are no
     /// scheduler's workers.
     case inversion(InversionReport)
+    /// A background activity on the scheduler began, ended, or was asked to defer (rule S5).
+    case backgroundActivity(BackgroundActivityEvent)
+    /// An activity with `idleSleepDisabled` runs, and the machine may go to sleep all the same; with the problem and its
+    /// remedy (rule S8). The scheduler whose worker began the activity reports it.
+    case idleSleepNotInhibited(String)
     /// A thread could not be created. The scheduler tries again while there is work.
     case threadStartFailed(QoSClass)
 }

@@ -16,6 +16,10 @@ final class PoolTimerKeeping: Sendable {
     /// Nanoseconds.
     static let widestWindow: UInt64 = 1_000_000
 
+    /// The longest delay of a timer that counts suspensions and for which a worker waits. The worker's sleep in the
+    /// kernel stands still during a suspension, so such a timer is late by at most this afterwards.
+    static let longestContinuousDelay = Duration.seconds(1)
+
     private let state = Lock(PoolTimers<TimerService.Payload>())
     private let alarm: LoopAlarm
     private let rank: Int

@@ -45,6 +45,9 @@ final class LoopAlarm: Sendable {
     }
 
     private func arm(_ time: UInt64) {
-        loop.armTimer(atNanoseconds: time == .max ? nil : time)
+        // The kernel timer counts suspensions: a timer that does, too, is due when the machine is back. For another one,
+        // the loop wakes too early then, and sets the alarm anew.
+        loop.armTimer(
+            atNanoseconds: time == .max ? nil : time.addingSaturating(SuspendedTime.nanoseconds()))
     }
 }

@@ -8,6 +8,10 @@ import Synchronization
 /// enough. So a thread that sets a timer never waits for another thread's lock. Timers whose windows overlap cost one
 /// wake-up (rule S6).
 ///
+/// Most timers count the time in which the machine is suspended, as `ContinuousClock` does; the others follow
+/// `SuspendingClock`. Each kind has a set of its own, in the nanoseconds of its clock. The kernel timer does not stand
+/// still either (`Docs/Decisions/0020-suspended-machines.md`).
+///
 /// A request may race with the loop that goes to sleep. The requesting thread publishes its request before it reads
 /// `armed`. The loop publishes `armed` before it looks at the requests for the last time. Both are sequentially
 /// consistent, so one of the two sees the other.
@@ -34,11 +38,23 @@ final class TimerService: @unchecked Sendable {
     private final class Request: Linked {
         let window: TimerWindow
         let payload: Payload
+        /// The time of suspensions at the request, for a timer that counts it; nanoseconds.
+        let suspended: UInt64?
         var next: UInt = 0
 
-        init(window: TimerWindow, payload: Payload) {
+        init(window: TimerWindow, payload: Payload, suspended: UInt64?) {
             self.window = window
             self.payload = payload
+            self.suspended = suspended
+        }
+
+        /// The window on the continuous clock; `nil` for a timer of the other clock.
+        var continuousWindow: TimerWindow? {
+            suspended.map { suspended in
+                TimerWindow(
+                    deadline: window.deadline.addingSaturating(suspended), tolerance: window.tolerance,
+                    isPrompt: window.isPrompt)
+            }
         }
     }
 
@@ -50,7 +66,11 @@ final class TimerService: @unchecked Sendable {
     /// wake-up.
     private let armed = Atomic<UInt64>(.max)
 
+    /// The timers that stand still while the machine is suspended. Monotonic nanoseconds.
     private var timers = TimerSet<Payload>()
+
+    /// The timers that do not. Nanoseconds of the continuous clock.
+    private var continuous = TimerSet<Payload>()
 
     /// The time up to which timers are still due after a turn that reached its limit; 0 for none.
     private var firesUntil: UInt64 = 0
@@ -59,15 +79,17 @@ final class TimerService: @unchecked Sendable {
     var isArmed: Bool { armed.load(ordering: .sequentiallyConsistent) != .max }
 
     /// The number of timers in the loop's set. The loop's thread.
-    var count: Int { timers.count }
+    var count: Int { timers.count + continuous.count }
 
     /// Adds a request for a timer. Any thread; one allocation.
     ///
     /// - Parameter window: monotonic nanoseconds. The timer never fires before the window. It fires after the window
     ///   only if the kernel runs the loop's thread too late.
+    /// - Parameter suspended: the present ``SuspendedTime`` for a timer that counts suspensions; `nil` for one that
+    ///   stands still meanwhile, as all tickets do.
     /// - Returns: whether the caller has to wake the loop.
-    func add(_ window: TimerWindow, _ payload: Payload) -> Bool {
-        requests.push(Request(window: window, payload: payload))
+    func add(_ window: TimerWindow, _ payload: Payload, suspended: UInt64? = nil) -> Bool {
+        requests.push(Request(window: window, payload: payload, suspended: suspended))
         return window.end < armed.load(ordering: .sequentiallyConsistent)
     }
 
@@ -89,21 +111,24 @@ final class TimerService: @unchecked Sendable {
     /// S6). A timer that is added while others fire waits for the next turn, and a turn has a limit. So timers that
     /// keep falling due do not keep the loop from its other events.
     ///
-    /// - Parameter fire: called once for each due timer, in the order of the deadlines.
+    /// - Parameters:
+    ///   - now: the present, in monotonic nanoseconds.
+    ///   - suspended: the present ``SuspendedTime``.
+    ///   - fire: called once for each due timer, in the order of the deadlines.
     /// - Returns: monotonic nanoseconds, in the past if timers are left to fire; `nil` when there is no timer.
-    func advance(now: () -> UInt64, fire: (Payload) -> Void) -> UInt64? {
+    func advance(now: () -> UInt64, suspended: UInt64 = 0, fire: (Payload) -> Void) -> UInt64? {
         takeRequests()
         let time = now()
-        if min(armed.load(ordering: .relaxed), timers.nextWake ?? .max) <= time { firesUntil = time }
+        if min(armed.load(ordering: .relaxed), nextWake(suspended) ?? .max) <= time { firesUntil = time }
         var left = Self.firingsPerTurn
-        while left > 0, let payload = timers.popExpired(now: firesUntil) {
+        while left > 0, let payload = popExpired(now: firesUntil, suspended) {
             fire(payload)
             left -= 1
         }
-        let hasMore = timers.nextDeadline.map { $0 <= firesUntil } ?? false
+        let hasMore = nextDeadline(suspended).map { $0 <= firesUntil } ?? false
         if !hasMore { firesUntil = 0 }
         for _ in 0..<2 {
-            let next = hasMore ? time : timers.nextWake
+            let next = hasMore ? time : nextWake(suspended)
             armed.store(next ?? .max, ordering: .sequentiallyConsistent)
             if requests.isEmpty { return next }
             takeRequests()
@@ -112,10 +137,35 @@ final class TimerService: @unchecked Sendable {
         return time
     }
 
+    /// The earliest of the moments at which each set must be looked at, in monotonic nanoseconds.
+    private func nextWake(_ suspended: UInt64) -> UInt64? {
+        earlier(timers.nextWake, continuous.nextWake, suspended)
+    }
+
+    private func nextDeadline(_ suspended: UInt64) -> UInt64? {
+        earlier(timers.nextDeadline, continuous.nextDeadline, suspended)
+    }
+
+    private func earlier(_ own: UInt64?, _ other: UInt64?, _ suspended: UInt64) -> UInt64? {
+        guard let other = other.map({ $0 == .max ? .max : $0 - min($0, suspended) }) else { return own }
+        return min(own ?? .max, other)
+    }
+
+    /// Takes the timer that is due first, of both sets.
+    private func popExpired(now: UInt64, _ suspended: UInt64) -> Payload? {
+        let other = earlier(nil, continuous.nextDeadline, suspended)
+        if let other, other <= now, other < timers.nextDeadline ?? .max {
+            return continuous.popExpired(now: now.addingSaturating(suspended))
+        }
+        return timers.popExpired(now: now)
+    }
+
     /// Takes out every timer that has not fired with its deadline, at shutdown. The loop's thread.
-    func removeAll(_ body: (_ deadline: UInt64, Payload) -> Void) {
+    func removeAll(suspended: UInt64 = 0, _ body: (_ deadline: UInt64, Payload) -> Void) {
         removeRequests(body)
-        while let deadline = timers.nextDeadline, let payload = timers.popExpired(now: .max) { body(deadline, payload) }
+        while let deadline = nextDeadline(suspended), let payload = popExpired(now: .max, suspended) {
+            body(deadline, payload)
+        }
     }
 
     /// Takes out the requests that have not reached the set, with their deadlines. Any thread.
@@ -131,7 +181,11 @@ final class TimerService: @unchecked Sendable {
         cancellations.wrappingSubtract(removed.count, ordering: .relaxed)
         requests.takeAll { request in
             guard case .ticket(let ticket) = request.payload else {
-                timers.insert(request.window, request.payload)
+                if let window = request.continuousWindow {
+                    continuous.insert(window, request.payload)
+                } else {
+                    timers.insert(request.window, request.payload)
+                }
                 return
             }
             if !ticket.isTaken { ticket.name = timers.insert(request.window, request.payload) }

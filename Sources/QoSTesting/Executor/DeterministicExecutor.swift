@@ -22,7 +22,7 @@ final class DeterministicExecutor: SleepingExecutor {
         scheduler.add(VirtualJob(job: job, owner: .executor(self)), target)
     }
 
-    func enqueue(_ job: UnownedJob, after delay: Duration, tolerance: Duration?) {
+    func enqueue(_ job: UnownedJob, after delay: Duration, tolerance: Duration?, isContinuous: Bool) {
         let sleeper = qosClass ?? QoSClass(rawPriority: Task.currentPriority.rawValue) ?? .default
         let now = scheduler.now
         let window = TimerWindow(

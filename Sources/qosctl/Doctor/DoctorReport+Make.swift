@@ -38,6 +38,7 @@ extension DoctorReport {
             processors: "\(topology.processors)", processorCount: topology.processors.count,
             quotaProcessors: topology.quota?.processors, quotaSource: topology.quota?.source,
             width: topology.width, libuv: EventLoop.libraryVersion,
+            sleepInhibitor: InhibitorProgram.obstacle().map { "none: \($0)" } ?? "systemd-inhibit, with logind",
             problems: topology.problems.map { "\($0)" })
     }
 

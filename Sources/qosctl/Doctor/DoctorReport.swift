@@ -15,6 +15,8 @@ struct DoctorReport: Encodable {
         /// The number of threads that can run at a time. It sizes the pools.
         let width: Int
         let libuv: String
+        /// Whether activities can keep the machine awake, and the reason if not.
+        let sleepInhibitor: String
         let problems: [String]
     }
 

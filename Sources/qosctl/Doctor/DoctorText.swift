@@ -17,6 +17,7 @@ struct DoctorText {
             "  processors  \(machine.processorCount): \(machine.processors)",
             "  quota       \(quota)",
             "  width       \(machine.width) threads at a time",
+            "  inhibitor   \(machine.sleepInhibitor)",
         ] + machine.problems.map { "  problem     \($0)" }
     }
 

@@ -11,6 +11,14 @@ extension Scenario {
         let description = "it is broken on purpose"
     }
 
+    /// Runs an activity that keeps the machine awake, until the process is killed.
+    private func keepsAwake() async throws {
+        try await QoS.performActivity(.idleSleepDisabled, reason: "the test") {
+            Driver.say("awake", QoS.idleSleepInhibition)
+            try await Task.sleep(for: .seconds(3_600))
+        }
+    }
+
     /// The program's body.
     func body() async throws {
         switch self {
@@ -29,6 +37,7 @@ extension Scenario {
         case .serviceKind, .interactiveKind: await kind()
         case .busyActor: await busyActor()
         case .waitingStates: await waitingStates()
+        case .keepsAwake: try await keepsAwake()
         case .returns, .invalidConfiguration: Driver.say("body", "ran")
         case .taskBeforeRun: await taskBeforeRun()
         case .throwsError: throw Broken()

@@ -38,6 +38,7 @@ enum Scenario: String, CaseIterable {
     case interactiveKind = "interactive-kind"
     case busyActor = "busy-actor"
     case waitingStates = "waiting-states"
+    case keepsAwake = "keeps-awake"
 
     var configuration: QoSProcess.Configuration {
         var configuration = QoSProcess.Configuration(
@@ -70,6 +71,9 @@ enum Scenario: String, CaseIterable {
                 Driver.say("early", threadName)
                 Self.earlyTaskEnded.continuation.finish()
             }
+        case .keepsAwake:
+            // The folder with a made program in place of systemd-inhibit.
+            unsafe setenv("PATH", CommandLine.arguments[2], 1)
         case .blockedSignals:
             Self.changeSignalMask(SIG_BLOCK)
         case .sleepsBesideBlockedDefault:

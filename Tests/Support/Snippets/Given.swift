@@ -6,6 +6,7 @@ import Foundation
 let url = URL(filePath: "/page")
 let urls = [url]
 let entries = ["swift"]
+let blocks = [0]
 
 func serve() async throws {}
 func rebuildIndex() async {}
@@ -15,6 +16,7 @@ func count(_ text: String) async throws -> Int { text.count }
 func words(in text: String) -> Int { text.count }
 func export() async throws {}
 func rebuild() {}
+func check(_ block: Int) async throws {}
 func find(_ text: String) -> [String] { [text] }
 func work() {}
 func thread(_ body: @escaping @Sendable () -> Void) {}

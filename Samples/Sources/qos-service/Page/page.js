@@ -292,7 +292,8 @@ function showStatus(now) {
   bar.hidden = now.pending === 0
   bar.max = now.files || 1
   bar.value = now.files - now.pending
-  const notice = [now.reason, now.notice].filter(Boolean).join(" ")
+  const slow = now.limit && now.state !== "paused" && now.pending ? `Indexing is limited: ${now.limit}.` : ""
+  const notice = [now.reason, slow, now.notice].filter(Boolean).join(" ")
   find("notice").hidden = notice === ""
   find("notice").textContent = notice
   showProblems(now)

@@ -1,4 +1,5 @@
 internal import Indexing
+internal import QoSCore
 internal import QoSRuntime
 
 /// The answer of `/status`. Keys are written in snake case.
@@ -29,6 +30,12 @@ struct StatusResponse: Encodable {
     /// Files read per second, lately.
     let rate: Double
     let lastPass: PassReport?
+    /// The state of the machine and of the searches, with reasons; nil if nothing is governed, or paths are hidden.
+    let conditions: SystemConditions?
+    /// The limits of each class, with reasons; nil like `conditions`.
+    let decision: GovernorDecision?
+    /// The limits of the indexing in words; nil without a limit.
+    let limit: String?
     /// The counters and the pending work of the pools.
     let scheduler: SchedulerSnapshot?
 
@@ -38,12 +45,23 @@ struct StatusResponse: Encodable {
     ///   - status: The index's status.
     ///   - rate: Files per second.
     ///   - showsPaths: Whether to show reason and notice, which name files of this machine.
-    init(_ status: IndexStatus, rate: Double, showsPaths: Bool) {
+    ///   - governor: The governor of the indexing, if there is one.
+    init(_ status: IndexStatus, rate: Double, showsPaths: Bool, governor: ServiceGovernor? = nil) {
         folder = status.folder.split(separator: "/").last.map(String.init) ?? "/"
         databaseBytes = status.databaseBytes
-        state = status.activity
+        // While its class is stopped, the pass cannot say so itself.
+        let isAtWork = !(status.activity == .idle && status.hasScanned)
+        let pause = isAtWork ? governor?.pause : nil
+        state = pause == nil ? status.activity : .paused
         let secret = "The service's own terminal says more."
-        reason = status.pause.map { showsPaths ? $0 : "The index cannot go on. \(secret)" }
+        let obstacle = status.pause.map { showsPaths ? $0 : "The index cannot go on. \(secret)" }
+        let rest = pause.map {
+            "Indexing pauses and goes on by itself\(showsPaths ? ": \($0)." : ", to spare the machine.")"
+        }
+        reason = obstacle ?? rest
+        conditions = showsPaths ? governor?.monitor.conditions : nil
+        decision = showsPaths ? governor?.monitor.decision : nil
+        limit = showsPaths ? governor?.limit : nil
         notice = status.notice.map { showsPaths ? $0 : "Something happened to the index. \(secret)" }
         complete = status.isComplete
         files = status.counts.files

@@ -22,6 +22,8 @@ struct SearchDesk: Sendable {
     }
 
     let index: SearchIndex
+    /// Takes the latency of each search that was answered in the quick lane.
+    private let latencies: @Sendable (Duration) -> Void
     private let quick: Lane
     private let slow: Lane
 
@@ -31,8 +33,15 @@ struct SearchDesk: Sendable {
     ///   - index: The index to search.
     ///   - processors: The number of the process's processors.
     ///   - limits: The time limits and the numbers of waiting places.
-    init(index: SearchIndex, processors: Int, limits: SearchLimits) throws {
+    ///   - latencies: Takes the latency of each search that was answered in the quick lane.
+    init(
+        index: SearchIndex,
+        processors: Int,
+        limits: SearchLimits,
+        latencies: @escaping @Sendable (Duration) -> Void = { _ in }
+    ) throws {
         self.index = index
+        self.latencies = latencies
         // The index has five connections for reading; the slow lane needs one.
         let width = min(4, max(1, processors - 1))
         quick = Lane(
@@ -59,7 +68,10 @@ struct SearchDesk: Sendable {
     func search(_ query: SearchQuery) async throws -> SearchAnswer {
         if !query.isExpensive {
             do {
-                return try await run(in: quick) { try index.search(query, control: $0) }
+                let start = ContinuousClock.now
+                let answer = try await run(in: quick) { try index.search(query, control: $0) }
+                latencies(ContinuousClock.now - start)
+                return answer
             } catch SearchError.timedOut {
                 ServiceMetrics.slowed.increment()
             }

@@ -9,6 +9,7 @@ struct ServiceRoutes: Sendable {
     let meter: ThroughputMeter
     let policy: AccessPolicy
     let metrics: PrometheusMetrics?
+    var governor: ServiceGovernor?
 
     /// Whether every client may see paths of this machine.
     private var showsPaths: Bool { policy.token != nil || !policy.isReachableByNetwork }
@@ -29,7 +30,9 @@ struct ServiceRoutes: Sendable {
         router.get("/search") { try await search($0, $1) }
         router.get("/file") { try await file($0, $1) }
         router.get("/status") { _, _ in
-            try JSONResponse.make(StatusResponse(desk.index.status, rate: meter.rate, showsPaths: showsPaths))
+            try JSONResponse.make(
+                StatusResponse(desk.index.status, rate: meter.rate, showsPaths: showsPaths, governor: governor)
+            )
         }
         router.get("/metrics") { _, _ in
             let text = (metrics?.text ?? "") + IndexMetrics.text(desk.index.status, rate: meter.rate)

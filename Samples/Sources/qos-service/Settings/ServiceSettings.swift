@@ -38,6 +38,8 @@ struct ServiceSettings: Sendable, Equatable {
     var idleTime = Duration.seconds(30)
     /// The time that a request may take, from its head to the last byte of its answer.
     var requestTime = Duration.seconds(30)
+    /// The limits of the indexing by the state of the machine.
+    var governor = GovernorSettings()
     /// The least important level that is logged.
     var logLevel = Logger.Level.error
     /// Whether progress is not shown.

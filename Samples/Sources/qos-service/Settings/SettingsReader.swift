@@ -1,6 +1,7 @@
 internal import Configuration
 internal import Foundation
 internal import Logging
+internal import QoSCore
 internal import SystemPackage
 internal import TreeScan
 
@@ -70,8 +71,28 @@ struct SettingsReader {
         settings.searchTime = try await seconds("searchTime") ?? settings.searchTime
         settings.idleTime = try await seconds("idleTime") ?? settings.idleTime
         settings.requestTime = try await seconds("requestTime") ?? settings.requestTime
+        settings.governor = try await governor()
         settings.isQuiet = try await read("quiet", "true or false") { try await reader.fetchBool(forKey: $0) } ?? false
         return settings
+    }
+
+    private func governor() async throws -> GovernorSettings {
+        var settings = GovernorSettings()
+        settings.isOn = try await choice("governor") != Switch.off
+        if let milliseconds = try await number("latencyLimit", in: 1...60_000) {
+            settings.latencyLimit = .milliseconds(milliseconds)
+        }
+        for state in try await list("simulate") where !settings.simulated.set(state) {
+            throw SettingsError(
+                description: "--simulate is \"\(state)\". Write a condition and its state, such as thermal=serious, "
+                    + "low-power=on, requests=delayed or memory=severe."
+            )
+        }
+        return settings
+    }
+
+    private enum Switch: String, CaseIterable {
+        case on, off
     }
 
     private func text(_ key: String) async throws -> String? {

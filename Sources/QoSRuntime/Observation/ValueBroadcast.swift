@@ -4,7 +4,11 @@ import QoSKernel
 ///
 /// Threading: any thread reads and subscribes; one thread publishes.
 final class ValueBroadcast<Value: Sendable & Equatable>: Sendable {
-    private typealias Subscriber = AsyncStream<Value>.Continuation
+    /// The producing end of one sequence.
+    private struct Subscriber: Sendable {
+        let yield: @Sendable (Value) -> Void
+        let finish: @Sendable () -> Void
+    }
 
     private struct State: Sendable {
         var value: Value
@@ -46,8 +50,12 @@ final class ValueBroadcast<Value: Sendable & Equatable>: Sendable {
     }
 
     /// Returns a sequence of the present value and the later ones.
-    func values() -> AsyncStream<Value> {
-        let (stream, subscriber) = AsyncStream.makeStream(of: Value.self, bufferingPolicy: .bufferingNewest(1))
+    func values() -> AsyncStream<Value> { subscription().values }
+
+    /// Returns a sequence of the present value and the later ones, and a function that adds the present value again.
+    func subscription() -> (values: AsyncStream<Value>, again: @Sendable () -> Void) {
+        let (stream, end) = AsyncStream.makeStream(of: Value.self, bufferingPolicy: .bufferingNewest(1))
+        let subscriber = Subscriber(yield: { end.yield($0) }, finish: { end.finish() })
         let number = state.withLock { state -> UInt64? in
             // No task waits for the new sequence yet, so this only fills its buffer. A later value comes after it.
             subscriber.yield(state.value)
@@ -56,12 +64,15 @@ final class ValueBroadcast<Value: Sendable & Equatable>: Sendable {
             state.subscribers[state.lastNumber] = subscriber
             return state.lastNumber
         }
+        let again: @Sendable () -> Void = { [weak self] in
+            if let self { subscriber.yield(value) }
+        }
         guard let number else {
             subscriber.finish()
-            return stream
+            return (stream, again)
         }
-        subscriber.onTermination = { [weak self] _ in self?.remove(number) }
-        return stream
+        end.onTermination = { [weak self] _ in self?.remove(number) }
+        return (stream, again)
     }
 
     private func remove(_ number: UInt64) {

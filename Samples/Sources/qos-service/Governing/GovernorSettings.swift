@@ -1,0 +1,11 @@
+internal import QoSCore
+
+/// The settings of the governor.
+struct GovernorSettings: Sendable, Equatable {
+    /// Whether the state of the machine limits the indexing.
+    var isOn = true
+    /// The states that take the place of observed ones.
+    var simulated = ConditionOverrides()
+    /// The latency that 99 of 100 quick searches should not exceed.
+    var latencyLimit = Duration.milliseconds(100)
+}

@@ -1,0 +1,110 @@
+import Foundation
+import Indexing
+import QoSRuntime
+import SampleTestSupport
+import Testing
+
+@testable import qos_service
+
+@Suite("The governor of the service", .serialized, .timeLimit(.minutes(5)))
+struct GovernorTests {
+    let world: IndexWorld
+
+    init() throws {
+        world = try IndexWorld()
+    }
+
+    private func start(_ more: String...) throws -> ServiceProcess {
+        try ServiceProcess(
+            [world.folder.path, "--index-dir", world.directory, "--port", "0"] + more,
+            errors: world.state["errors"]
+        )
+    }
+
+    @Test("indexing pauses on heat with its reason, and goes on without losing a step when the machine is cool")
+    func pausesAndResumes() async throws {
+        let count = 3_000
+        for number in 0..<count { try world.folder.write("\(number).md", "word\(number) common text") }
+        let scheduler = try QoSScheduler(configuration: .init(processors: 2, appliesKernelEffects: false))
+        let governor = try ServiceGovernor(governing: scheduler, GovernorSettings(), folders: [world.state.path])
+        let index = try world.open()
+        let driver = IndexDriver(index: index, interval: .seconds(3_600))
+        let task = scheduler.startTask(at: .background) { try await driver.run() }
+        while index.status.scanned == 0 { await Task.yield() }
+
+        governor.monitor.overrides.thermal = .serious
+        while !isAtRest(scheduler) { await Task.yield() }
+        let paused = StatusResponse(index.status, rate: 0, showsPaths: true, governor: governor)
+        #expect(paused.state == .paused)
+        #expect(
+            paused.reason
+                == "Indexing pauses and goes on by itself: background is stopped: thermal state serious: simulated."
+        )
+        #expect(paused.conditions?.thermal.state == .serious && paused.decision?[.background].permission == .stop)
+        let hidden = StatusResponse(index.status, rate: 0, showsPaths: false, governor: governor)
+        #expect(hidden.reason == "Indexing pauses and goes on by itself, to spare the machine.")
+        #expect(hidden.conditions == nil && hidden.decision == nil && hidden.limit == nil)
+        // Requests are answered meanwhile, and the pass does nothing.
+        let before = index.status
+        for _ in 0..<50 {
+            _ = try await scheduler.run(at: .userInitiated) { try index.search(SearchQuery("common")) }
+        }
+        #expect(index.status == before && isAtRest(scheduler))
+
+        governor.monitor.overrides.thermal = nil
+        while index.status.lastPass == nil { await Task.yield() }
+        #expect(index.status.isComplete && index.status.counts.indexed == count)
+        #expect(index.status.lastPass?.settled == count, "no file is read twice, and none is left out")
+        let answer = try index.search(SearchQuery("word\(count - 1)"))
+        #expect(answer.hits.map(\.path) == ["\(count - 1).md"])
+        #expect(StatusResponse(index.status, rate: 0, showsPaths: true, governor: governor).state == .idle)
+        task.cancel()
+        try await scheduler.shutdown(within: .seconds(60))
+        try index.close()
+    }
+
+    /// Whether the background is stopped and no worker of it works.
+    private func isAtRest(_ scheduler: QoSScheduler) -> Bool {
+        scheduler.widthLimit(for: .background) == 0
+            && scheduler.snapshot.pools.contains { $0.qosClass == .background && $0.running == 0 }
+    }
+
+    @Test("with a simulated state from the command line, the status shows conditions, decision and reasons")
+    func simulated() throws {
+        try world.folder.write("one.md", "text")
+        let service = try start("--simulate", "thermal=serious", "--simulate", "low-power=off")
+        try service.waitUntilListening()
+        let status = try service.status { $0.state == "paused" }
+        #expect(status.conditions?.thermal.state == "serious" && status.conditions?.thermal.reason == "simulated")
+        #expect(status.decision?["background"]?.permission == "stop")
+        #expect(status.decision?["background"]?.reasons.first == "thermal state serious: simulated")
+        #expect(status.reason?.contains("thermal state serious: simulated") == true && !status.complete)
+        service.send(SIGTERM)
+        #expect(service.wait().status == 0)
+    }
+
+    @Test("switched off, nothing is limited; an unknown state is refused with examples")
+    func switchedOff() throws {
+        try world.folder.write("one.md", "text")
+        let service = try start("--simulate", "thermal=serious", "--governor", "off")
+        try service.waitUntilListening()
+        let status = try service.status { $0.complete }
+        #expect(status.conditions == nil && status.limit == nil)
+        service.send(SIGTERM)
+        #expect(service.wait().status == 0)
+        let refused = try start("--simulate", "thermal=hot").wait()
+        #expect(refused.status != 0 && refused.errors.contains("such as thermal=serious"))
+    }
+
+    @Test("busy processors count only if searches are late")
+    func policy() {
+        var conditions = SystemConditions()
+        conditions[.cpu] = Condition(.severe, because: "the indexing itself")
+        #expect(ServicePolicy().decision(for: conditions).isUnlimited)
+        conditions.foreground = Condition(.delayed, because: "slow")
+        #expect(ServicePolicy().decision(for: conditions)[.background].duty < 1)
+        conditions.foreground = Condition(.nominal, because: "in time")
+        conditions[.memory] = Condition(.severe, because: "none left")
+        #expect(ServicePolicy().decision(for: conditions)[.background].permission == .stop)
+    }
+}
