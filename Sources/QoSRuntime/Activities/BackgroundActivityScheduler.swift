@@ -1,4 +1,5 @@
 public import QoSCore
+import QoSKernel
 
 /// Runs background activities at good moments: inside their windows, with good conditions, and never twice in an
 /// interval (rule S5).

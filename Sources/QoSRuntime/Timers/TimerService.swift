@@ -1,4 +1,5 @@
 import QoSCore
+import QoSKernel
 import Synchronization
 
 /// The timers of a scheduler. Any thread sends requests; the loop's thread has one set of timers and one kernel timer.
