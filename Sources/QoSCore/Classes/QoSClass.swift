@@ -1,7 +1,7 @@
 /// A quality-of-service class: the urgency of work.
 ///
-/// The five classes are totally ordered (rule C1). "Unspecified" is not a class but the absence of information. Code
-/// spells it `nil`, so inference must resolve it before it compares or schedules work.
+/// The five classes are totally ordered (rule C1). "Unspecified" is not a class but the absence of information: `nil`.
+/// Inference resolves it before any comparison or scheduling.
 ///
 /// | class | intent (rule C3) | expected duration |
 /// |---|---|---|

@@ -4,7 +4,7 @@ import QoSRuntime
 extension BaseOperation {
     /// The operation that runs the calling code; `nil` outside of operations.
     ///
-    /// This includes its body, its conditions, its completion closures, and the tasks that these have started.
+    /// The code may be its body, a condition, a completion closure, or a task that one of these has started.
     public static var current: BaseOperation? { WorkScope.current as? BaseOperation }
 
     /// The state of the operation.

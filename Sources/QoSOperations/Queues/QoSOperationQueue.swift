@@ -57,8 +57,8 @@ public final class QoSOperationQueue: Sendable {
 
     /// Adds an operation. It starts when no dependency, barrier or limit keeps it back.
     ///
-    /// - Throws: ``OperationError/addedTwice(_:)``. ``OperationError/deadlock(_:)`` for an operation behind a barrier
-    ///   that waits for it, directly or through others, or for one that would close another circle of operations.
+    /// - Throws: ``OperationError/addedTwice(_:)``. ``OperationError/deadlock(_:)`` for an operation that
+    ///   would close a circle, such as one behind a barrier that waits for the operation.
     public func add(_ operation: BaseOperation) throws(OperationError) {
         try OperationDomain.shared.add(CollectionOfOne(operation), to: id)
     }

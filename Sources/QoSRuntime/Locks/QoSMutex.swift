@@ -42,7 +42,7 @@ public struct QoSMutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
     /// Runs a body with the value. Blocks the thread until no other thread has the mutex.
     ///
     /// A wait can never end if the thread holds the mutex already, or if the holder waits for the thread. If another
-    /// wait of that circle can throw, such as that of a `sync`, the other one throws, and this one goes on. Otherwise
+    /// wait of the circle can throw, for example a `sync`, the other one throws, and `withLock` goes on. Otherwise
     /// the wait is reported to the observer (rule I5), and the thread sleeps forever. Example: the closure of a `sync`
     /// locks the mutex that the submitter holds. ``withCheckedLock(_:)`` throws instead, and
     /// ``withLockIfAvailable(_:)`` does not wait.
