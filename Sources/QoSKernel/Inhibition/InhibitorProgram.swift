@@ -64,7 +64,9 @@ package struct InhibitorProgram: Sendable, Hashable {
         let name = CommandLine.arguments.first?.split(separator: "/").last ?? "swift-qos"
         let texts = [path, "--what=idle", "--mode=block", "--who=\(name)", "--why=\(reason)", "cat"]
         var arguments = unsafe texts.map { unsafe strdup($0) } + [nil]
-        defer { unsafe arguments.forEach { unsafe free($0) } }
+        defer {
+            for unsafe argument in unsafe arguments { unsafe free(argument) }
+        }
         var process: pid_t = 0
         let code = unsafe posix_spawn(&process, path, &actions, &attributes, &arguments, environ)
         guard code == 0 else { throw KernelError(.startProgram, code: code, subject: path) }

@@ -42,7 +42,8 @@ struct JobCost: Workload {
         for (name, key) in [
             ("admission", \SchedulerSnapshot.admissionEntries), ("turns", \.loopTurns), ("looks", \.looks),
         ] {
-            figures["\(name)_per_1000_ops"] = Double(after[keyPath: key] - before[keyPath: key]) * 1000 / Double(total.count)
+            let count = Double(after[keyPath: key] - before[keyPath: key])
+            figures["\(name)_per_1000_ops"] = count * 1000 / Double(total.count)
         }
         figures["parks_per_1000_ops"] = perThousand(\.timesParked)
         figures["steals_per_1000_ops"] = perThousand(\.nodesStolen)
