@@ -74,7 +74,11 @@ struct SearchService: Sendable {
                     try await report
                 }
             }
-            defer { group.cancelAll() }
+            defer {
+                // A pass in a stopped class could not end.
+                governor?.monitor.stop()
+                group.cancelAll()
+            }
             try await group.next()
         }
     }

@@ -23,7 +23,7 @@ struct GovernorTests {
 
     @Test("indexing pauses on heat with its reason, and goes on without losing a step when the machine is cool")
     func pausesAndResumes() async throws {
-        let count = 3_000
+        let count = 1_500
         for number in 0..<count { try world.folder.write("\(number).md", "word\(number) common text") }
         let scheduler = try QoSScheduler(configuration: .init(processors: 2, appliesKernelEffects: false))
         let governor = try ServiceGovernor(governing: scheduler, GovernorSettings(), folders: [world.state.path])

@@ -24,10 +24,11 @@ extension QoSScheduler {
     public nonisolated(nonsending) func waitUntilPermitted(
         at qosClass: QoSClass, isDiscretionary: Bool = true
     ) async throws(CancellationError) {
+        let begunAt = QoS.currentLevel
         try await waitUntil { decision in
-            let own = max(qosClass, QoS.currentLevel?.qosClass ?? qosClass)
-            return decision.permits(qosClass, isDiscretionary: isDiscretionary)
-                || decision.permits(own, isDiscretionary: isDiscretionary)
+            // Only a raise counts: the work may be lower than the task that asks.
+            let raised = QoS.currentLevel.flatMap { level in begunAt.map { level > $0 } == true ? level.qosClass : nil }
+            return decision.permits(max(qosClass, raised ?? qosClass), isDiscretionary: isDiscretionary)
         }
     }
 

@@ -1,4 +1,3 @@
-import Foundation
 import QoSFileTestSupport
 import QoSKernel
 import Testing
@@ -14,12 +13,10 @@ struct IdleInhibitorTests {
 
     /// Makes a program that notes its arguments, and its end.
     private func makeProgram(_ script: String = "while read -r line; do :; done") throws -> InhibitorProgram {
-        try folder.write(
+        try folder.writeProgram(
             "systemd-inhibit",
             "#!/bin/sh\nfor word in \"$@\"; do echo \"$word\" >> \"$0.calls\"; done\n\(script)\necho ended >> \"$0.calls\"\n"
         )
-        try FileManager.default.setAttributes(
-            [.posixPermissions: 0o755], ofItemAtPath: folder["systemd-inhibit"])
         return try #require(InhibitorProgram.find(in: "/no/such/folder:\(folder.path)"))
     }
 

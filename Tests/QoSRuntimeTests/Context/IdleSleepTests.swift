@@ -10,7 +10,7 @@ struct IdleSleepTests {
     @Test("S8 the program that keeps the machine awake ends with a process that was killed")
     func killed() async throws {
         let folder = try TemporaryFolder("inhibitor")
-        try folder.write(
+        try folder.writeProgram(
             "systemd-inhibit",
             """
             #!/bin/sh
@@ -19,10 +19,6 @@ struct IdleSleepTests {
             echo ended >> "$0.calls"
 
             """)
-        // A test that runs as root may start a driver of another user.
-        for path in [folder.path, folder["systemd-inhibit"]] {
-            try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: path)
-        }
         func calls() -> String { (try? folder.read("systemd-inhibit.calls")) ?? "" }
         let driver = try DriverProcess("keeps-awake", folder.path)
         await driver.printed("awake=requested")

@@ -51,6 +51,22 @@ struct PermissionTests {
         }
     }
 
+    @Test("S3 the class of the work counts, not that of the task that asks")
+    func higherTask() async throws {
+        try await withScheduler { scheduler in
+            let monitor = try monitor(scheduler)
+            monitor.setLowPowerMode(true)
+            monitor.tick(at: second(0))
+            let task = scheduler.startTask(at: .userInitiated) {
+                try await scheduler.waitUntilPermitted(at: .userInitiated)
+                try await scheduler.waitUntilPermitted(at: .utility)
+            }
+            while scheduler.core.governed.subscriberCount == 0 { await Task.yield() }
+            monitor.stop()
+            try await task.value
+        }
+    }
+
     @Test("S3 cancellation ends the wait, and so does a shutdown, which lifts all limits")
     func ends() async throws {
         try await withScheduler { scheduler in

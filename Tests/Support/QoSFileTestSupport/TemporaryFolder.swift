@@ -33,6 +33,17 @@ package final class TemporaryFolder: Sendable {
         try Data(text.utf8).write(to: file, options: isReplaced ? .atomic : [])
     }
 
+    /// Creates a program that any user may run.
+    ///
+    /// Another process writes it. With a descriptor of this process, a program that another test starts meanwhile could
+    /// hold the file open for writing, and then nobody may run it (ETXTBSY).
+    package func writeProgram(_ name: String, _ text: String) throws {
+        let command = "printf %s \"$1\" > \"$0\" && chmod 755 \"$0\" \"${0%/*}\""
+        let writer = try Process.run(
+            URL(fileURLWithPath: "/bin/sh"), arguments: ["-c", command, self[name], text])
+        writer.waitUntilExit()
+    }
+
     /// The text of a file.
     package func read(_ name: String) throws -> String {
         try String(contentsOfFile: self[name], encoding: .utf8)
