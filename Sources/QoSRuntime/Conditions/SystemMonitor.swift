@@ -15,8 +15,8 @@ import QoSKernel
 ///
 /// A thread of its own reads the machine once a second, and at once when the kernel reports pressure. The policy's
 /// decision is applied by ``QoSScheduler/setWidthLimit(_:for:)``: a stopped class gets the limit 0, and a class with a
-/// duty changes between 0 and its limit. The program reads the other limits from ``decision``: permissions for
-/// discretionary work and for I/O.
+/// duty changes between 0 and its limit. The limits of file I/O go to ``Configuration/ioThrottle``. The program reads
+/// the permissions for discretionary work from ``decision``.
 ///
 /// Use one monitor for each scheduler. Do not set limits for a governed class yourself. Keep the monitor: without a
 /// reference it ends like ``stop()``.
