@@ -17,6 +17,11 @@ package struct IOGate: Sendable, Hashable {
         package let bytes: Int
         /// Whether no other restrained piece of the class may run beside it.
         package let isAlone: Bool
+
+        /// Describes a piece.
+        package init(qosClass: QoSClass, bytes: Int, isAlone: Bool) {
+            (self.qosClass, self.bytes, self.isAlone) = (qosClass, bytes, isAlone)
+        }
     }
 
     /// The answer to a request.

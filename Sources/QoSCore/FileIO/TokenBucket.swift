@@ -9,6 +9,9 @@ package struct TokenBucket: Sendable, Hashable {
     /// The time for which unused tokens are kept, in seconds.
     private static let keptSeconds = 0.1
 
+    /// The part of a token, or of a nanosecond, that rounding may take away.
+    private static let precision = 1e-3
+
     /// Tokens per second; `nil` for no limit.
     package private(set) var rate: Int?
     private var level = 0.0
@@ -39,10 +42,10 @@ package struct TokenBucket: Sendable, Hashable {
         fill(at: now)
         // A rate of 0 stops a full bucket, too.
         guard rate > 0 else { return nil }
-        guard level < 1 else { return now }
+        guard level < 1 - Self.precision else { return now }
         let seconds = (1 - level) / Double(rate)
         guard seconds < 1e9 else { return nil }
-        return now.advanced(byNanoseconds: max(1, Int64((seconds * 1e9).rounded(.up))))
+        return now.advanced(byNanoseconds: max(1, Int64((seconds * 1e9 - Self.precision).rounded(.up))))
     }
 
     /// Takes the tokens of a request that begins.

@@ -37,7 +37,7 @@ public final class IOThrottle: Sendable {
         init() {}
     }
 
-    private struct State: Sendable {
+    fileprivate struct State: Sendable {
         var gate = IOGate()
         var lines = [IOLine](repeating: IOLine(), count: QoSClass.allCases.count)
         var usage = [Usage](repeating: Usage(), count: QoSClass.allCases.count)
@@ -91,12 +91,12 @@ public final class IOThrottle: Sendable {
     public func perform<Success: Sendable>(
         bytes: Int, _ body: @Sendable (_ granted: Int) throws -> Success
     ) async throws -> Success {
-        try await perform(bytes: bytes) { piece in try body(piece.bytes) }
+        try await performPiece(bytes: bytes) { piece in try body(piece.bytes) }
     }
 
     /// Does the same, and tells the body the class that pays for the piece.
-    package func perform<Success: Sendable>(
-        bytes: Int, piece body: @Sendable (IOGate.Piece) throws -> Success
+    package func performPiece<Success: Sendable>(
+        bytes: Int, _ body: @Sendable (IOGate.Piece) throws -> Success
     ) async throws -> Success {
         let piece = try await begin(bytes: bytes)
         defer { end(piece) }
