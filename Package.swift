@@ -23,6 +23,7 @@ let package = Package(
         .library(name: "QoSCore", targets: ["QoSCore"]),
         .library(name: "QoSRuntime", targets: ["QoSRuntime"]),
         .library(name: "QoSOperations", targets: ["QoSOperations"]),
+        .library(name: "QoSFiles", targets: ["QoSFiles"]),
         .library(name: "QoSFoundation", targets: ["QoSFoundation"]),
         .library(name: "QoSTesting", targets: ["QoSTesting"]),
         .executable(name: "qosctl", targets: ["qosctl"]),
@@ -65,6 +66,9 @@ let package = Package(
 
         // Operations and their queues.
         .target(name: "QoSOperations", dependencies: ["QoSRuntime", "QoSCore", "QoSKernel"]),
+
+        // Files whose I/O follows the class of the work.
+        .target(name: "QoSFiles", dependencies: ["QoSRuntime", "QoSCore", "QoSKernel"]),
 
         // Conversions for code that speaks Foundation's and Dispatch's words; apart, so that the core needs neither.
         .target(name: "QoSFoundation", dependencies: ["QoSCore"], path: "Sources/Integrations/QoSFoundation"),
@@ -148,6 +152,12 @@ let package = Package(
             dependencies: [
                 "QoSOperations", "QoSRuntime", "QoSCore", "QoSKernel", "QoSRuntimeTestSupport",
                 .product(name: "ServiceContextModule", package: "swift-service-context"),
+            ]
+        ),
+        .testTarget(
+            name: "QoSFilesTests",
+            dependencies: [
+                "QoSFiles", "QoSRuntime", "QoSCore", "QoSKernel", "QoSRuntimeTestSupport", "QoSFileTestSupport",
             ]
         ),
     ],

@@ -55,6 +55,7 @@ let package = Package(
                 .product(name: "QoSCore", package: "swift-qos"),
                 .product(name: "QoSRuntime", package: "swift-qos"),
                 .product(name: "QoSOperations", package: "swift-qos"),
+                .product(name: "QoSFiles", package: "swift-qos"),
             ]
         ),
 

@@ -8,5 +8,5 @@ struct QoSControl: ParsableCommand {
         abstract: "Shows what this machine and process can do for quality of service.",
         discussion:
             "Exit status: 0 on success, 1 on failure, 64 for unknown arguments.",
-        subcommands: [Doctor.self, Conditions.self])
+        subcommands: [Doctor.self, Conditions.self, Energy.self])
 }

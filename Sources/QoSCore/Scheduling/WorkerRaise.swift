@@ -36,6 +36,11 @@ package enum WorkerRaise: Sendable, Hashable {
         }
     }
 
+    /// Whether the kernel does not allow the raise of the thread.
+    package var isFence: Bool {
+        if case .fence = self { true } else { false }
+    }
+
     /// The class in which admission counts the worker because of the raise; `nil` for its own class.
     package var countedClass: QoSClass? {
         if case .effects(let qosClass, _) = self { qosClass } else { nil }

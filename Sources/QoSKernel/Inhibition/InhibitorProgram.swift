@@ -65,7 +65,7 @@ package struct InhibitorProgram: Sendable, Hashable {
         let texts = [path, "--what=idle", "--mode=block", "--who=\(name)", "--why=\(reason)", "cat"]
         var arguments = unsafe texts.map { unsafe strdup($0) } + [nil]
         defer {
-            for unsafe argument in unsafe arguments { unsafe free(argument) }
+            for argument in unsafe arguments { unsafe free(argument) }
         }
         var process: pid_t = 0
         let code = unsafe posix_spawn(&process, path, &actions, &attributes, &arguments, environ)

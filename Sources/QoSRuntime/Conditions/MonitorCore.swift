@@ -14,6 +14,7 @@ final class MonitorCore: Sendable {
     /// Taken out during a reading, so that the policy runs without a lock.
     private let state: Lock<MonitorState?>
     private let widths = Lock(GovernedWidths())
+    private let limits = Lock(GovernedIOLimits())
     private let scheduler: Lock<WeakScheduler>
 
     /// A scheduler that may end before its monitor.
@@ -74,6 +75,12 @@ final class MonitorCore: Sendable {
         let changes = widths.withLock { $0.changes(to: decision, processors: processors, at: now) }
         for change in changes { scheduler.govern(change) }
         scheduler.core.governed.publish(decision)
+        guard let throttle = configuration.ioThrottle else { return }
+        for change in limits.withLock({ $0.changes(to: decision) }) {
+            throttle.setLimits(
+                bytesPerSecond: change.bytesPerSecond, operationsPerSecond: change.operationsPerSecond,
+                for: change.qosClass)
+        }
     }
 
     /// Lifts the limits, and ends the sequences. The monitor's thread.

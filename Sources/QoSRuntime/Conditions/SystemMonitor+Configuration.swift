@@ -24,6 +24,9 @@ extension SystemMonitor {
         /// A file or directory on each file system whose free space counts.
         public var fileSystems = ["/"]
 
+        /// The throttle whose limits the monitor sets, if it governs a scheduler; `nil` for none.
+        public var ioThrottle: IOThrottle? = .process
+
         /// The place of `proc` and `sys`, for tests.
         package var fileRoot = FileRoot.real
 

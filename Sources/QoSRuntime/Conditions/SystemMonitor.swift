@@ -15,9 +15,9 @@ import QoSKernel
 ///
 /// A thread of its own reads the machine once a second, and at once when the kernel reports pressure. The policy's
 /// decision is applied by ``QoSScheduler/setWidthLimit(_:for:)``: a stopped class gets the limit 0, and a class with a
-/// duty changes between 0 and its limit. Background activities, network operations and
-/// ``QoSScheduler/waitUntilPermitted(at:isDiscretionary:)`` wait for the permission of discretionary work. The program
-/// reads the limits of I/O from ``decision``.
+/// duty changes between 0 and its limit. The limits of file I/O go to ``Configuration/ioThrottle``. Background
+/// activities, network operations and ``QoSScheduler/waitUntilPermitted(at:isDiscretionary:)`` wait for the permission
+/// of discretionary work.
 ///
 /// Use one monitor for each scheduler. Do not set limits for a governed class yourself. Keep the monitor: without a
 /// reference it ends like ``stop()``.

@@ -1,3 +1,4 @@
+import Foundation
 import QoSCore
 import QoSKernel
 
@@ -31,8 +32,24 @@ extension DoctorReport {
             source("throttling", readings.throttling) { "\($0.part) of \($0.whole) periods" },
             source("free memory", readings.freeMemory) { "\($0.free >> 20) MiB of \($0.whole >> 20) MiB, \($0.place)" },
             source("free disk", readings.freeDisk) { "\($0.free >> 20) MiB of \($0.whole >> 20) MiB, \($0.place)" },
-            trigger,
+            trigger, energy, uncached,
         ]
+    }
+
+    /// Whether the machine's energy can be read.
+    private static var energy: Source {
+        let found = EnergyReader().readCounters()
+        return Source(
+            name: "energy", isThere: !found.counters.isEmpty,
+            text: found.problem ?? found.counters.map(\.name).joined(separator: ", "))
+    }
+
+    /// Whether reads and writes can leave the page cache as it was.
+    private static var uncached: Source {
+        let folder = FileManager.default.temporaryDirectory.path
+        let result = UncachedProbe.run(in: folder)
+        let text = result == 0 ? "RWF_DONTCACHE on the file system of \(folder)" : UncachedProbe.text(result, folder)
+        return Source(name: "uncached I/O", isThere: result == 0, text: text)
     }
 
     private static func source<Value>(

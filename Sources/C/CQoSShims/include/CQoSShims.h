@@ -14,7 +14,9 @@
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <fcntl.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -129,6 +131,42 @@ static inline int cqos_set_affinity(pid_t thread, const uint64_t *mask, size_t w
 static inline int cqos_get_affinity(pid_t thread, uint64_t *mask, size_t words) {
     long result = syscall(SYS_sched_getaffinity, thread, words * sizeof *mask, mask);
     return result < 0 ? -errno : (int)result;
+}
+
+// The flags of preadv2(2) and pwritev2(2): fail with EAGAIN instead of waiting for the disk; keep nothing in the page
+// cache that was not there before (Linux 6.14).
+enum { CQOS_RWF_NOWAIT = 0x8, CQOS_RWF_DONTCACHE = 0x80 };
+
+// Reads or writes at an offset, with flags; by the bare call, because older C libraries lack a wrapper. Returns the
+// number of bytes.
+static inline ssize_t cqos_read_at(int descriptor, void *bytes, size_t count, int64_t offset, int flags) {
+    struct iovec part = {bytes, count};
+    long result = syscall(SYS_preadv2, descriptor, &part, 1UL, (unsigned long)offset, 0UL, flags);
+    return result < 0 ? -errno : result;
+}
+
+static inline ssize_t cqos_write_at(int descriptor, const void *bytes, size_t count, int64_t offset, int flags) {
+    struct iovec part = {(void *)bytes, count};
+    long result = syscall(SYS_pwritev2, descriptor, &part, 1UL, (unsigned long)offset, 0UL, flags);
+    return result < 0 ? -errno : result;
+}
+
+// Starts the write-back of a range; with `waits` not zero, waits for its end, too (sync_file_range(2)).
+static inline int cqos_write_back(int descriptor, int64_t offset, int64_t count, int waits) {
+    unsigned flags = waits ? 7 /* WAIT_BEFORE | WRITE | WAIT_AFTER */ : 2 /* WRITE */;
+    return syscall(SYS_sync_file_range, descriptor, offset, count, flags) < 0 ? -errno : 0;
+}
+
+// Copies a range from one file to another inside of the kernel (copy_file_range(2)). Returns the number of bytes.
+static inline ssize_t cqos_copy_range(int from, int64_t from_offset, int to, int64_t to_offset, size_t count) {
+    int64_t from_place = from_offset, to_place = to_offset;
+    long result = syscall(SYS_copy_file_range, from, &from_place, to, &to_place, count, 0);
+    return result < 0 ? -errno : result;
+}
+
+// Renames unless the new name is taken (renameat2(2), RENAME_NOREPLACE).
+static inline int cqos_rename_new(const char *from, const char *to) {
+    return syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 1) < 0 ? -errno : 0;
 }
 
 // The number of futex(2), as /proc shows it.

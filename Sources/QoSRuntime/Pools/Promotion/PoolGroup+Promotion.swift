@@ -94,11 +94,13 @@ extension PoolGroup {
     ) -> AdmittedWorkers {
         let thread = ThreadID(rawValue: worker.value.threadID.load(ordering: .relaxed))
         return worker.value.boost.withLock { raise in
+            let hadFence = raise.isFence
             let actions = raise.lowered(to: needed, own: own, worker.value.presence) { qosClass in
                 guard giveEffects(of: qosClass, to: thread) else { return false }
                 if isClosedForAll { hurry(worker) }
                 return true
             }
+            if hadFence, !actions.isEmpty { giveIOPriority(of: needed, to: thread) }
             return carryOut(actions, &raise, of: worker, own).admitted
         }
     }
@@ -201,7 +203,9 @@ extension PoolGroup {
         of worker: WorkerRef, _ own: QoSClass, by event: (inout WorkerRaise) -> WorkerRaiseActions
     ) {
         let ended: (admitted: AdmittedWorkers, returnsToClass: Bool)? = worker.value.boost.withLock { raise in
+            let hadFence = raise.isFence
             let actions = event(&raise)
+            if hadFence, !raise.isFence { giveIOPriority(of: own, to: .current) }
             if actions.isEmpty { return nil }
             return (carryOut(actions, &raise, of: worker, own).admitted, actions.returnsToClass)
         }
@@ -225,7 +229,19 @@ extension PoolGroup {
         if thread != 0 { _ = giveEffects(of: .userInitiated, to: ThreadID(rawValue: thread)) }
     }
 
+    /// Gives a thread the I/O priority of a class. The kernel allows it without privileges, both ways (ioprio_set(2)), so
+    /// work behind a fence has it, too.
+    private func giveIOPriority(of qosClass: QoSClass, to thread: ThreadID) {
+        guard let profile else { return }
+        let effects = ClassEffects(qosClass, mode: profile.capabilities.mode, spread: profile.scope.spread)
+        try? profile.calls.setIOPriority(effects.ioPriority, of: thread)
+    }
+
+    /// Gives a thread the effects of a class, except for the timer slack.
+    ///
+    /// - Returns: whether the kernel allows policy and nice value.
     private func giveEffects(of qosClass: QoSClass, to thread: ThreadID) -> Bool {
+        giveIOPriority(of: qosClass, to: thread)
         guard let profile, profile.capabilities.mode == .privileged || profile.capabilities.mode == .reversible else {
             return false
         }

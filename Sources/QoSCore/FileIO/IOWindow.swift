@@ -1,0 +1,110 @@
+/// The times in which low classes make room for the file I/O of the foreground.
+///
+/// Foreground I/O is that of userInitiated and above. When it begins, a low class keeps off: until the foreground has
+/// paused for the class's time, or for that time at most. A foreground that goes on for longer than that does not starve
+/// the class. From then on the class has one piece under way at a time, of a limited size, and rests after each piece.
+///
+/// A pure value; time is an argument.
+package struct IOWindow: Sendable, Hashable {
+    /// The restraint of a class.
+    package struct Rule: Sendable, Hashable {
+        /// The time to keep off, in nanoseconds. It is also the longest delay of a piece.
+        package let keepOff: Int64
+        /// The largest piece beside foreground I/O, in bytes.
+        package let largestPiece: Int
+        /// The share of the time in which a piece may be under way beside foreground I/O, 0…1.
+        package let share: Double
+    }
+
+    /// The answer to a class that wants to begin a piece.
+    package enum Answer: Sendable, Hashable {
+        /// No foreground I/O is near: any number of pieces.
+        case free
+        /// One piece at a time, up to this size.
+        case alone(largestPiece: Int)
+        /// Not before this moment.
+        case wait(until: SchedulerInstant)
+        /// Not before the piece under way has ended.
+        case waitForEnd
+    }
+
+    /// Returns the restraint of a class; `nil` for a class that none applies to.
+    package static func rule(for qosClass: QoSClass) -> Rule? {
+        switch qosClass {
+        case .userInteractive, .userInitiated, .default: nil
+        case .utility: Rule(keepOff: 25_000_000, largestPiece: 256 << 10, share: 0.75)
+        case .background: Rule(keepOff: 100_000_000, largestPiece: 128 << 10, share: 0.5)
+        }
+    }
+
+    /// Whether the I/O of a class makes the lower ones keep off.
+    package static func isForeground(_ qosClass: QoSClass) -> Bool { qosClass >= .userInitiated }
+
+    /// The state of one class.
+    private struct Lane: Sendable, Hashable {
+        /// The time since which the foreground has not paused for as long as the class keeps off.
+        var busySince: SchedulerInstant?
+        /// The start of the piece that is under way alone.
+        var aloneSince: SchedulerInstant?
+        /// The end of the rest after the last piece.
+        var rest = SchedulerInstant(nanoseconds: .min)
+    }
+
+    private var lanes = [Lane](repeating: Lane(), count: QoSClass.allCases.count)
+    private var foregroundUnderWay = 0
+    private var foregroundEnded: SchedulerInstant?
+
+    /// Makes a window without foreground I/O.
+    package init() {}
+
+    /// Notes that foreground I/O begins.
+    package mutating func foregroundBegan(at now: SchedulerInstant) {
+        for qosClass in QoSClass.allCases {
+            guard let rule = Self.rule(for: qosClass) else { continue }
+            if !isBusy(rule, at: now) { lanes[qosClass.rank].busySince = now }
+        }
+        foregroundUnderWay += 1
+    }
+
+    /// Notes that foreground I/O has ended.
+    package mutating func foregroundEnded(at now: SchedulerInstant) {
+        foregroundUnderWay = max(0, foregroundUnderWay - 1)
+        foregroundEnded = max(now, foregroundEnded ?? now)
+    }
+
+    /// Returns whether a class may begin a piece now. It changes nothing.
+    package func answer(to qosClass: QoSClass, at now: SchedulerInstant) -> Answer {
+        guard let rule = Self.rule(for: qosClass), isBusy(rule, at: now) else { return .free }
+        let lane = lanes[qosClass.rank]
+        if let since = lane.busySince {
+            let latest = since.advanced(byNanoseconds: rule.keepOff)
+            guard latest <= now else {
+                guard foregroundUnderWay == 0, let ended = foregroundEnded else { return .wait(until: latest) }
+                return .wait(until: min(latest, ended.advanced(byNanoseconds: rule.keepOff)))
+            }
+        }
+        if lane.aloneSince != nil { return .waitForEnd }
+        return now < lane.rest ? .wait(until: lane.rest) : .alone(largestPiece: rule.largestPiece)
+    }
+
+    /// Notes that a piece begins after the answer ``Answer/alone(largestPiece:)``.
+    package mutating func pieceBegan(of qosClass: QoSClass, at now: SchedulerInstant) {
+        lanes[qosClass.rank].aloneSince = now
+    }
+
+    /// Notes that the piece has ended. The class rests for a time in proportion, but no longer than it keeps off.
+    package mutating func pieceEnded(of qosClass: QoSClass, at now: SchedulerInstant) {
+        guard let rule = Self.rule(for: qosClass), let since = lanes[qosClass.rank].aloneSince else { return }
+        lanes[qosClass.rank].aloneSince = nil
+        let used = Double(max(0, now.nanoseconds &- since.nanoseconds))
+        let rest = min(Double(rule.keepOff), used * (1 / rule.share - 1))
+        lanes[qosClass.rank].rest = now.advanced(byNanoseconds: Int64(rest))
+    }
+
+    /// Whether there is foreground I/O, or was within the time of the rule.
+    private func isBusy(_ rule: Rule, at now: SchedulerInstant) -> Bool {
+        if foregroundUnderWay > 0 { return true }
+        guard let foregroundEnded else { return false }
+        return now < foregroundEnded.advanced(byNanoseconds: rule.keepOff)
+    }
+}

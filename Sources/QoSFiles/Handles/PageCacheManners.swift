@@ -1,0 +1,140 @@
+internal import Glibc
+import QoSCore
+import QoSKernel
+import Synchronization
+
+/// Reads and writes single pieces of a file. The pieces of utility and background leave nothing in the page cache that
+/// was not there before.
+///
+/// Where the kernel has RWF_DONTCACHE for the file system (Linux 6.14), it does that. Elsewhere a read first takes the
+/// pages that are in memory (RWF_NOWAIT), and only the others are dropped after use. Written pages are dropped beyond the
+/// former end of the file: those before it may have been in memory for others.
+///
+/// Threading: any thread; each call may block.
+final class PageCacheManners: Sendable {
+    private let calls: any FileCalls
+    /// The size at the opening: pages beyond it are ours.
+    private let formerSize: Int64
+    private let readsUncached = Atomic(true)
+    private let writesUncached = Atomic(true)
+    private let knowsResidence = Atomic(true)
+    private let writesBack = Atomic(true)
+    private let isRandom = Atomic(false)
+    private let behind = Lock(WriteBehind())
+
+    init(calls: any FileCalls, formerSize: Int64) {
+        self.calls = calls
+        self.formerSize = formerSize
+    }
+
+    /// Whether the I/O of a class leaves the page cache alone.
+    static func apply(to qosClass: QoSClass) -> Bool { qosClass <= .utility }
+
+    // MARK: Reading
+
+    /// Reads a piece. Returns the number of bytes, or the negated error number.
+    func read(
+        _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, for qosClass: QoSClass
+    ) -> Int {
+        guard Self.apply(to: qosClass) else {
+            return retrying { unsafe calls.read(descriptor, into: buffer, at: offset, .plain) }
+        }
+        if readsUncached.load(ordering: .relaxed) {
+            let count = retrying { unsafe calls.read(descriptor, into: buffer, at: offset, .uncached) }
+            guard count == -Int(EOPNOTSUPP) || count == -Int(EINVAL) else { return count }
+            readsUncached.store(false, ordering: .relaxed)
+        }
+        return unsafe readAndDrop(descriptor, into: buffer, at: offset)
+    }
+
+    private func readAndDrop(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int {
+        // Pages that the kernel reads ahead would look as if they had been there before.
+        if !isRandom.exchange(true, ordering: .relaxed) { calls.advise(descriptor, from: 0, count: 0, .random) }
+        var resident = 0
+        if knowsResidence.load(ordering: .relaxed) {
+            let count = retrying { unsafe calls.read(descriptor, into: buffer, at: offset, .fromMemory) }
+            if count == -Int(EOPNOTSUPP) || count == -Int(EINVAL) || count == -Int(ENOSYS) {
+                knowsResidence.store(false, ordering: .relaxed)
+            }
+            resident = max(0, count)
+            if resident == buffer.count { return resident }
+        }
+        let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[resident...])
+        let start = offset + Int64(resident)
+        let count = retrying { unsafe calls.read(descriptor, into: rest, at: start, .plain) }
+        guard count >= 0 else { return resident > 0 ? resident : count }
+        // Without knowledge of what was resident nothing is dropped.
+        if count > 0, knowsResidence.load(ordering: .relaxed) {
+            calls.advise(descriptor, from: start, count: Int64(count), .notNeeded)
+        }
+        return resident + count
+    }
+
+    // MARK: Writing
+
+    /// Writes a piece. Returns the number of bytes, or the negated error number.
+    func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer, at offset: Int64, for piece: IOGate.Piece) -> Int {
+        guard Self.apply(to: piece.qosClass) else {
+            return retrying { unsafe calls.write(descriptor, bytes, at: offset, .plain) }
+        }
+        var count = -Int(EOPNOTSUPP)
+        if writesUncached.load(ordering: .relaxed) {
+            count = retrying { unsafe calls.write(descriptor, bytes, at: offset, .uncached) }
+        }
+        if count == -Int(EOPNOTSUPP) || count == -Int(EINVAL) {
+            writesUncached.store(false, ordering: .relaxed)
+            count = retrying { unsafe calls.write(descriptor, bytes, at: offset, .plain) }
+        }
+        guard count > 0 else { return count }
+        let failure = pace(descriptor, offset..<offset + Int64(count), isAlone: piece.isAlone)
+        return failure < 0 ? failure : count
+    }
+
+    /// Starts the write-back of a range, and waits for ranges that were started before. So the file never has more than
+    /// a few megabytes to flush, and a piece that must be alone is on the disk at its end.
+    private func pace(_ descriptor: Int32, _ range: Range<Int64>, isAlone: Bool) -> Int {
+        guard writesBack.load(ordering: .relaxed) else { return 0 }
+        let due = behind.withLock { $0.wrote(range, waitsForAll: isAlone) }
+        let result =
+            if let due {
+                writeBack(descriptor, due, waits: true)
+            } else {
+                writeBack(descriptor, range, waits: false)
+            }
+        guard result == 0 else {
+            // The kernel tells a lost write once: here, and not at fsync.
+            if [EIO, ENOSPC, EDQUOT].contains(-result) { return Int(result) }
+            writesBack.store(false, ordering: .relaxed)
+            return 0
+        }
+        if let due { drop(descriptor, due) }
+        return 0
+    }
+
+    /// Notes that all of the file is on the disk.
+    func synchronized(_ descriptor: Int32) {
+        if let rest = behind.withLock({ $0.synchronized() }) { drop(descriptor, rest) }
+    }
+
+    private func drop(_ descriptor: Int32, _ range: Range<Int64>) {
+        let start = max(range.lowerBound, formerSize)
+        guard !writesUncached.load(ordering: .relaxed), start < range.upperBound else { return }
+        calls.advise(descriptor, from: start, count: range.upperBound - start, .notNeeded)
+    }
+
+    private func writeBack(_ descriptor: Int32, _ range: Range<Int64>, waits: Bool) -> Int32 {
+        while true {
+            let result = calls.writeBack(
+                descriptor, from: range.lowerBound, count: range.upperBound - range.lowerBound, waits: waits)
+            if result != -EINTR { return result }
+        }
+    }
+
+    /// Repeats a call that a signal interrupted.
+    private func retrying(_ call: () -> Int) -> Int {
+        while true {
+            let result = call()
+            if result != -Int(EINTR) { return result }
+        }
+    }
+}

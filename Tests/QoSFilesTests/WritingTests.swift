@@ -1,0 +1,215 @@
+import Glibc
+import QoSFileTestSupport
+import QoSKernel
+import QoSRuntimeTestSupport
+import Testing
+
+@testable import QoSFiles
+
+@Suite("Writing, replacing and copying files", .timeLimit(.minutes(2)))
+struct WritingTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder("qos-files") }
+
+    private var names: [String] { FolderReader.read(folder.path).entries.map(\.name) }
+
+    private static func bytes(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7) } }
+
+    @Test("S4 what is written is read back, by every class", arguments: QoSClass.allCases)
+    func roundTrip(qosClass: QoSClass) async throws {
+        let (path, bytes) = (folder["data"], Self.bytes(2_500_000))
+        try await withScheduler { scheduler in
+            let found = try await scheduler.run(at: qosClass) {
+                let file = try await QoSFile.open(path, .updating(.always), throttle: IOThrottle())
+                try await file.write(bytes, at: 0)
+                try await file.write([1, 2, 3], at: 2_500_100)
+                try await file.write([], at: 5_000_000)
+                try await file.synchronize()
+                try await file.synchronize(dataOnly: true)
+                let found = try await file.read(3_000_000)
+                try await file.truncate(to: 10)
+                #expect(try await file.size() == 10)
+                try await file.close()
+                return found
+            }
+            #expect(found == bytes + [UInt8](repeating: 0, count: 100) + [1, 2, 3])
+        }
+    }
+
+    @Test("S4 creation and truncation do what they say")
+    func access() async throws {
+        try folder.write("old", "12345")
+        let throttle = IOThrottle()
+        for (path, access, code) in [
+            (folder["old"], .writing(.always), .alreadyExists), (folder["new"], .writing(.never), .notFound),
+            (folder["new"], .updating(), .notFound),
+        ] as [(String, FileAccess, FileError.Code)] {
+            let error = await #expect(throws: FileError.self) {
+                try await QoSFile.open(path, access, throttle: throttle)
+            }
+            #expect(error?.code == code)
+        }
+        try await QoSFile.withFile(folder["old"], .writing(), throttle: throttle) { try await $0.write([65], at: 1) }
+        #expect(try folder.read("old") == "1A345")
+        try await QoSFile.withFile(folder["old"], .writing(truncates: true), throttle: throttle) { _ in }
+        #expect(try folder.read("old") == "")
+        let reader = try await QoSFile.open(folder["old"], throttle: throttle)
+        await #expect(throws: FileError.self) { try await reader.write([1], at: 0) }
+        try await reader.close()
+    }
+
+    @Test(
+        "S4 a full disk is an error that says how much is written",
+        arguments: [(ENOSPC, .noSpace), (EDQUOT, .quotaExceeded), (EFBIG, .tooLarge), (EIO, .deviceFailure)]
+            as [(Int32, FileError.Code)])
+    func full(number: Int32, code: FileError.Code) async throws {
+        let calls = ScriptedFileCalls([.write: [.short(1000), .value(-Int(EINTR)), .value(-Int(number))]])
+        let file = try await QoSFile.open(folder["data"], .writing(), throttle: IOThrottle(), calls: calls)
+        let error = await #expect(throws: FileError.self) { try await file.write(Self.bytes(5000), at: 0) }
+        #expect(error?.code == code && error?.bytesWritten == 1000 && error?.number == number)
+        #expect("\(try #require(error))".contains("after 1000 bytes"))
+        try await file.close()
+    }
+
+    @Test("S4 an error at the end of a file reaches the caller, and the descriptor is gone")
+    func errorAtClose() async throws {
+        let calls = ScriptedFileCalls([.close: [.value(-Int(EIO))]])
+        let file = try await QoSFile.open(folder["data"], .writing(), throttle: IOThrottle(), calls: calls)
+        let error = await #expect(throws: FileError.self) { try await file.close() }
+        #expect(error?.code == .deviceFailure && error?.call == "close")
+        #expect(calls.openDescriptors == 0)
+        try await file.close()
+    }
+
+    @Test("S4 a signal during close is no error, for Linux has closed the descriptor")
+    func signalAtClose() async throws {
+        let calls = ScriptedFileCalls([.close: [.value(-Int(EINTR))]])
+        let file = try await QoSFile.open(folder["data"], .writing(), throttle: IOThrottle(), calls: calls)
+        try await file.close()
+        #expect(calls.count(of: .close) == 1)
+    }
+
+    @Test("S4 a replacement appears as a whole, with the permissions of the old file")
+    func replacement() async throws {
+        try folder.write("state", "old")
+        unsafe chmod(folder["state"], 0o640)
+        let path = folder["state"]
+        let present = try await QoSFile.replace(path, throttle: IOThrottle()) { file in
+            try await file.write(Array("new text".utf8), at: 0)
+            return try folder.read("state")
+        }
+        #expect(present == "old", "until the end the old file is there")
+        #expect(try folder.read("state") == "new text")
+        #expect(LinuxFileCalls().status(of: path).status.permissions == 0o640)
+        #expect(names == ["state"])
+        try await QoSFile.replace(folder["other"], throttle: IOThrottle()) { _ in }
+        #expect(names == ["other", "state"])
+    }
+
+    @Test(
+        "S4 a replacement that fails anywhere leaves the old file and nothing else",
+        arguments: [.open, .write, .synchronize, .close, .rename] as [ScriptedFileCalls.Call])
+    func failedReplacement(call: ScriptedFileCalls.Call) async throws {
+        try folder.write("state", "old")
+        let calls = ScriptedFileCalls([call: [.value(-Int(ENOSPC))]])
+        let error = await #expect(throws: FileError.self) {
+            try await QoSFile.install(folder["state"], replacing: true, throttle: IOThrottle(), calls: calls) { file in
+                try await file.write(Self.bytes(100), at: 0)
+            }
+        }
+        #expect(error?.code == .noSpace)
+        #expect(try folder.read("state") == "old")
+        #expect(names == ["state"] && calls.openDescriptors == 0)
+    }
+
+    @Test("S4 a cancelled replacement leaves the old file and nothing else")
+    func cancelledReplacement() async throws {
+        try folder.write("state", "old")
+        let path = folder["state"]
+        let task = Task {
+            try await QoSFile.replace(path, throttle: IOThrottle()) { file in
+                try await file.write([1], at: 0)
+                unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+                try await file.write([2], at: 1)
+            }
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(try folder.read("state") == "old")
+        #expect(names == ["state"])
+    }
+
+    @Test("S4 a directory is not replaced")
+    func replacedDirectory() async throws {
+        try folder.write("folder/file")
+        let error = await #expect(throws: FileError.self) {
+            try await QoSFile.replace(folder["folder"], throttle: IOThrottle()) { _ in }
+        }
+        #expect(error?.code == .wrongKind)
+        #expect(names == ["folder"])
+    }
+
+    @Test("S4 a copy is the same, by every class", arguments: QoSClass.allCases)
+    func copies(qosClass: QoSClass) async throws {
+        let bytes = Self.bytes(3_100_000)
+        let (from, to) = (folder["from"], folder["to"])
+        try await QoSFile.withFile(from, .writing(), throttle: IOThrottle()) { try await $0.write(bytes, at: 0) }
+        try await withScheduler { scheduler in
+            let count = try await scheduler.run(at: qosClass) {
+                try await QoSFile.copy(from, to: to, throttle: IOThrottle())
+            }
+            #expect(count == 3_100_000)
+        }
+        let found = try await QoSFile.withFile(to, throttle: IOThrottle()) { try await $0.read(4_000_000) }
+        #expect(found == bytes)
+        let error = await #expect(throws: FileError.self) { try await QoSFile.copy(from, to: to) }
+        #expect(error?.code == .alreadyExists)
+        try await QoSFile.copy(from, to: to, replacing: true)
+        #expect(names == ["from", "to"])
+    }
+
+    @Test(
+        "S4 where the kernel does not copy, reads and writes do",
+        arguments: [EXDEV, EOPNOTSUPP, EINVAL, ENOSYS, EPERM, 0])
+    func copyWithoutKernel(number: Int32) async throws {
+        try folder.write("from", "some text")
+        let calls = ScriptedFileCalls([.copy: [.value(-Int(EINTR)), .value(-Int(number))]])
+        let count = try await QoSFile.copy(
+            folder["from"], to: folder["to"], throttle: IOThrottle(), calls: calls)
+        #expect(count == 9 && calls.openDescriptors == 0)
+        #expect(try folder.read("to") == "some text")
+    }
+
+    @Test("S4 nothing is left of a copy that fails", arguments: [.copy, .write, .rename] as [ScriptedFileCalls.Call])
+    func failedCopy(call: ScriptedFileCalls.Call) async throws {
+        try folder.write("from", "some text")
+        let calls = ScriptedFileCalls(
+            call == .write
+                ? [.copy: [.value(-Int(EXDEV))], .write: [.value(-Int(ENOSPC))]] : [call: [.value(-Int(ENOSPC))]])
+        let error = await #expect(throws: FileError.self) {
+            try await QoSFile.copy(folder["from"], to: folder["to"], throttle: IOThrottle(), calls: calls)
+        }
+        #expect(error?.code == .noSpace)
+        #expect(names == ["from"] && calls.openDescriptors == 0)
+    }
+
+    @Test("S4 a file system that is really full", .enabled(if: geteuid() == 0, "a small file system needs root"))
+    func reallyFull() async throws {
+        let place = folder["full"]
+        unsafe mkdir(place, 0o700)
+        guard unsafe mount("none", place, "tmpfs", 0, "size=64k") == 0 else { return }
+        defer { _ = unsafe umount2(place, Int32(MNT_DETACH)) }
+        try await QoSFile.withFile("\(place)/small", .writing(), throttle: IOThrottle()) {
+            try await $0.write([1, 2, 3], at: 0)
+        }
+        let error = await #expect(throws: FileError.self) {
+            try await QoSFile.replace("\(place)/small", throttle: IOThrottle()) {
+                try await $0.write(Self.bytes(200_000), at: 0)
+            }
+        }
+        #expect(error?.code == .noSpace && (error?.bytesWritten ?? 0) > 0)
+        let kept = try await QoSFile.withFile("\(place)/small", throttle: IOThrottle()) { try await $0.read(10) }
+        #expect(kept == [1, 2, 3])
+        #expect(FolderReader.read(place).entries.map(\.name) == ["small"])
+    }
+}
