@@ -24,7 +24,9 @@ let package = Package(
         .library(name: "QoSRuntime", targets: ["QoSRuntime"]),
         .library(name: "QoSOperations", targets: ["QoSOperations"]),
         .library(name: "QoSFoundation", targets: ["QoSFoundation"]),
+        .library(name: "QoSWorkloads", targets: ["QoSWorkloads"]),
         .library(name: "QoSTesting", targets: ["QoSTesting"]),
+        .library(name: "QoSWorkloadsTesting", targets: ["QoSWorkloadsTesting"]),
         .executable(name: "qosctl", targets: ["qosctl"]),
     ],
     dependencies: [
@@ -65,6 +67,21 @@ let package = Package(
 
         // Operations and their queues.
         .target(name: "QoSOperations", dependencies: ["QoSRuntime", "QoSCore", "QoSKernel"]),
+
+        // Durable background work: items, schedules, leases, stores and hosts.
+        .target(
+            name: "QoSWorkloads",
+            dependencies: [
+                "QoSRuntime", "QoSCore", "QoSKernel",
+                .product(name: "HeapModule", package: "swift-collections"),
+            ]
+        ),
+
+        // Checks for stores of workloads; hosts in virtual time.
+        .target(
+            name: "QoSWorkloadsTesting",
+            dependencies: ["QoSWorkloads", "QoSTesting", "QoSRuntime", "QoSCore", "QoSKernel"]
+        ),
 
         // Conversions for code that speaks Foundation's and Dispatch's words; apart, so that the core needs neither.
         .target(name: "QoSFoundation", dependencies: ["QoSCore"], path: "Sources/Integrations/QoSFoundation"),
@@ -142,6 +159,10 @@ let package = Package(
                 "QoSProcessTestDriver", "QoSStress",
                 .product(name: "ServiceContextModule", package: "swift-service-context"),
             ]
+        ),
+        .testTarget(
+            name: "QoSWorkloadsTests",
+            dependencies: ["QoSWorkloads", "QoSWorkloadsTesting", "QoSTesting", "QoSRuntime", "QoSCore"]
         ),
         .testTarget(
             name: "QoSOperationsTests",
