@@ -48,7 +48,8 @@ struct CheckedStore: Sendable {
     }
 
     func claim(
-        _ names: Set<WorkloadName> = ["a", "b"], classes: Set<QoSClass> = Set(QoSClass.allCases), host: String = "first",
+        _ names: Set<WorkloadName> = ["a", "b"], classes: Set<QoSClass> = Set(QoSClass.allCases),
+        host: String = "first",
         unmet: Set<String> = [], at seconds: Double = 0
     ) async throws -> WorkloadClaim? {
         let request = ClaimRequest(host: host, workloads: names, classes: classes) { condition in

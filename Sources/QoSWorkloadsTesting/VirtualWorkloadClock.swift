@@ -19,12 +19,18 @@ public final class VirtualWorkloadClock: WorkloadClock {
         wallAtStart = Lock(start)
     }
 
+    /// The time of the wall clock.
     public var now: WallTime { wallAtStart.withLock { $0 }.advanced(by: clock.now.offset) }
 
+    /// The time since a fixed moment.
     public var elapsed: Duration { clock.now.offset }
 
+    /// Suspends until a time.
     public func sleep(until time: Duration, tolerance: Duration) async throws {
-        try await clock.sleep(until: VirtualClock.Instant(offset: time), tolerance: tolerance)
+        var deadline = VirtualClock.Instant(offset: time)
+        // The clock counts nanoseconds, and never wakes early.
+        if deadline.offset < time { deadline = deadline.advanced(by: .nanoseconds(1)) }
+        try await clock.sleep(until: deadline, tolerance: tolerance)
     }
 
     /// Sets the wall clock forward, or back for a negative duration. The other clock goes on.

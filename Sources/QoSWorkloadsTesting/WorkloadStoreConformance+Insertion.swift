@@ -9,7 +9,9 @@ extension WorkloadStoreConformance {
                 _ = try await store.store.insert(
                     [WorkloadRequest("a"), WorkloadRequest("b", dependencies: [.item(WorkloadItemID(rawValue: 999))])],
                     at: store.at(0))
-            } as: { $0 == .unknownItem(WorkloadItemID(rawValue: 999)) }
+            } as: {
+                $0 == .unknownItem(WorkloadItemID(rawValue: 999))
+            }
             let items = try await store.store.records(matching: WorkloadQuery())
             try store.expectEqual(items.map(\.id), [known], "the list of items")
         },
@@ -39,10 +41,14 @@ extension WorkloadStoreConformance {
                         WorkloadRequest("a", dependencies: [.label("z")], label: "y"),
                         WorkloadRequest("a", dependencies: [.label("x")], label: "z"),
                     ], at: store.at(0))
-            } as: { if case .cycle(let names) = $0 { Set(names) == ["x", "y", "z"] } else { false } }
+            } as: {
+                if case .cycle(let names) = $0 { Set(names) == ["x", "y", "z"] } else { false }
+            }
             try await store.expectRefusal("a circle over an existing item") {
                 try await store.store.addDependency(of: answers[1].item, on: answers[0].item, at: store.at(0))
-            } as: { if case .cycle(let names) = $0 { names.count == 2 } else { false } }
+            } as: {
+                if case .cycle(let names) = $0 { names.count == 2 } else { false }
+            }
         },
         Check(description: "a unique key keeps, promotes, replaces and appends") { store in
             func insert(_ policy: DuplicatePolicy, _ level: QoSLevel = .background) async throws -> WorkloadInsertion {
@@ -58,7 +64,8 @@ extension WorkloadStoreConformance {
             let second = try await insert(.replace)
             try store.expect(second.item != first.item, "replace kept the item")
             try await store.expectState(first.item, .cancelled)
-            try store.expectEqual(try await store.record(child).waitsFor, [second.item], "the parent after a replacement")
+            try store.expectEqual(
+                try await store.record(child).waitsFor, [second.item], "the parent after a replacement")
             let third = try await insert(.append)
             try store.expectEqual(try await store.record(third.item).waitsFor, [second.item], "the parent after append")
             try await store.store.cancel(second.item, because: "test", at: store.at(1))

@@ -51,7 +51,8 @@ extension WorkloadStoreConformance {
             }
         },
         Check(description: "a running item that is cancelled ends as cancelled, also by a lost lease") { store in
-            for ending in [AttemptResult.failed(error: "stopped", delay: nil), .deferred(reason: "r", delay: nil), nil] {
+            for ending in [AttemptResult.failed(error: "stopped", delay: nil), .deferred(reason: "r", delay: nil), nil]
+            {
                 let id = try await store.insert(WorkloadRequest("a"))
                 let claim = try await store.claimed()
                 try await store.store.cancel(id, because: "no longer needed", at: store.at(0))
@@ -65,7 +66,9 @@ extension WorkloadStoreConformance {
                 try store.expectEqual(try await store.record(id).life.reason, "no longer needed", "the reason")
                 try await store.expectRefusal("a second cancellation") {
                     try await store.store.cancel(id, because: "x", at: store.at(0))
-                } as: { $0 == .alreadyEnded(id, .cancelled) }
+                } as: {
+                    $0 == .alreadyEnded(id, .cancelled)
+                }
             }
         },
     ]
@@ -81,7 +84,8 @@ extension WorkloadStoreConformance {
             opened = try await opened.reopened()
             try await opened.expectState(id, .running)
             try store.expect(
-                try await opened.store.reclaim(try await opened.sighting(of: first.lease), at: store.at(1)), "no reclaim")
+                try await opened.store.reclaim(try await opened.sighting(of: first.lease), at: store.at(1)),
+                "no reclaim")
             // After a checkpoint.
             let second = try await opened.claimed(host: "dies second", at: 10)
             try await opened.store.save([7], WorkloadProgress(7, of: 9), under: second.lease)
@@ -114,7 +118,8 @@ extension WorkloadStoreConformance {
             try await store.expectState(poison, .dead)
             try store.expectEqual(try await store.claimed(at: 500).record.id, other, "the next item")
             try await store.store.runNow(poison, at: store.at(600))
-            try store.expectEqual(try await store.claimed(at: 600).record.life.attempts, 1, "the attempts after a revival")
+            try store.expectEqual(
+                try await store.claimed(at: 600).record.life.attempts, 1, "the attempts after a revival")
         },
     ]
 }

@@ -3,7 +3,8 @@ internal import QoSWorkloads
 
 extension WorkloadStoreConformance {
     static let orderChecks: [Check] = [
-        Check(description: "the highest level is claimed first, then the earliest due, then the lowest number") { store in
+        Check(description: "the highest level is claimed first, then the earliest due, then the lowest number") {
+            store in
             let late = try await store.insert(WorkloadRequest("a", schedule: .at(store.at(20))))
             let early = try await store.insert(WorkloadRequest("a", schedule: .at(store.at(10))))
             let same = try await store.insert(WorkloadRequest("a", schedule: .at(store.at(10))))
@@ -71,8 +72,10 @@ extension WorkloadStoreConformance {
             try await store.store.end(claim.lease, .finished, at: store.at(10))
             let waiting = try await store.insert(WorkloadRequest("a"))
             try await store.expectState(id, .finished)
-            try store.expectEqual(try await store.store.removeEnded(before: store.at(10)), 0, "the number of removed items")
-            try store.expectEqual(try await store.store.removeEnded(before: store.at(11)), 1, "the number of removed items")
+            try store.expectEqual(
+                try await store.store.removeEnded(before: store.at(10)), 0, "the number of removed items")
+            try store.expectEqual(
+                try await store.store.removeEnded(before: store.at(11)), 1, "the number of removed items")
             try store.expect(try await store.store.record(of: id) == nil, "the item was not removed")
             try await store.expectState(waiting, .ready)
             let next = try await store.insert(WorkloadRequest("a"))

@@ -60,10 +60,14 @@ extension WorkloadStoreConformance {
             try await store.store.cancel(id, because: "x", at: store.at(0))
             try await store.expectRefusal("a raise after the end") {
                 try await store.store.raise(id, to: .utility)
-            } as: { $0 == .alreadyEnded(id, .cancelled) }
+            } as: {
+                $0 == .alreadyEnded(id, .cancelled)
+            }
             try await store.expectRefusal("a raise of an unknown item") {
                 try await store.store.raise(WorkloadItemID(rawValue: 999), to: .utility)
-            } as: { $0 == .unknownItem(WorkloadItemID(rawValue: 999)) }
+            } as: {
+                $0 == .unknownItem(WorkloadItemID(rawValue: 999))
+            }
         },
     ]
 
@@ -134,7 +138,9 @@ extension WorkloadStoreConformance {
             try await store.store.end(claim.lease, .finished, at: store.at(2))
             try await store.expectRefusal("a finished item") {
                 try await store.store.runNow(late, at: store.at(3))
-            } as: { $0 == .alreadyEnded(late, .finished) }
+            } as: {
+                $0 == .alreadyEnded(late, .finished)
+            }
         },
     ]
 }

@@ -21,7 +21,8 @@ extension WorkloadStoreConformance {
             try store.expectEqual(try await store.record(id).life.lastError, "the last", "the last error")
             try store.expect(try await store.store.nextDue() == nil, "a dead item is due")
         },
-        Check(description: "S5 a repeating item never runs twice in an interval, over restarts and downtimes") { store in
+        Check(description: "S5 a repeating item never runs twice in an interval, over restarts and downtimes") {
+            store in
             let schedule = WorkloadSchedule.every(.seconds(100), tolerance: .seconds(20))
             let id = try await store.insert(WorkloadRequest("a", schedule: schedule))
             let first = try await store.claimed(at: 100)
@@ -101,7 +102,8 @@ extension WorkloadStoreConformance {
             let claim = try await store.claimed(at: 5)
             try await store.store.noteFileChange(for: id, at: store.at(6))
             try await store.store.end(claim.lease, .finished, at: store.at(7))
-            try store.expectEqual(try await store.store.nextDue(), store.at(9), "the run after the event during the run")
+            try store.expectEqual(
+                try await store.store.nextDue(), store.at(9), "the run after the event during the run")
             let second = try await store.claimed(at: 9)
             try await store.store.end(second.lease, .finished, at: store.at(10))
             try store.expect(try await store.store.nextDue() == nil, "it is due without a new event")

@@ -68,7 +68,8 @@ final class ForgetfulStore: WorkloadStore {
         try check(.save)
         if fault == .forgetsCheckpoints { return try await base.save(nil, progress, under: lease) }
         do { try await base.save(checkpoint, progress, under: lease) } catch {
-            guard fault == .keepsOldFences, let now = try await base.leases().first(where: { $0.lease.item == lease.item })
+            guard fault == .keepsOldFences,
+                let now = try await base.leases().first(where: { $0.lease.item == lease.item })
             else { throw error }
             try await base.save(checkpoint, progress, under: now.lease)
         }

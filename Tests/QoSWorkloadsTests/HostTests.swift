@@ -21,7 +21,7 @@ struct HostTests {
                 }
                 seen.append("\(parameters.text) \(context.attemptNumber) \(context.item)")
                 return .finished
-            },
+            }
         ])
         let record = try world.run([host]) {
             let item = try await host.submit(Scripted.self, .init(text: "hello"))
@@ -42,7 +42,7 @@ struct HostTests {
             Scripted { parameters, _ in
                 seen.append(parameters.text)
                 return .finished
-            },
+            }
         ])
         try world.run([host]) {
             let items = try await host.submit([
@@ -65,7 +65,7 @@ struct HostTests {
                 try await world.sleep(.seconds(1))
                 counts.append(hosts.values[0].runningCount)
                 return .finished
-            },
+            }
         ]) { $0.places = [.background: 3] }
         hosts.append(host)
         try world.run([host]) {
@@ -88,7 +88,7 @@ struct HostTests {
             Scripted { _, _ in
                 times.append(world.clock.elapsed)
                 throw Broken()
-            },
+            }
         ])
         let record = try world.run([host]) {
             let item = try await host.submit(
@@ -109,7 +109,7 @@ struct HostTests {
                 attempts.append(context.attemptNumber)
                 if context.attemptNumber == 1 { try await world.sleep(.seconds(100_000)) }
                 return .finished
-            },
+            }
         ])
         let record = try world.run([host]) {
             let item = try await host.submit(Scripted.self, .init(), retry: RetryPolicy(base: .seconds(1), jitter: 0))
@@ -132,7 +132,7 @@ struct HostTests {
                 await world.scheduler.work(for: .seconds(200))
                 do { try await context.save(.init(done: 1)) } catch { refused.append("\(error)") }
                 return .finished
-            },
+            }
         ])
         try world.run([host]) {
             let item = try await host.submit(Scripted.self, .init(), retry: RetryPolicy(base: .seconds(1), jitter: 0))
@@ -152,7 +152,7 @@ struct HostTests {
             Scripted { _, context in
                 await world.scheduler.work(for: .seconds(300))
                 return .finished
-            },
+            }
         ])
         try world.run([host]) {
             let item = try await host.submit(Scripted.self, .init())
@@ -183,7 +183,10 @@ struct HostTests {
             let request = WorkloadRequest("scripted", parameters: Array("{\"text\":7}".utf8), retry: .never)
             return try await host.submit([request])[0].outcome
         }
-        guard case .failed(let error) = outcome else { Issue.record("\(outcome)"); return }
+        guard case .failed(let error) = outcome else {
+            Issue.record("\(outcome)")
+            return
+        }
         #expect(error.contains("at text"))
     }
 
@@ -198,7 +201,7 @@ struct HostTests {
                 let record = try await world.store.record(of: context.item)
                 seen.append((context.checkpoint?.done ?? 0, context.restartReason, record?.life.reason))
                 return .finished
-            },
+            }
         ])
         try world.run([]) {
             // An older version of the program has left its checkpoint.
@@ -227,7 +230,7 @@ struct HostTests {
             Scripted { _, context in
                 begins.append((world.clock.elapsed, context.checkpoint?.done ?? 0))
                 return .finished
-            },
+            }
         ])
         try world.run([host]) {
             try await world.sleep(.seconds(5))
@@ -312,7 +315,7 @@ struct HostTests {
             Scripted { _, context in
                 for _ in 0..<100 { try await world.sleep(.seconds(1)) }
                 return .finished
-            },
+            }
         ])
         let other = try world.host([Scripted { _, _ in .finished }], name: "second") { $0.places = [.background: 1] }
         try world.run([host, other]) {

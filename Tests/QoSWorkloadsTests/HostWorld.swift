@@ -30,7 +30,8 @@ final class HostWorld: Sendable {
         configuration.conditions = conditions
         configuration.observer = { [weak self] event in self?.eventList.withLock { $0.append(event) } }
         change(&configuration)
-        return try WorkloadHost(store: store ?? self.store, on: scheduler, workloads: workloads, configuration: configuration)
+        return try WorkloadHost(
+            store: store ?? self.store, on: scheduler, workloads: workloads, configuration: configuration)
     }
 
     /// Starts hosts, runs a body in virtual time to its end, and stops the hosts.

@@ -99,7 +99,8 @@ struct LifeTests {
         if new.state == .running, old.state != .running { #expect(new.fence == old.fence + 1, "\(what)") }
         if repeats { #expect(new.state != .dead && new.state != .finished, "\(what)") }
         switch event {
-        case .finishedStale, .renewedStale, .expiredAfterBeat: #expect(old == new, "\(what): stale events change nothing")
+        case .finishedStale, .renewedStale, .expiredAfterBeat:
+            #expect(old == new, "\(what): stale events change nothing")
         case .claimed: #expect((new.state == .running) == (old.state == .ready || old.state == .running), "\(what)")
         case .deferred where old.state == .running && old.cancellation == nil:
             #expect(new.attempts == old.attempts - 1, "\(what): the attempt is given back")

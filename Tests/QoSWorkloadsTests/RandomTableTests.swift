@@ -7,7 +7,21 @@ import Testing
 /// A table and its oracle, which get the same random events.
 private struct TablePair {
     enum Event: CaseIterable {
-        case insert, depend, claim, renew, finish, fail, postpone, expire, stale, raise, await, cancel, runNow, pause, condition
+        case insert
+        case depend
+        case claim
+        case renew
+        case finish
+        case fail
+        case postpone
+        case expire
+        case stale
+        case raise
+        case await
+        case cancel
+        case runNow
+        case pause
+        case condition
         case time
     }
 
@@ -43,7 +57,9 @@ private struct TablePair {
     }
 
     mutating func step() throws {
-        guard let event = Event.allCases.randomElement(using: &random) else { return }
+        // Ends need claims, and claims need items.
+        let frequent: Event? = chance(0.35) ? (chance(0.6) ? .claim : .insert) : nil
+        guard let event = frequent ?? Event.allCases.randomElement(using: &random) else { return }
         effects = TableEffects()
         if try apply(event) { reached[event, default: 0] += 1 }
         raised += effects.raised.count
@@ -70,7 +86,9 @@ private struct TablePair {
         case .fail: return try end(.failed(error: "e", delay: chance(0.3) ? .seconds(1) : nil))
         case .postpone: return try end(.deferred(reason: "d", delay: chance(0.5) ? .seconds(3) : nil))
         case .expire:
-            guard let lease = anyLease(), let sighting = table.leases.first(where: { $0.lease == lease }) else { return false }
+            guard let lease = anyLease(), let sighting = table.leases.first(where: { $0.lease == lease }) else {
+                return false
+            }
             let isExpired = table.leaseExpired(sighting, at: now, &effects)
             try require(isExpired, "expiry of \(lease)")
             oracle.end(lease.item, .failed(error: "x", delay: nil))
@@ -124,7 +142,8 @@ private struct TablePair {
 
     private mutating func insert() throws -> Bool {
         var request = WorkloadRequest(
-            Self.names.randomElement(using: &random) ?? "a", level: Self.levels.randomElement(using: &random) ?? .utility,
+            Self.names.randomElement(using: &random) ?? "a",
+            level: Self.levels.randomElement(using: &random) ?? .utility,
             schedule: chance(0.3) ? .after(.seconds(Int.random(in: 1...20, using: &random))) : .now,
             retry: RetryPolicy(maximumAttempts: 2, base: .seconds(2)))
         let parents = (0..<Int.random(in: 0...2, using: &random)).compactMap { _ in anyItem() }
@@ -172,7 +191,9 @@ private struct TablePair {
         let classes = Set(QoSClass.allCases.filter { _ in chance(0.8) })
         let expected = oracle.next(names, classes)
         let claim = table.claimed(request(names, classes), at: oracle.now, &effects)
-        try require(claim?.record.id == expected?.id, "claim: \(String(describing: claim?.record.id)) for \(String(describing: expected?.id))")
+        try require(
+            claim?.record.id == expected?.id,
+            "claim: \(String(describing: claim?.record.id)) for \(String(describing: expected?.id))")
         guard let claim else { return false }
         oracle.claim(claim.record.id)
         leases[claim.record.id] = claim.lease
@@ -201,7 +222,8 @@ private struct TablePair {
         for item in oracle.items {
             guard let record = table.record(item.id) else { throw Mismatch("seed \(seed): \(item.id) is missing") }
             let what = "\(item.id) after \(event)"
-            try require(record.state == oracle.state(of: item), "\(what): \(record.state), not \(oracle.state(of: item))")
+            try require(
+                record.state == oracle.state(of: item), "\(what): \(record.state), not \(oracle.state(of: item))")
             try require(record.level == item.level, "\(what): \(record.level), not \(item.level)")
             try require(record.life.attempts == item.attempts || item.fixed == .finished, "\(what): attempts")
             try require(record.waitsFor == item.parents.map(\.id).sorted(), "\(what): parents")
@@ -226,7 +248,7 @@ private struct Mismatch: Error, CustomStringConvertible {
 
 @Suite("Random tables of items")
 struct RandomTableTests {
-    @Test("O5 O6 O9 O11 the table agrees with its oracle after every event", arguments: UInt64(0)..<300)
+    @Test("O5 O6 O9 O11 the table agrees with its oracle after every event", arguments: UInt64(0)..<150)
     func agreement(seed: UInt64) throws {
         var pair = TablePair(seed: seed)
         for _ in 0..<150 { try pair.step() }

@@ -44,15 +44,19 @@ struct ScheduleTests {
 
     @Test("the zone rule gives the changes of the clock of known years")
     func posixRule() throws {
-        #expect(europe.transition(after: time("2026-01-01 00:00").secondsSince1970)?.at
-            == time("2026-03-29 01:00").secondsSince1970)
-        #expect(europe.transition(after: time("2026-06-01 00:00").secondsSince1970)?.at
-            == time("2026-10-25 01:00").secondsSince1970)
+        #expect(
+            europe.transition(after: time("2026-01-01 00:00").secondsSince1970)?.at
+                == time("2026-03-29 01:00").secondsSince1970)
+        #expect(
+            europe.transition(after: time("2026-06-01 00:00").secondsSince1970)?.at
+                == time("2026-10-25 01:00").secondsSince1970)
         let sydney = try #require(PosixZoneRule("AEST-10AEDT,M10.1.0,M4.1.0/3"))
         #expect(sydney.transitions(years: 2026...2026).map(\.offset) == [36_000, 39_600])
         let julian = try #require(PosixZoneRule("<-03>3<-02>,J60,J300/-1"))
         #expect(julian.transitions(years: 2024...2024).first?.time == time("2024-03-01 05:00").secondsSince1970)
-        for text in ["", "CET", "CET-1CEST", "CET-1CEST,M13.1.0,M10.5.0", "CET-1CEST,M3.5.0", "C-1", "CET-1CEST,M3.5.0,M10.5.0x"] {
+        for text in [
+            "", "CET", "CET-1CEST", "CET-1CEST,M13.1.0,M10.5.0", "CET-1CEST,M3.5.0", "C-1", "CET-1CEST,M3.5.0,M10.5.0x",
+        ] {
             #expect(PosixZoneRule(text) == nil, "\(text)")
         }
     }
@@ -137,19 +141,25 @@ struct ScheduleTests {
     @Test("an expression that begins with a star follows the elapsed time over both changes")
     func elapsed() throws {
         let forward = try fires("0 * * * *", after: time("2026-03-29 00:30", offset: 1), count: 3)
-        #expect(forward == [
-            time("2026-03-29 01:00", offset: 1), time("2026-03-29 03:00", offset: 2), time("2026-03-29 04:00", offset: 2),
-        ])
+        #expect(
+            forward == [
+                time("2026-03-29 01:00", offset: 1), time("2026-03-29 03:00", offset: 2),
+                time("2026-03-29 04:00", offset: 2),
+            ])
         let back = try fires("30 * * * *", after: time("2026-10-25 01:45", offset: 2), count: 3)
-        #expect(back == [
-            time("2026-10-25 02:30", offset: 2), time("2026-10-25 02:30", offset: 1), time("2026-10-25 03:30", offset: 1),
-        ])
+        #expect(
+            back == [
+                time("2026-10-25 02:30", offset: 2), time("2026-10-25 02:30", offset: 1),
+                time("2026-10-25 03:30", offset: 1),
+            ])
     }
 
     /// Every minute of the days around both changes, looked at one by one.
     @Test(
         "the search agrees with a look at every minute",
-        arguments: ["*/7 * * * *", "13 2 * * *", "0 1-3 * * *", "30 2,3 29 3 *", "0 0 * * 0", "45 23 * * 6", "* 2 * * *"])
+        arguments: [
+            "*/7 * * * *", "13 2 * * *", "0 1-3 * * *", "30 2,3 29 3 *", "0 0 * * 0", "45 23 * * 6", "* 2 * * *",
+        ])
     func oracle(expression: String) throws {
         for start in [time("2026-03-28 12:00"), time("2026-10-24 12:00")] {
             let fields = try CronFields(expression)
@@ -161,7 +171,8 @@ struct ScheduleTests {
                 if now > before { gap = (second, (second + before)...(second + now - 60)) }
                 if !fields.followsElapsedTime {
                     if let gap, gap.at == second {
-                        fires = fires
+                        fires =
+                            fires
                             || stride(from: gap.skipped.lowerBound, through: gap.skipped.upperBound, by: 60)
                                 .contains { matches(fields, $0) }
                     }
@@ -207,7 +218,9 @@ struct ScheduleTests {
     func setBack() throws {
         func at(_ seconds: Int64) -> WallTime { WallTime(secondsSince1970: seconds) }
         let rule = IntervalRecurrence(interval: .seconds(100), tolerance: .zero)
-        #expect(rule.replanned(RunWindow(start: at(5000), end: at(5000)), lastRun: at(4900), now: at(1000))?.start == at(1100))
+        #expect(
+            rule.replanned(RunWindow(start: at(5000), end: at(5000)), lastRun: at(4900), now: at(1000))?.start
+                == at(1100))
         #expect(rule.replanned(RunWindow(start: at(1050), end: at(1050)), lastRun: at(950), now: at(1000)) == nil)
         let cron = CronRecurrence(cron: try CronSchedule("0 * * * *"))
         let planned = RunWindow(start: at(7200), end: at(7200))

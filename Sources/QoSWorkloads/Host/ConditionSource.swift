@@ -20,16 +20,20 @@ public struct MonitoredConditions: ConditionSource {
     /// - Parameters:
     ///   - monitor: the monitor; without one, the machine counts as nominal.
     ///   - named: judges ``WorkloadCondition/named(_:)``; `nil` for a name that it does not know.
-    public init(_ monitor: SystemMonitor? = nil, named: @escaping @Sendable (String) -> ConditionVerdict? = { _ in nil }) {
+    public init(
+        _ monitor: SystemMonitor? = nil, named: @escaping @Sendable (String) -> ConditionVerdict? = { _ in nil }
+    ) {
         self.monitor = monitor
         self.named = named
     }
 
+    /// Judges a condition.
     public func verdict(on condition: WorkloadCondition) -> ConditionVerdict {
         if case .named(let name) = condition, let verdict = named(name) { return verdict }
         return condition.verdict(in: monitor?.conditions ?? SystemConditions())
     }
 
+    /// Returns a stream of hints.
     public func changes() -> AsyncStream<Void> {
         guard let monitor else { return AsyncStream { $0.finish() } }
         let changes = monitor.conditionChanges

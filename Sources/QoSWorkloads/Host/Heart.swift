@@ -142,7 +142,9 @@ final class Heart: Sendable {
             }
             var event = deadline
             if let overrun {
-                if overrun == now { attempt.cancel(because: "\(WorkloadHostError.timeLimitPassed(deadline - attempt.begin))") }
+                if overrun == now {
+                    attempt.cancel(because: "\(WorkloadHostError.timeLimitPassed(deadline - attempt.begin))")
+                }
                 event = overrun + cancelGrace
                 if event <= now {
                     actions.overran(attempt)

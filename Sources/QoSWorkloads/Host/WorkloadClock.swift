@@ -21,12 +21,15 @@ public struct SystemWorkloadClock: WorkloadClock {
     /// Makes the clocks.
     public init() {}
 
+    /// The time of the wall clock.
     public var now: WallTime {
         WallTime(nanosecondsSince1970: Int64(Date().timeIntervalSince1970 * 1_000_000) * 1000)
     }
 
+    /// The time since a fixed moment.
     public var elapsed: Duration { Self.start.duration(to: .now) }
 
+    /// Suspends until a time.
     public func sleep(until time: Duration, tolerance: Duration) async throws {
         try await Task.sleep(until: Self.start.advanced(by: time), tolerance: tolerance, clock: .continuous)
     }

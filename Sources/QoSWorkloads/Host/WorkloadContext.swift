@@ -45,7 +45,7 @@ public struct WorkloadContext<Checkpoint: Codable & Sendable>: Sendable {
         }
     }
 
-    /// Suspends while a condition of the item does not hold. Costs one atomic load if all hold.
+    /// Suspends while a condition of the item does not hold. Costs an atomic load and a look at the task if all hold.
     ///
     /// Call it between small pieces of work.
     ///

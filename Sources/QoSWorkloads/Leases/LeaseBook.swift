@@ -1,3 +1,5 @@
+internal import QoSCore
+
 /// The leases of a host: when to renew them, and when to stop work because a renewal is missing.
 ///
 /// A value. Times are those of the host's monotonic clock. A lease is valid for the lease duration from the moment
@@ -27,7 +29,7 @@ package struct LeaseBook: Sendable {
 
     /// Notes a lease. `begin` is the time before the claim, or before the last successful renewal.
     package mutating func leased(_ lease: WorkloadLease, begin: Duration) {
-        pages[lease.item] = Page(lease: lease, valid: begin, renewal: begin + duration / 3)
+        pages[lease.item] = Page(lease: lease, valid: begin, renewal: begin + Self.whole(duration / 3))
     }
 
     /// Notes that a lease was given back, or is kept by another book.
@@ -58,9 +60,9 @@ package struct LeaseBook: Sendable {
         pages[lease.item]?.renewing = nil
         if succeeded {
             pages[lease.item]?.valid = begin
-            pages[lease.item]?.renewal = begin + duration / 3
+            pages[lease.item]?.renewal = begin + Self.whole(duration / 3)
         } else {
-            pages[lease.item]?.renewal = now + duration / 9
+            pages[lease.item]?.renewal = now + Self.whole(duration / 9)
         }
     }
 
@@ -79,5 +81,8 @@ package struct LeaseBook: Sendable {
         }.min()
     }
 
-    private static func limit(of duration: Duration) -> Duration { duration * 4 / 5 }
+    private static func limit(of duration: Duration) -> Duration { whole(duration * 4 / 5) }
+
+    /// Rounds down to nanoseconds, so that a clock that counts them can reach the time.
+    private static func whole(_ duration: Duration) -> Duration { .nanoseconds(duration.schedulerNanoseconds) }
 }

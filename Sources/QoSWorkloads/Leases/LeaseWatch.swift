@@ -10,15 +10,19 @@ package struct LeaseWatch: Sendable {
     private let duration: Duration
     private var sights: [WorkloadItemID: Sight] = [:]
     private var lastLook: Duration?
+    /// Whether a change came too soon after a look.
+    private var hasSkipped = false
 
     /// Makes a watch without sightings.
     package init(duration: Duration) {
         self.duration = duration
     }
 
-    /// Whether another look is worth its price: the last one is a quarter of the duration ago.
-    package func isLookDue(at now: Duration) -> Bool {
-        lastLook.map { now - $0 >= duration / 4 } ?? true
+    /// Asks after a change whether to look now. A look costs a read of the store, so they are a quarter of the duration
+    /// apart. A change that comes sooner leads to a look later.
+    package mutating func isLookDue(at now: Duration) -> Bool {
+        hasSkipped = lastLook.map { now - $0 < duration / 4 } ?? false
+        return !hasSkipped
     }
 
     /// Notes the leases of a look. Those that are missing are forgotten.
@@ -38,9 +42,12 @@ package struct LeaseWatch: Sendable {
         return expired
     }
 
-    /// The time of the next look; `nil` while no other host has a lease.
+    /// The time of the next look; `nil` while no other host is known to have a lease.
     package var nextLook: Duration? {
-        guard let first = sights.values.map(\.since).min(), let lastLook else { return nil }
-        return max(min(first + duration, lastLook + duration / 2), lastLook + duration / 4)
+        guard let lastLook else { return nil }
+        let earliest = lastLook + duration / 4
+        if hasSkipped { return earliest }
+        guard let first = sights.values.map(\.since).min() else { return nil }
+        return max(min(first + duration, lastLook + duration / 2), earliest)
     }
 }

@@ -137,7 +137,9 @@ private struct RuleScanner {
 
     mutating func number(_ range: ClosedRange<Int>) -> Int? {
         let digits = rest.prefix { (0x30...0x39).contains($0) }
-        guard (1...3).contains(digits.count), let value = Int(String(decoding: digits, as: UTF8.self)) else { return nil }
+        guard (1...3).contains(digits.count), let value = Int(String(decoding: digits, as: UTF8.self)) else {
+            return nil
+        }
         rest = rest.dropFirst(digits.count)
         return range.contains(value) ? value : nil
     }

@@ -66,7 +66,9 @@ private struct TZifReader {
     }
 
     mutating func header() -> Header? {
-        guard position + 44 <= bytes.count, bytes[position..<position + 4].elementsEqual("TZif".utf8) else { return nil }
+        guard position + 44 <= bytes.count, bytes[position..<position + 4].elementsEqual("TZif".utf8) else {
+            return nil
+        }
         let version = bytes[position + 4]
         position += 20
         let counts = (0..<6).map { _ in Int(integer(bytes: 4)) }

@@ -35,10 +35,12 @@ public final class InMemoryWorkloadStore: WorkloadStore {
         return try result.get()
     }
 
+    /// Inserts items.
     public func insert(_ requests: [WorkloadRequest], at now: WallTime) async throws -> [WorkloadInsertion] {
         try event { table, effects throws(WorkloadStoreError) in try table.inserted(requests, at: now, &effects) }
     }
 
+    /// Adds a dependency.
     public func addDependency(
         of child: WorkloadItemID, on parent: WorkloadItemID, at now: WallTime
     ) async throws {
@@ -47,6 +49,7 @@ public final class InMemoryWorkloadStore: WorkloadStore {
         }
     }
 
+    /// Claims the next item.
     public func claim(_ request: ClaimRequest, at now: WallTime) async throws -> WorkloadClaim? {
         try event { table, effects throws(WorkloadStoreError) in
             let claim = table.claimed(request, at: now, &effects)
@@ -56,14 +59,17 @@ public final class InMemoryWorkloadStore: WorkloadStore {
         }
     }
 
+    /// Renews leases.
     public func renew(_ leases: [WorkloadLease]) async throws -> [LeaseStanding] {
         try event { table, _ throws(WorkloadStoreError) in leases.map { table.renewed($0) } }
     }
 
+    /// Returns the standings of leases.
     public func standings(of leases: [WorkloadLease]) async throws -> [LeaseStanding] {
         try event { table, _ throws(WorkloadStoreError) in leases.map { table.standing(of: $0) } }
     }
 
+    /// Keeps a checkpoint.
     public func save(
         _ checkpoint: [UInt8]?, _ progress: WorkloadProgress?, under lease: WorkloadLease
     ) async throws {
@@ -72,12 +78,14 @@ public final class InMemoryWorkloadStore: WorkloadStore {
         }
     }
 
+    /// Keeps a remark.
     public func note(_ remark: String, under lease: WorkloadLease) async throws {
         try event { table, _ throws(WorkloadStoreError) in
             guard table.noted(remark, under: lease) else { throw .leaseLost(lease) }
         }
     }
 
+    /// Ends an attempt.
     @discardableResult
     public func end(_ lease: WorkloadLease, _ result: AttemptResult, at now: WallTime) async throws -> WorkloadState {
         try event { table, effects throws(WorkloadStoreError) in
@@ -86,64 +94,78 @@ public final class InMemoryWorkloadStore: WorkloadStore {
         }
     }
 
+    /// Returns the valid leases.
     public func leases() async throws -> [LeaseSighting] {
         try event { table, _ throws(WorkloadStoreError) in table.leases }
     }
 
+    /// Takes a lease back.
     @discardableResult
     public func reclaim(_ sighting: LeaseSighting, at now: WallTime) async throws -> Bool {
         try event { table, effects throws(WorkloadStoreError) in table.leaseExpired(sighting, at: now, &effects) }
     }
 
+    /// Raises an item.
     public func raise(_ item: WorkloadItemID, to level: QoSLevel) async throws {
         try event { table, effects throws(WorkloadStoreError) in try table.raised(item, to: level, &effects) }
     }
 
+    /// Raises an awaited item.
     public func awaited(_ item: WorkloadItemID, at level: QoSLevel) async throws {
         try event { table, effects throws(WorkloadStoreError) in try table.awaited(item, at: level, &effects) }
     }
 
+    /// Cancels an item.
     public func cancel(_ item: WorkloadItemID, because reason: String, at now: WallTime) async throws {
         try event { table, effects throws(WorkloadStoreError) in
             try table.cancelled(item, because: reason, at: now, &effects)
         }
     }
 
+    /// Makes an item due.
     public func runNow(_ item: WorkloadItemID, at now: WallTime) async throws {
         try event { table, effects throws(WorkloadStoreError) in try table.runRequested(item, at: now, &effects) }
     }
 
+    /// Notes a file event.
     public func noteFileChange(for item: WorkloadItemID, at now: WallTime) async throws {
         try event { table, effects throws(WorkloadStoreError) in try table.fileChanged(for: item, at: now, &effects) }
     }
 
+    /// Pauses or resumes a workload.
     public func setPaused(_ name: WorkloadName, because reason: String?, at now: WallTime) async throws {
         try event { table, effects throws(WorkloadStoreError) in
             table.paused(name, because: reason, at: now, &effects)
         }
     }
 
+    /// Returns the paused workloads.
     public func pauses() async throws -> [WorkloadName: String] {
         try event { table, _ throws(WorkloadStoreError) in table.pauses }
     }
 
+    /// Returns an item.
     public func record(of item: WorkloadItemID) async throws -> WorkloadRecord? {
         try event { table, _ throws(WorkloadStoreError) in table.record(item) }
     }
 
+    /// Returns a selection of items.
     public func records(matching query: WorkloadQuery) async throws -> [WorkloadRecord] {
         try event { table, _ throws(WorkloadStoreError) in table.records(matching: query) }
     }
 
+    /// Returns the next due time.
     public func nextDue() async throws -> WallTime? {
         try event { table, _ throws(WorkloadStoreError) in table.nextDue() }
     }
 
+    /// Removes ended items.
     @discardableResult
     public func removeEnded(before time: WallTime) async throws -> Int {
         try event { table, _ throws(WorkloadStoreError) in table.endedRemoved(before: time) }
     }
 
+    /// Returns a stream of hints.
     public func changes() -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let number = state.withLock { state in

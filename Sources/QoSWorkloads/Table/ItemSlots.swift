@@ -18,7 +18,7 @@ struct ItemSlots: Sendable {
 
     /// The entry of an item that exists.
     subscript(id: WorkloadItemID) -> WorkloadTable.Entry {
-        _read { yield slots[places[id]!] }
+        get { slots[places[id]!] }
         _modify { yield &slots[places[id]!] }
     }
 

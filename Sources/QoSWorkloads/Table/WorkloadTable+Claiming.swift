@@ -18,8 +18,9 @@ extension WorkloadTable {
             let turn = self.turn(of: Flow(name: key.name, qosClass: qosClass))
             if let found = best {
                 let other = found.entry
-                guard (other.order.level, turn, entry.order.due, entry.item)
-                    < (entry.order.level, found.turn, other.order.due, other.item)
+                guard
+                    (other.order.level, turn, entry.order.due, entry.item)
+                        < (entry.order.level, found.turn, other.order.due, other.item)
                 else { continue }
             }
             best = (entry, key, qosClass, turn)

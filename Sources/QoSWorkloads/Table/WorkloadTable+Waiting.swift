@@ -163,7 +163,8 @@ extension WorkloadTable {
             if let delay = record.delay, delay.begin > now {
                 self[id].record.delay?.begin = now
                 self[id].record.due = min(record.due, now.advanced(by: delay.length))
-            } else if record.delay == nil, record.life.attempts == 0, let recurrence = record.request.schedule.recurrence,
+            } else if record.delay == nil, record.life.attempts == 0,
+                let recurrence = record.request.schedule.recurrence,
                 let window = recurrence.replanned(
                     RunWindow(start: record.due, end: record.windowEnd), lastRun: record.lastRun, now: now)
             {

@@ -84,7 +84,7 @@ package struct WorkloadTable: Sendable {
 
     /// The entry of an item that exists.
     subscript(id: WorkloadItemID) -> Entry {
-        _read { yield items[id] }
+        get { items[id] }
         _modify { yield &items[id] }
     }
 
