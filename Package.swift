@@ -25,7 +25,9 @@ let package = Package(
         .library(name: "QoSOperations", targets: ["QoSOperations"]),
         .library(name: "QoSFiles", targets: ["QoSFiles"]),
         .library(name: "QoSFoundation", targets: ["QoSFoundation"]),
+        .library(name: "QoSWorkloads", targets: ["QoSWorkloads"]),
         .library(name: "QoSTesting", targets: ["QoSTesting"]),
+        .library(name: "QoSWorkloadsTesting", targets: ["QoSWorkloadsTesting"]),
         .executable(name: "qosctl", targets: ["qosctl"]),
     ],
     dependencies: [
@@ -69,6 +71,20 @@ let package = Package(
 
         // Files whose I/O follows the class of the work.
         .target(name: "QoSFiles", dependencies: ["QoSRuntime", "QoSCore", "QoSKernel"]),
+        // Durable background work: items, schedules, leases, stores and hosts.
+        .target(
+            name: "QoSWorkloads",
+            dependencies: [
+                "QoSRuntime", "QoSCore", "QoSKernel",
+                .product(name: "HeapModule", package: "swift-collections"),
+            ]
+        ),
+
+        // Checks for stores of workloads; hosts in virtual time.
+        .target(
+            name: "QoSWorkloadsTesting",
+            dependencies: ["QoSWorkloads", "QoSTesting", "QoSRuntime", "QoSCore", "QoSKernel"]
+        ),
 
         // Conversions for code that speaks Foundation's and Dispatch's words; apart, so that the core needs neither.
         .target(name: "QoSFoundation", dependencies: ["QoSCore"], path: "Sources/Integrations/QoSFoundation"),
@@ -146,6 +162,10 @@ let package = Package(
                 "QoSProcessTestDriver", "QoSStress",
                 .product(name: "ServiceContextModule", package: "swift-service-context"),
             ]
+        ),
+        .testTarget(
+            name: "QoSWorkloadsTests",
+            dependencies: ["QoSWorkloads", "QoSWorkloadsTesting", "QoSTesting", "QoSRuntime", "QoSCore"]
         ),
         .testTarget(
             name: "QoSOperationsTests",

@@ -1,0 +1,2 @@
+// Workloads run on the runtime's schedulers: one import gives both modules, and the core.
+@_exported public import QoSRuntime

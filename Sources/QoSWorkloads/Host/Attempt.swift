@@ -1,0 +1,54 @@
+internal import QoSCore
+internal import QoSKernel
+
+/// An attempt that a host runs.
+///
+/// Threading: any thread.
+final class Attempt: Sendable {
+    struct State: Sendable {
+        var task: Task<Void, Never>?
+        var level: QoSLevel
+        /// Whether the host has reported the end, or has no right to.
+        var isOver = false
+        var progress: WorkloadProgress?
+        /// The monotonic time at which the attempt was cancelled because of its time limit.
+        var overrun: Duration?
+        /// The monotonic time since when a condition does not hold.
+        var unmetSince: Duration?
+    }
+
+    let lease: WorkloadLease
+    let record: WorkloadRecord
+    /// The class whose place it takes.
+    let qosClass: QoSClass
+    /// The monotonic time of the claim.
+    let begin: Duration
+    /// The monotonic time by which it should end.
+    let deadline: Duration?
+    let signals = AttemptSignals()
+    let state: Lock<State>
+
+    init(_ claim: WorkloadClaim, begin: Duration, timeLimit: Duration?) {
+        lease = claim.lease
+        record = claim.record
+        qosClass = claim.record.level.qosClass
+        self.begin = begin
+        deadline = timeLimit.map { begin + $0 }
+        state = Lock(State(level: claim.record.level))
+    }
+
+    /// Asks the attempt to end: by its signals, and by its task.
+    func cancel(because reason: String) {
+        signals.set(.cancel(reason))
+        let task = state.withLock { $0.task }
+        task?.cancel()
+    }
+
+    /// Takes the right to report the end. Only one caller gets it.
+    func takeEnd() -> Bool {
+        state.withLock { state in
+            defer { state.isOver = true }
+            return !state.isOver
+        }
+    }
+}

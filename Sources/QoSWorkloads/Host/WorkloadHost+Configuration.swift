@@ -1,0 +1,47 @@
+public import QoSCore
+
+extension WorkloadHost {
+    /// The settings of a host.
+    public struct Configuration: Sendable {
+        /// The name of the host in leases and reasons. It need not be unique.
+        public var name = "host"
+        /// The time without a renewal after which another host may take an item; positive. A crash costs this time at
+        /// most.
+        public var leaseDuration: Duration = .seconds(30)
+        /// The number of items of each class that run at the same time. A class without an entry has 2.
+        public var places: [QoSClass: Int] = [:]
+        /// The judge of conditions.
+        public var conditions: any ConditionSource = MonitoredConditions()
+        /// The clocks.
+        public var clock: any WorkloadClock = SystemWorkloadClock()
+        /// The time for which ``WorkloadContext/breathe()`` waits for a condition. After it the attempt is deferred and
+        /// gives its place to another one.
+        public var patience: Duration = .seconds(30)
+        /// The delay after ``WorkloadOutcome/deferred(because:)``, if no condition says when to go on.
+        public var deferralDelay: Duration = .seconds(60)
+        /// The time for which an attempt may go on after its time limit before the host gives it up.
+        public var cancelGrace: Duration = .seconds(30)
+        /// The time for which the end of the host waits for attempts to stop.
+        public var endGrace: Duration = .seconds(10)
+        /// The longest time between two looks at the wall clock, which may have been set forward.
+        public var clockCheckInterval: Duration = .seconds(600)
+        /// Waits until a workload may read or write: bytes, operations, class. `nil` for no limit.
+        public var throttle: (@Sendable (_ bytes: Int, _ operations: Int, _ qosClass: QoSClass) async throws -> Void)?
+        /// Receives the host's events, on any thread. It returns quickly.
+        public var observer: @Sendable (WorkloadHostEvent) -> Void = { _ in }
+
+        /// Makes the default settings.
+        public init() {}
+
+        /// The places of a class.
+        func places(of qosClass: QoSClass) -> Int { max(0, places[qosClass] ?? 2) }
+
+        /// The mistake in the settings; `nil` without one.
+        var problem: String? {
+            if leaseDuration < .milliseconds(10) { return "a lease of \(leaseDuration): use 10 ms or more" }
+            if QoSClass.allCases.allSatisfy({ places(of: $0) == 0 }) { return "no class has a place: use 1 or more" }
+            if clockCheckInterval <= .zero { return "a clock check every \(clockCheckInterval): use more than zero" }
+            return nil
+        }
+    }
+}

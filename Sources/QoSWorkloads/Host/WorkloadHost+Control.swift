@@ -1,0 +1,160 @@
+internal import QoSCore
+internal import QoSKernel
+
+extension WorkloadHost {
+    /// The host's own task, from the begin of ``run()`` to its end.
+    func control() async {
+        let hints = forward(store.changes(), "workload-changes")
+        let conditions = forward(configuration.conditions.changes(), "workload-conditions")
+        var watch = LeaseWatch(duration: configuration.leaseDuration)
+        var failures = 0
+        while state.withLock({ $0.phase == .running }) {
+            var next: Duration?
+            do {
+                next = try await pass(&watch)
+                failures = 0
+            } catch {
+                services.observe(.storeFailed("\(error)"))
+                failures += 1
+                next = clock.elapsed + min(.seconds(30), .milliseconds(100) * (1 << min(failures, 9)))
+            }
+            await alarm.wait(until: next)
+        }
+        await end()
+        hints.cancel()
+        conditions.cancel()
+    }
+
+    private func forward(_ changes: AsyncStream<Void>, _ name: String) -> Task<Void, Never> {
+        let alarm = self.alarm
+        return scheduler.startWorkload(at: Self.controlClass, name: name) {
+            for await _ in changes { alarm.ring() }
+        }
+    }
+
+    /// Does all that can be done now.
+    ///
+    /// - Returns: the time by which another pass may have something to do.
+    private func pass(_ watch: inout LeaseWatch) async throws -> Duration {
+        try await reclaim(&watch)
+        try await applyTerms()
+        let patience = judgeConditions()
+        try await claim()
+        let (wall, now) = (clock.now, clock.elapsed)
+        var next = now + configuration.clockCheckInterval
+        if let due = try await store.nextDue() { next = min(next, now + max(.zero, wall.duration(to: due))) }
+        for time in [watch.nextLook, patience].compactMap({ $0 }) { next = min(next, time) }
+        return next
+    }
+
+    /// Takes back the leases of hosts that have stopped renewing.
+    private func reclaim(_ watch: inout LeaseWatch) async throws {
+        let now = clock.elapsed
+        guard watch.isLookDue(at: now) else { return }
+        let own = state.withLock { Set($0.attempts.keys) }
+        let others = try await store.leases().filter { !own.contains($0.lease) }
+        for sighting in watch.looked(others, at: now) {
+            if try await store.reclaim(sighting, at: clock.now) { services.observe(.leaseReclaimed(sighting)) }
+        }
+    }
+
+    /// Brings promotions, cancellations and pauses to the running attempts.
+    private func applyTerms() async throws {
+        let attempts = self.attempts
+        guard !attempts.isEmpty else { return }
+        let standings = try await store.standings(of: attempts.map(\.lease))
+        for (attempt, standing) in zip(attempts, standings) {
+            switch standing {
+            case .held(let terms): apply(terms, to: attempt)
+            case .lost: lost(attempt)
+            }
+        }
+    }
+
+    func apply(_ terms: LeaseTerms, to attempt: Attempt) {
+        let (task, isRaised) = attempt.state.withLock { state in
+            let isRaised = state.level < terms.level
+            if isRaised { state.level = terms.level }
+            return (state.task, isRaised)
+        }
+        if isRaised {
+            if let task { scheduler.raiseWorkload(task, to: terms.level.qosClass) }
+            moveToHeart(of: terms.level.qosClass, attempt)
+        }
+        if let reason = terms.cancellation {
+            attempt.cancel(because: reason)
+        } else if let reason = terms.deferral {
+            attempt.signals.set(.stop(reason))
+        }
+    }
+
+    /// Tells running attempts whether their conditions hold.
+    ///
+    /// - Returns: the time at which the patience with one of them ends.
+    private func judgeConditions() -> Duration? {
+        let now = clock.elapsed
+        var next: Duration?
+        for attempt in attempts where !attempt.record.request.conditions.isEmpty && !attempt.record.ignoresConditions {
+            let reasons = attempt.record.request.conditions.compactMap { condition -> String? in
+                if case .unmet(let reason) = configuration.conditions.verdict(on: condition) { reason } else { nil }
+            }.sorted()
+            let since = attempt.state.withLock { state in
+                state.unmetSince = reasons.isEmpty ? nil : state.unmetSince ?? now
+                return state.unmetSince
+            }
+            guard let since else {
+                attempt.signals.set(.none)
+                continue
+            }
+            let end = since + configuration.patience
+            let reason = reasons.joined(separator: "; ")
+            attempt.signals.set(end <= now ? .stop(reason) : .wait(reason))
+            if end > now { next = min(next ?? end, end) }
+        }
+        return next
+    }
+
+    /// Claims and starts items while there are free places.
+    private func claim() async throws {
+        guard !runners.isEmpty else { return }
+        while state.withLock({ $0.phase == .running }) {
+            var free: Set<QoSClass> = []
+            for qosClass in QoSClass.allCases where freePlaces(of: qosClass) > 0 { free.insert(qosClass) }
+            guard !free.isEmpty else { return }
+            let conditions = configuration.conditions
+            let request = ClaimRequest(
+                host: configuration.name, workloads: Set(runners.keys), classes: free,
+                verdict: { conditions.verdict(on: $0) })
+            let begin = clock.elapsed
+            guard let claim = try await store.claim(request, at: clock.now) else { return }
+            start(claim, begin: begin)
+        }
+    }
+
+    /// A place belongs to the class at which the attempt was claimed. A promotion takes no place of the higher class.
+    private func freePlaces(of qosClass: QoSClass) -> Int {
+        configuration.places(of: qosClass)
+            - state.withLock { $0.attempts.values.count { $0.qosClass == qosClass } }
+    }
+
+    /// Asks all attempts to stop, waits for them, and gives back the leases of those that go on.
+    private func end() async {
+        let limit = clock.elapsed + configuration.endGrace
+        let reason = "the host \(configuration.name) ends"
+        while true {
+            let attempts = self.attempts
+            for attempt in attempts { attempt.signals.set(.stop(reason)) }
+            guard !attempts.isEmpty, clock.elapsed < limit else { break }
+            await alarm.wait(until: limit)
+        }
+        for attempt in attempts where attempt.takeEnd() {
+            attempt.cancel(because: reason)
+            await report(attempt, .deferred(reason: reason, delay: nil))
+        }
+        let hearts = state.withLock { state in
+            state.phase = .ended
+            return Array(state.hearts.values)
+        }
+        for heart in hearts { heart.close() }
+    }
+}

@@ -1,0 +1,114 @@
+internal import QoSCore
+internal import QoSKernel
+public import QoSRuntime
+
+/// Runs the items of a store: claims them, starts their workloads, renews their leases, and reports their ends.
+///
+/// ```swift
+/// let host = try WorkloadHost(store: InMemoryWorkloadStore(), scheduler: scheduler, workloads: [Thumbnails()])
+/// let item = try await host.submit(Thumbnails.self, .init(folder: "/srv/photos"))
+/// try await host.run()
+/// ```
+///
+/// Threading: any thread.
+public final class WorkloadHost: Sendable {
+    enum Phase: Sendable {
+        case new
+        case running
+        case ending
+        case ended
+    }
+
+    struct State: Sendable {
+        var phase = Phase.new
+        var attempts: [WorkloadLease: Attempt] = [:]
+        var hearts: [QoSClass: Heart] = [:]
+        /// The class whose heart has an attempt; it changes with a promotion.
+        var heartClasses: [WorkloadLease: QoSClass] = [:]
+    }
+
+    /// The class of the host's own work: claims, timers, promotions.
+    static let controlClass = QoSClass.userInitiated
+
+    let store: any WorkloadStore
+    let scheduler: any WorkloadScheduler
+    let configuration: Configuration
+    let runners: [WorkloadName: WorkloadRunner]
+    let services: AttemptServices
+    let alarm: Alarm
+    let state = Lock(State())
+
+    /// Makes a host. It runs items during ``run()``.
+    ///
+    /// - Throws: ``WorkloadHostError`` if two workloads have the same name, or the configuration makes no sense.
+    public convenience init(
+        store: any WorkloadStore, scheduler: QoSScheduler, workloads: [any Workload],
+        configuration: Configuration = Configuration()
+    ) throws {
+        try self.init(
+            store: store, on: scheduler, workloads: workloads, configuration: configuration)
+    }
+
+    /// Makes a host on any scheduler, for example one with virtual time.
+    ///
+    /// - Throws: ``WorkloadHostError`` if two workloads have the same name, or the configuration makes no sense.
+    public init(
+        store: any WorkloadStore, on scheduler: any WorkloadScheduler, workloads: [any Workload],
+        configuration: Configuration = Configuration()
+    ) throws {
+        if let problem = configuration.problem { throw WorkloadHostError.invalidConfiguration(problem) }
+        var runners: [WorkloadName: WorkloadRunner] = [:]
+        for workload in workloads {
+            let runner = WorkloadRunner(workload)
+            guard runners.updateValue(runner, forKey: runner.name) == nil else {
+                throw WorkloadHostError.duplicateName(runner.name)
+            }
+        }
+        self.store = store
+        self.scheduler = scheduler
+        self.configuration = configuration
+        self.runners = runners
+        services = AttemptServices(
+            store: store, clock: configuration.clock, throttle: configuration.throttle,
+            observe: configuration.observer)
+        alarm = Alarm(configuration.clock, scheduler, at: Self.controlClass)
+    }
+
+    /// Runs items until the task is cancelled or ``stop()`` is called.
+    ///
+    /// At the end, the host asks its attempts to stop, waits for them for ``Configuration/endGrace``, and gives their
+    /// leases back. Their items go on from their checkpoints, at this or another host.
+    ///
+    /// - Throws: ``WorkloadHostError/alreadyRun``.
+    public func run() async throws {
+        let begins = state.withLock { state in
+            guard state.phase == .new else { return false }
+            state.phase = .running
+            return true
+        }
+        guard begins else { throw WorkloadHostError.alreadyRun }
+        let control = scheduler.startWorkload(at: Self.controlClass, name: "workload-host") { await self.control() }
+        await withTaskCancellationHandler {
+            await control.value
+        } onCancel: {
+            stop()
+        }
+    }
+
+    /// Ends ``run()``, which returns when the attempts have stopped.
+    public func stop() {
+        state.withLock { state in
+            if state.phase == .running { state.phase = .ending }
+        }
+        alarm.ring()
+    }
+
+    /// The number of attempts that run.
+    public var runningCount: Int { state.withLock { $0.attempts.count } }
+
+    var clock: any WorkloadClock { configuration.clock }
+
+    var attempts: [Attempt] {
+        state.withLock { Array($0.attempts.values) }.sorted { $0.lease.item < $1.lease.item }
+    }
+}

@@ -1,0 +1,11 @@
+/// The end of an attempt, as a host reports it to the store.
+public enum AttemptResult: Sendable, Hashable {
+    /// The run is done.
+    case finished
+    /// The item goes on later, from its checkpoint. The attempt does not count.
+    ///
+    /// With a delay, the item waits at least that long.
+    case deferred(reason: String, delay: Duration?)
+    /// The attempt failed. Without a delay, the retry policy gives one.
+    case failed(error: String, delay: Duration?)
+}

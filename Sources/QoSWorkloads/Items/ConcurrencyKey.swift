@@ -1,0 +1,15 @@
+/// A limit for items with the same key: at most so many run at the same time, over all hosts of the store.
+///
+/// Items with the same key should name the same limit. If they do not, each item goes by its own.
+public struct ConcurrencyKey: Sendable, Hashable, Codable {
+    /// The key.
+    public var key: String
+    /// The number of items that may run; at least 1.
+    public var limit: Int
+
+    /// Makes a limit; less than 1 counts as 1.
+    public init(_ key: String, limit: Int = 1) {
+        self.key = key
+        self.limit = max(1, limit)
+    }
+}

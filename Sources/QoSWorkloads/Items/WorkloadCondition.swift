@@ -1,0 +1,50 @@
+public import QoSCore
+
+/// A condition that must hold while an item runs.
+///
+/// A host judges it by the state of its machine, whose parts have a hysteresis and a reason (rules S1, S3, S4).
+public enum WorkloadCondition: Sendable, Hashable, Codable {
+    /// A shortage is below a state.
+    case pressure(PressureKind, below: PressureState)
+    /// The machine is no hotter than this.
+    case thermal(atMost: ThermalState)
+    /// The program's own requests are answered in time.
+    case foregroundInTime
+    /// The machine has mains power.
+    case onMainsPower
+    /// Low-power mode is off.
+    case notInLowPowerMode
+    /// A condition of the program, which the host's condition source judges by its name.
+    case named(String)
+
+    /// Judges the condition by the state of the machine. A named condition is not met: its source must judge it.
+    public func verdict(in conditions: SystemConditions) -> ConditionVerdict {
+        switch self {
+        case .pressure(let kind, let limit):
+            Self.judge(conditions[kind].state < limit, "\(kind.rawValue) pressure", conditions[kind].description)
+        case .thermal(let limit):
+            Self.judge(conditions.thermal.state <= limit, "heat", conditions.thermal.description)
+        case .foregroundInTime:
+            Self.judge(
+                conditions.foreground.state == .nominal, "foreground latency", conditions.foreground.description)
+        case .onMainsPower:
+            Self.judge(conditions.power.state.source == .mains, "no mains power", conditions.power.description)
+        case .notInLowPowerMode:
+            Self.judge(!conditions.power.state.isLowPowerMode, "low-power mode", conditions.power.description)
+        case .named(let name):
+            .unmet("no source of this host judges the condition '\(name)'")
+        }
+    }
+
+    private static func judge(_ holds: Bool, _ what: String, _ reason: String) -> ConditionVerdict {
+        holds ? .met : .unmet("\(what) is \(reason)")
+    }
+}
+
+/// The judgement of a condition.
+public enum ConditionVerdict: Sendable, Hashable {
+    /// The condition holds.
+    case met
+    /// The condition does not hold, for this reason.
+    case unmet(String)
+}

@@ -1,0 +1,208 @@
+/// The life of an item: its state, and all that its transitions depend on. A value; events have the past tense.
+///
+/// An event that does not fit the state changes nothing, and says so.
+public struct WorkloadLife: Sendable, Hashable, Codable {
+    /// The state.
+    public private(set) var state = WorkloadState.scheduled
+    /// The reason of the state, for people.
+    public private(set) var reason: String
+    /// The time since when the item has this state.
+    public private(set) var since: WallTime
+    /// The number of attempts of this run, the running one included.
+    public private(set) var attempts = 0
+    /// The number of the last lease.
+    public private(set) var fence: UInt64 = 0
+    /// The number of renewals of the last lease.
+    public private(set) var beat: UInt64 = 0
+    /// The name of the host that has the lease; `nil` without one.
+    public private(set) var host: String?
+    /// The reason of a cancellation that the running attempt has not answered yet.
+    public private(set) var cancellation: String?
+    /// The error of the last failed attempt. It stays until a run succeeds.
+    public private(set) var lastError: String?
+    /// The number of runs that succeeded.
+    public private(set) var finishedRuns = 0
+    /// The number of runs that used up their attempts.
+    public private(set) var failedRuns = 0
+
+    init(insertedAt now: WallTime) {
+        since = now
+        reason = "inserted"
+    }
+
+    /// A reason to wait, from the first one that applies to the last.
+    enum Wait: Sendable, Hashable {
+        case time(String)
+        case parents(String)
+        case deferral(String)
+        case host(String)
+
+        fileprivate var state: WorkloadState {
+            switch self {
+            case .time: .scheduled
+            case .parents: .blocked
+            case .deferral: .deferred
+            case .host: .ready
+            }
+        }
+
+        fileprivate var reason: String {
+            switch self {
+            case .time(let reason), .parents(let reason), .deferral(let reason), .host(let reason): reason
+            }
+        }
+    }
+
+    /// Whether this fence is that of the valid lease.
+    func isHeld(under fence: UInt64) -> Bool { state == .running && self.fence == fence }
+
+    /// Notes what a waiting item waits for.
+    ///
+    /// - Returns: whether it waits at all.
+    @discardableResult
+    mutating func waitChanged(to wait: Wait, at now: WallTime) -> Bool {
+        guard state.isWaiting else { return false }
+        become(wait.state, wait.reason, at: now)
+        return true
+    }
+
+    /// Notes that a host takes a ready item.
+    ///
+    /// - Returns: the fence of the new lease; `nil` unless the item is ready.
+    mutating func claimed(by host: String, at now: WallTime) -> UInt64? {
+        guard state == .ready else { return nil }
+        fence += 1
+        beat = 0
+        attempts += 1
+        self.host = host
+        become(.running, "attempt \(attempts) at \(host)", at: now)
+        return fence
+    }
+
+    /// Notes a renewal.
+    ///
+    /// - Returns: whether the lease is valid.
+    mutating func renewed(under fence: UInt64) -> Bool {
+        guard isHeld(under: fence) else { return false }
+        beat += 1
+        return true
+    }
+
+    /// Notes a remark about the running attempt.
+    ///
+    /// - Returns: whether the lease is valid.
+    mutating func noted(_ remark: String, under fence: UInt64) -> Bool {
+        guard isHeld(under: fence) else { return false }
+        reason = "attempt \(attempts) at \(host ?? ""): \(remark)"
+        return true
+    }
+
+    /// The place of an item after an attempt.
+    enum Ending: Sendable, Hashable {
+        /// It has finished, or waits for its next run.
+        case runFinished(repeats: Bool)
+        /// The run goes on later, after a delay.
+        case waits(Duration?)
+        /// The attempts are used up. It is dead, or waits for its next run.
+        case runFailed(repeats: Bool)
+        /// It was cancelled.
+        case cancelled
+    }
+
+    /// Notes the end of an attempt. An item that goes on is scheduled until the owner says what it waits for.
+    ///
+    /// - Returns: `nil` if the lease is not valid.
+    mutating func attemptEnded(
+        under fence: UInt64, _ result: AttemptResult, retry: RetryPolicy, repeats: Bool, seed: UInt64, at now: WallTime
+    ) -> Ending? {
+        guard isHeld(under: fence) else { return nil }
+        host = nil
+        if case .finished = result {
+            cancellation = nil
+            lastError = nil
+            attempts = 0
+            finishedRuns += 1
+            become(repeats ? .scheduled : .finished, "finished", at: now)
+            return .runFinished(repeats: repeats)
+        }
+        if case .failed(let error, _) = result { lastError = error }
+        if let cancellation {
+            become(.cancelled, cancellation, at: now)
+            self.cancellation = nil
+            return .cancelled
+        }
+        switch result {
+        case .finished: return nil
+        case .deferred(let reason, let delay):
+            attempts -= 1
+            become(.scheduled, reason, at: now)
+            return .waits(delay)
+        case .failed(let error, let delay):
+            guard attempts < retry.maximumAttempts else {
+                failedRuns += 1
+                become(repeats ? .scheduled : .dead, "attempt \(attempts) failed: \(error)", at: now)
+                if repeats { attempts = 0 }
+                return .runFailed(repeats: repeats)
+            }
+            become(.scheduled, "attempt \(attempts) failed: \(error)", at: now)
+            return .waits(delay ?? retry.delay(afterAttempt: attempts, seed: seed))
+        }
+    }
+
+    /// Notes that the holder of a lease has not renewed it for a lease duration.
+    ///
+    /// - Returns: `nil` if the lease is not valid, or was renewed since.
+    mutating func leaseExpired(
+        under fence: UInt64, beat: UInt64, retry: RetryPolicy, repeats: Bool, seed: UInt64, at now: WallTime
+    ) -> Ending? {
+        guard isHeld(under: fence), self.beat == beat else { return nil }
+        let error = "the host \(host ?? "") stopped renewing its lease"
+        return attemptEnded(
+            under: fence, .failed(error: error, delay: nil), retry: retry, repeats: repeats, seed: seed, at: now)
+    }
+
+    /// The effect of a cancellation.
+    enum Cancellation: Sendable, Hashable {
+        /// The item has ended.
+        case ended
+        /// The running attempt is asked to end.
+        case requested
+        /// The item had ended before.
+        case tooLate
+    }
+
+    /// Notes a cancellation. Of several, the first reason stays.
+    mutating func cancelled(because reason: String, at now: WallTime) -> Cancellation {
+        if state.isEnded { return .tooLate }
+        guard state == .running else {
+            become(.cancelled, reason, at: now)
+            return .ended
+        }
+        cancellation = cancellation ?? reason
+        return .requested
+    }
+
+    /// Notes that a dead item gets its attempts back.
+    ///
+    /// - Returns: whether it was dead.
+    mutating func revived(at now: WallTime) -> Bool {
+        guard state == .dead else { return false }
+        attempts = 0
+        become(.scheduled, "revived", at: now)
+        return true
+    }
+
+    /// The life of a ready item as seen through a closed gate or a paused workload.
+    func deferred(because reason: String, since closed: WallTime) -> WorkloadLife {
+        guard state == .ready else { return self }
+        var life = self
+        life.become(.deferred, reason, at: max(since, closed))
+        return life
+    }
+
+    private mutating func become(_ new: WorkloadState, _ reason: String, at now: WallTime) {
+        if state != new { since = now }
+        state = new
+        self.reason = reason
+    }
+}

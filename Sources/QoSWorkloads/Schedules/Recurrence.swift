@@ -1,0 +1,89 @@
+internal import QoSCore
+
+/// The window in which a run begins.
+struct RunWindow: Sendable, Hashable {
+    /// The earliest time.
+    var start: WallTime
+    /// The time by which the run begins if its conditions hold.
+    var end: WallTime
+}
+
+/// A rule for the runs of a repeating item. Pure: the answers depend on the arguments alone.
+protocol Recurrence: Sendable {
+    /// Returns the first window of an item that is inserted now.
+    func first(from now: WallTime) -> RunWindow
+
+    /// Returns the window after a run.
+    ///
+    /// - Parameters:
+    ///   - planned: the start of the run's window.
+    ///   - start: the time at which the run began.
+    ///   - keepsAll: whether windows that passed meanwhile have runs of their own.
+    func next(after planned: WallTime, begunAt start: WallTime, keepsAll: Bool) -> RunWindow
+
+    /// Returns the next regular window instead of a missed one; `nil` if the window is not missed.
+    func skipping(_ window: RunWindow, now: WallTime) -> RunWindow?
+
+    /// Returns the window instead of one that was planned before the clock was set back; `nil` to keep it.
+    func replanned(_ window: RunWindow, lastRun: WallTime?, now: WallTime) -> RunWindow?
+}
+
+/// Runs at a fixed distance.
+struct IntervalRecurrence: Recurrence {
+    let interval: Duration
+    let tolerance: Duration
+
+    private func window(_ start: WallTime) -> RunWindow {
+        RunWindow(start: start, end: start.advanced(by: tolerance))
+    }
+
+    func first(from now: WallTime) -> RunWindow { window(now.advanced(by: interval)) }
+
+    func next(after planned: WallTime, begunAt start: WallTime, keepsAll: Bool) -> RunWindow {
+        let regular = planned.advanced(by: interval)
+        return window(keepsAll ? regular : max(regular, start.advanced(by: interval - tolerance)))
+    }
+
+    func skipping(_ missed: RunWindow, now: WallTime) -> RunWindow? {
+        let late = missed.start.duration(to: now).schedulerNanoseconds
+        let length = interval.schedulerNanoseconds
+        guard late >= length else { return nil }
+        let next = window(missed.start.advanced(by: .nanoseconds(late / length * length)))
+        return now <= next.end ? next : window(next.start.advanced(by: interval))
+    }
+
+    func replanned(_ planned: RunWindow, lastRun: WallTime?, now: WallTime) -> RunWindow? {
+        let latest = window(now.advanced(by: interval))
+        return planned.start > latest.start ? latest : nil
+    }
+}
+
+/// Runs at the times of a cron expression.
+struct CronRecurrence: Recurrence {
+    let cron: CronSchedule
+
+    /// A clock that is set back by less does not repeat runs, as in cron(8).
+    static let smallChange: Duration = .seconds(3 * 3600)
+
+    private func window(after time: WallTime) -> RunWindow {
+        let start = cron.next(after: time) ?? .distantFuture
+        return RunWindow(start: start, end: start)
+    }
+
+    func first(from now: WallTime) -> RunWindow { window(after: now) }
+
+    func next(after planned: WallTime, begunAt start: WallTime, keepsAll: Bool) -> RunWindow {
+        window(after: keepsAll ? planned : max(planned, start))
+    }
+
+    func skipping(_ missed: RunWindow, now: WallTime) -> RunWindow? {
+        guard window(after: missed.start).start <= now else { return nil }
+        return window(after: now)
+    }
+
+    func replanned(_ planned: RunWindow, lastRun: WallTime?, now: WallTime) -> RunWindow? {
+        if let lastRun, lastRun > now, now.duration(to: lastRun) <= Self.smallChange { return nil }
+        let next = window(after: now)
+        return next.start < planned.start ? next : nil
+    }
+}

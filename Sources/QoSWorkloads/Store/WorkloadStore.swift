@@ -1,0 +1,108 @@
+public import QoSCore
+
+/// A place that keeps items, and decides what runs next.
+///
+/// A store may serve several hosts, in several processes. Each call is one transaction: it happens whole or not at all,
+/// and what it acknowledges survives the process if the store is durable. A store has no clock: callers pass the time.
+/// `Docs/Protocols/workloads.md` says what each call
+/// means; `WorkloadStoreConformance` in `QoSWorkloadsTesting` checks it.
+///
+/// Threading: any thread.
+public protocol WorkloadStore: Sendable {
+    /// Inserts items: all of them, or none. The answers are in the order of the requests.
+    ///
+    /// - Throws: ``WorkloadStoreError`` for a circle, an unknown item or label, or a schedule that cannot be kept.
+    func insert(_ requests: [WorkloadRequest], at now: WallTime) async throws -> [WorkloadInsertion]
+
+    /// Makes a waiting item depend on another one, and raises that one (rule O5).
+    ///
+    /// - Throws: ``WorkloadStoreError`` for a circle, an unknown item, or an item that has started.
+    func addDependency(of child: WorkloadItemID, on parent: WorkloadItemID, at now: WallTime) async throws
+
+    /// Gives a host its next item, under a new lease; `nil` if none can run.
+    func claim(_ request: ClaimRequest, at now: WallTime) async throws -> WorkloadClaim?
+
+    /// Renews leases. The answers are in the order of the leases.
+    func renew(_ leases: [WorkloadLease]) async throws -> [LeaseStanding]
+
+    /// Returns the standings of leases without renewing them, in their order.
+    func standings(of leases: [WorkloadLease]) async throws -> [LeaseStanding]
+
+    /// Keeps a checkpoint and a progress; `nil` leaves the old one.
+    ///
+    /// - Throws: ``WorkloadStoreError/leaseLost(_:)``. Nothing is kept then.
+    func save(_ checkpoint: [UInt8]?, _ progress: WorkloadProgress?, under lease: WorkloadLease) async throws
+
+    /// Keeps a remark about the attempt in the item's reason, for people.
+    ///
+    /// - Throws: ``WorkloadStoreError/leaseLost(_:)``.
+    func note(_ remark: String, under lease: WorkloadLease) async throws
+
+    /// Ends an attempt.
+    ///
+    /// - Returns: the state of the item.
+    /// - Throws: ``WorkloadStoreError/leaseLost(_:)``. The item does not change then.
+    @discardableResult
+    func end(_ lease: WorkloadLease, _ result: AttemptResult, at now: WallTime) async throws -> WorkloadState
+
+    /// Returns the valid leases of all hosts.
+    func leases() async throws -> [LeaseSighting]
+
+    /// Ends the attempt of a host that has not renewed its lease since the sighting.
+    ///
+    /// - Returns: whether the attempt was ended; `false` if the lease was renewed or given back.
+    @discardableResult
+    func reclaim(_ sighting: LeaseSighting, at now: WallTime) async throws -> Bool
+
+    /// Raises an item, its dependents, and the dependencies of all of these (rules O5, O6).
+    ///
+    /// - Throws: ``WorkloadStoreError`` for an item that is unknown or has ended.
+    func raise(_ item: WorkloadItemID, to level: QoSLevel) async throws
+
+    /// Raises an item and its dependencies to the level of a waiter (rule O9).
+    ///
+    /// - Throws: ``WorkloadStoreError`` for an item that is unknown or has ended.
+    func awaited(_ item: WorkloadItemID, at level: QoSLevel) async throws
+
+    /// Cancels an item. A running one ends with its attempt, and a repeating one has no further runs.
+    ///
+    /// - Throws: ``WorkloadStoreError`` for an item that is unknown or has ended.
+    func cancel(_ item: WorkloadItemID, because reason: String, at now: WallTime) async throws
+
+    /// Makes an item due now, whatever its schedule and conditions say. A dead item gets its attempts back.
+    ///
+    /// - Throws: ``WorkloadStoreError`` for an item that is unknown, finished or cancelled.
+    func runNow(_ item: WorkloadItemID, at now: WallTime) async throws
+
+    /// Notes a change of the files that an item waits for.
+    ///
+    /// - Throws: ``WorkloadStoreError`` for an item that is unknown or has ended.
+    func noteFileChange(for item: WorkloadItemID, at now: WallTime) async throws
+
+    /// Pauses a workload for a reason, or resumes it with `nil`. Running items are asked to defer.
+    func setPaused(_ name: WorkloadName, because reason: String?, at now: WallTime) async throws
+
+    /// Returns the paused workloads with their reasons.
+    func pauses() async throws -> [WorkloadName: String]
+
+    /// Returns an item; `nil` for an unknown one.
+    func record(of item: WorkloadItemID) async throws -> WorkloadRecord?
+
+    /// Returns a selection of items.
+    func records(matching query: WorkloadQuery) async throws -> [WorkloadRecord]
+
+    /// Returns the time at which the next item is due; `nil` if no item waits for its time.
+    func nextDue() async throws -> WallTime?
+
+    /// Removes the items that ended before a time.
+    ///
+    /// - Returns: their number.
+    @discardableResult
+    func removeEnded(before time: WallTime) async throws -> Int
+
+    /// Returns a stream with an element after changes that hosts or waiters may care about.
+    ///
+    /// An element is a hint to look, no message: several changes may give one element, and a change of another process
+    /// may give one late. Each call returns a stream of its own.
+    func changes() -> AsyncStream<Void>
+}

@@ -1,0 +1,186 @@
+internal import QoSCore
+
+extension WorkloadTable {
+    /// Renews a lease.
+    package mutating func renewed(_ lease: WorkloadLease) -> LeaseStanding {
+        guard items.contains(lease.item), self[lease.item].record.life.renewed(under: lease.fence) else { return .lost }
+        return standing(of: lease)
+    }
+
+    /// Returns the standing of a lease, without renewing it.
+    package func standing(of lease: WorkloadLease) -> LeaseStanding {
+        guard isHeld(lease) else { return .lost }
+        let record = self[lease.item].record
+        return .held(
+            LeaseTerms(
+                level: record.level, cancellation: record.life.cancellation,
+                deferral: paused[record.request.name]?.reason))
+    }
+
+    private func isHeld(_ lease: WorkloadLease) -> Bool {
+        items.contains(lease.item) && self[lease.item].record.life.isHeld(under: lease.fence)
+    }
+
+    /// Keeps a checkpoint and a progress; `nil` leaves the old one.
+    ///
+    /// - Returns: whether the lease is valid. Otherwise nothing is kept.
+    package mutating func saved(
+        _ checkpoint: [UInt8]?, _ progress: WorkloadProgress?, under lease: WorkloadLease
+    ) -> Bool {
+        guard isHeld(lease) else { return false }
+        if let checkpoint { self[lease.item].record.checkpoint = checkpoint }
+        if let progress { self[lease.item].record.progress = progress }
+        return true
+    }
+
+    /// Keeps a remark about an attempt.
+    ///
+    /// - Returns: whether the lease is valid.
+    package mutating func noted(_ remark: String, under lease: WorkloadLease) -> Bool {
+        guard isHeld(lease) else { return false }
+        return self[lease.item].record.life.noted(remark, under: lease.fence)
+    }
+
+    /// Ends an attempt.
+    ///
+    /// - Returns: the state of the item; `nil` if the lease is not valid.
+    package mutating func attemptEnded(
+        _ lease: WorkloadLease, _ result: AttemptResult, at now: WallTime, _ effects: inout TableEffects
+    ) -> WorkloadState? {
+        guard items.contains(lease.item) else { return nil }
+        var life = self[lease.item].record.life
+        let request = self[lease.item].record.request
+        guard
+            let ending = life.attemptEnded(
+                under: lease.fence, result, retry: request.retry, repeats: request.schedule.repeats,
+                seed: UInt64(bitPattern: lease.item.rawValue), at: now)
+        else { return nil }
+        self[lease.item].record.life = life
+        clockRead(now, &effects)
+        settle(lease.item, after: ending, at: now, &effects)
+        return record(lease.item)?.state
+    }
+
+    /// Ends the attempt of a host that has not renewed its lease since the sighting.
+    ///
+    /// - Returns: whether it was ended.
+    package mutating func leaseExpired(
+        _ sighting: LeaseSighting, at now: WallTime, _ effects: inout TableEffects
+    ) -> Bool {
+        let id = sighting.lease.item
+        guard items.contains(id) else { return false }
+        var life = self[id].record.life
+        let request = self[id].record.request
+        guard
+            let ending = life.leaseExpired(
+                under: sighting.lease.fence, beat: sighting.beat, retry: request.retry,
+                repeats: request.schedule.repeats, seed: UInt64(bitPattern: id.rawValue), at: now)
+        else { return false }
+        self[id].record.life = life
+        clockRead(now, &effects)
+        settle(id, after: ending, at: now, &effects)
+        return true
+    }
+
+    /// Gives an item the place that follows from the end of its attempt.
+    private mutating func settle(
+        _ id: WorkloadItemID, after ending: WorkloadLife.Ending, at now: WallTime, _ effects: inout TableEffects
+    ) {
+        leaveRunning(id, &effects)
+        switch ending {
+        case .waits(let delay):
+            if let delay {
+                self[id].record.due = now.advanced(by: delay)
+                self[id].record.delay = .init(length: delay, begin: now)
+            }
+            settle(id, because: self[id].record.life.reason, at: now, &effects)
+        case .runFinished(let repeats):
+            self[id].record.checkpoint = nil
+            runEnded(id, failed: false, repeats: repeats, at: now, &effects)
+        case .runFailed(let repeats):
+            runEnded(id, failed: true, repeats: repeats, at: now, &effects)
+        case .cancelled: end([id], at: now, &effects)
+        }
+    }
+
+    private mutating func runEnded(
+        _ id: WorkloadItemID, failed: Bool, repeats: Bool, at now: WallTime, _ effects: inout TableEffects
+    ) {
+        self[id].record.ignoresConditions = false
+        guard repeats else {
+            end([id], at: now, &effects)
+            return
+        }
+        end(releaseChildren(of: id, failed: failed, at: now, &effects), at: now, &effects)
+        planNextRun(of: id, at: now)
+        settle(id, because: failed ? self[id].record.life.reason : nil, at: now, &effects)
+    }
+
+    private mutating func leaveRunning(_ id: WorkloadItemID, _ effects: inout TableEffects) {
+        running.remove(id)
+        effects.hasReady = true
+        guard let key = self[id].record.request.concurrency else { return }
+        keys[key.key]?.running.remove(id)
+        refill(key, &effects)
+    }
+
+    /// Plans the next run of a repeating item, at its requested level.
+    ///
+    /// After a failed run the checkpoint stays: the next run goes on from there.
+    private mutating func planNextRun(of id: WorkloadItemID, at now: WallTime) {
+        let record = self[id].record
+        self[id].record.level = record.request.level
+        if let recurrence = record.request.schedule.recurrence {
+            let next = recurrence.next(
+                after: record.planned, begunAt: record.lastRun ?? now, keepsAll: record.request.catchUp == .runAll)
+            plan(id, next)
+        } else if case .onFileEvents(let trigger) = record.request.schedule {
+            let due = record.isTriggeredAgain ? now.advanced(by: trigger.settling) : .distantFuture
+            self[id].record.isTriggeredAgain = false
+            plan(id, RunWindow(start: due, end: due))
+        }
+    }
+
+    // MARK: The end of items
+
+    /// Ends items whose lives have ended, and cancels the children whose policies say so, and theirs.
+    mutating func end(_ ids: [WorkloadItemID], at now: WallTime, _ effects: inout TableEffects) {
+        var open = ids
+        while let id = open.popLast() {
+            unqueue(id)
+            effects.ended.append(id)
+            if let key = self[id].record.request.unique?.key, unique[key] == id { unique[key] = nil }
+            refill(self[id].record.request.concurrency, &effects)
+            for parent in Array(self[id].parents.keys) { self[parent].children.remove(id) }
+            self[id].parents = [:]
+            open += releaseChildren(of: id, failed: self[id].record.state != .finished, at: now, &effects)
+        }
+    }
+
+    /// Takes a dependency away from the children of an item.
+    ///
+    /// - Returns: the children that are cancelled because of it. Their ends must follow.
+    private mutating func releaseChildren(
+        of id: WorkloadItemID, failed: Bool, at now: WallTime, _ effects: inout TableEffects
+    ) -> [WorkloadItemID] {
+        var cancelled: [WorkloadItemID] = []
+        let children = self[id].children.sorted()
+        self[id].children = []
+        for child in children {
+            let runsAnyway = self[child].parents.removeValue(forKey: id) == true
+            if failed, !runsAnyway, self[child].record.request.onFailedParent == .cancel {
+                let reason = failureReason(of: id)
+                if self[child].record.life.cancelled(because: reason, at: now) == .ended { cancelled.append(child) }
+            } else if self[child].parents.isEmpty, self[child].place == nil {
+                settle(child, at: now, &effects)
+            }
+        }
+        return cancelled
+    }
+
+    /// The reason for which an item is cancelled after one of its parents.
+    func failureReason(of parent: WorkloadItemID) -> String {
+        let record = self[parent].record
+        return "depends on \(record.displayName): \(record.life.reason)"
+    }
+}

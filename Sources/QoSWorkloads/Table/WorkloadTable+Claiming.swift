@@ -1,0 +1,75 @@
+internal import QoSCore
+
+extension WorkloadTable {
+    /// Gives a host its next item, with a new lease.
+    ///
+    /// The highest effective level wins. At that level the workloads take turns. Inside of a workload the earliest due
+    /// time wins, then the lowest number.
+    ///
+    /// - Complexity: O(lanes + log n).
+    package mutating func claimed(
+        _ request: ClaimRequest, at now: WallTime, _ effects: inout TableEffects
+    ) -> WorkloadClaim? {
+        clockRead(now, &effects)
+        judgeGates(request, at: now)
+        var best: (entry: StampedHeap<ReadyOrder>.Entry, lane: Lane.Key, qosClass: QoSClass, turn: Int)?
+        for key in Array(lanes.keys) where request.workloads.contains(key.name) && isOpen(key) {
+            guard let (entry, qosClass) = head(of: key, classes: request.classes) else { continue }
+            let turn = self.turn(of: Flow(name: key.name, qosClass: qosClass))
+            if let found = best {
+                let other = found.entry
+                guard
+                    (other.order.level, turn, entry.order.due, entry.item)
+                        < (entry.order.level, found.turn, other.order.due, other.item)
+                else { continue }
+            }
+            best = (entry, key, qosClass, turn)
+        }
+        guard let best else { return nil }
+        turns[Flow(name: best.lane.name, qosClass: best.qosClass)] = best.turn + 1
+        lastTurn[best.qosClass.rank] = best.turn
+        return claim(best.entry.item, by: request.host, at: now)
+    }
+
+    private mutating func claim(_ id: WorkloadItemID, by host: String, at now: WallTime) -> WorkloadClaim? {
+        unqueue(id)
+        guard let fence = self[id].record.life.claimed(by: host, at: now) else { return nil }
+        running.insert(id)
+        let record = self[id].record
+        if let key = record.request.concurrency {
+            keys[key.key, default: KeyUse(since: now)].running.insert(id)
+            keys[key.key]?.since = now
+        }
+        if record.life.attempts == 1 {
+            self[id].record.lastRun = now
+            self[id].record.firstTrigger = nil
+        }
+        return WorkloadClaim(lease: WorkloadLease(item: id, fence: fence), record: self[id].record)
+    }
+
+    /// The turn of a flow. One that was idle has no claim to the turns that it did not take.
+    private func turn(of flow: Flow) -> Int {
+        max(turns[flow] ?? 0, lastTurn[flow.qosClass.rank])
+    }
+
+    private func isOpen(_ key: Lane.Key) -> Bool {
+        paused[key.name] == nil && gates[key.gate].closed == nil
+    }
+
+    /// Asks the host about the conditions of items that it could run.
+    private mutating func judgeGates(_ request: ClaimRequest, at now: WallTime) {
+        guard gates.count > 1 else { return }
+        let needed = Set(lanes.filter { request.workloads.contains($0.key.name) && $0.value.live > 0 }.map(\.key.gate))
+        for number in needed.sorted() where number > 0 {
+            let reasons = gates[number].conditions.compactMap { condition -> String? in
+                if case .unmet(let reason) = request.verdict(condition) { reason } else { nil }
+            }
+            if reasons.isEmpty {
+                gates[number].closed = nil
+            } else {
+                let since = gates[number].closed?.since ?? now
+                gates[number].closed = (reasons.sorted().joined(separator: "; "), since)
+            }
+        }
+    }
+}

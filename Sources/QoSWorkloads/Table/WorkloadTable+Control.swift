@@ -1,0 +1,82 @@
+internal import QoSCore
+
+extension WorkloadTable {
+    /// Cancels an item: a waiting one at once, a running one when its attempt ends. A repeating item has no further
+    /// runs.
+    package mutating func cancelled(
+        _ id: WorkloadItemID, because reason: String, at now: WallTime, _ effects: inout TableEffects
+    ) throws(WorkloadStoreError) {
+        clockRead(now, &effects)
+        _ = try unfinished(id)
+        switch self[id].record.life.cancelled(because: reason, at: now) {
+        case .ended: end([id], at: now, &effects)
+        case .requested: effects.cancelled.append(id)
+        case .tooLate: break
+        }
+    }
+
+    /// Pauses a workload, or resumes it with `nil`. Running items are asked to defer.
+    package mutating func paused(
+        _ name: WorkloadName, because reason: String?, at now: WallTime, _ effects: inout TableEffects
+    ) {
+        if let reason {
+            paused[name] = (reason, paused[name]?.since ?? now)
+            effects.cancelled += running.filter { self[$0].record.request.name == name }.sorted()
+        } else if paused.removeValue(forKey: name) != nil {
+            effects.hasReady = true
+        }
+    }
+
+    /// The paused workloads with their reasons.
+    package var pauses: [WorkloadName: String] { paused.mapValues(\.reason) }
+
+    /// Makes an item due now, whatever its schedule and its conditions say. A dead item gets its attempts back.
+    ///
+    /// Dependencies, limits and pauses stay.
+    package mutating func runRequested(
+        _ id: WorkloadItemID, at now: WallTime, _ effects: inout TableEffects
+    ) throws(WorkloadStoreError) {
+        clockRead(now, &effects)
+        guard items.contains(id) else { throw .unknownItem(id) }
+        let record = self[id].record
+        if self[id].record.life.revived(at: now) {
+            if let key = record.request.unique?.key, unique[key] == nil { unique[key] = id }
+        } else {
+            guard !record.state.isEnded else { throw .alreadyEnded(id, record.state) }
+        }
+        guard self[id].record.state.isWaiting else { return }
+        unqueue(id)
+        self[id].record.ignoresConditions = true
+        self[id].record.due = min(self[id].record.due, now)
+        self[id].record.delay = nil
+        self[id].record.planned = min(self[id].record.planned, now)
+        settle(id, at: now, &effects)
+    }
+
+    /// Notes a file event for an item that waits for one.
+    package mutating func fileChanged(
+        for id: WorkloadItemID, at now: WallTime, _ effects: inout TableEffects
+    ) throws(WorkloadStoreError) {
+        clockRead(now, &effects)
+        let record = try unfinished(id)
+        guard case .onFileEvents(let trigger) = record.request.schedule else { return }
+        guard record.state.isWaiting, record.life.attempts == 0 else {
+            self[id].record.isTriggeredAgain = true
+            return
+        }
+        guard record.state == .scheduled else { return }
+        let due = trigger.due(eventAt: now, first: record.firstTrigger)
+        self[id].record.firstTrigger = record.firstTrigger ?? now
+        plan(id, RunWindow(start: due, end: due))
+        settle(id, at: now, &effects)
+    }
+
+    /// Removes the items that ended before a time.
+    ///
+    /// - Returns: their number.
+    package mutating func endedRemoved(before time: WallTime) -> Int {
+        let old = items.ids.filter { self[$0].record.state.isEnded && self[$0].record.life.since < time }
+        for id in old { items.remove(id) }
+        return old.count
+    }
+}

@@ -1,0 +1,178 @@
+internal import QoSCore
+
+extension WorkloadTable {
+    /// Puts a waiting item into the queue that fits: due, none while it has parents, its lane, or its key's line.
+    mutating func settle(
+        _ id: WorkloadItemID, because reason: String? = nil, at now: WallTime, _ effects: inout TableEffects
+    ) {
+        unqueue(id)
+        let record = self[id].record
+        guard record.state.isWaiting else { return }
+        guard record.due <= now else {
+            let isForFiles = record.due == .distantFuture
+            let wait = reason ?? (isForFiles ? "waits for a change of its files" : "due at \(record.due)")
+            self[id].record.life.waitChanged(to: .time(wait), at: now)
+            due.insert(.init(order: record.due, item: id, stamp: stamped(id, .due)))
+            return
+        }
+        guard self[id].parents.isEmpty else {
+            self[id].record.life.waitChanged(to: .parents("waits for other items"), at: now)
+            return
+        }
+        let wait = "waits for a free place at a host that has '\(record.request.name)'"
+        self[id].record.life.waitChanged(to: .host(wait), at: now)
+        enterLane(id)
+        effects.hasReady = true
+        if let holders = holders(blocking: id) { raise(holders, to: record.level, &effects) }
+    }
+
+    /// The running items that take all places of the item's key; `nil` if a place is free.
+    func holders(blocking id: WorkloadItemID) -> Set<WorkloadItemID>? {
+        guard let key = self[id].record.request.concurrency, let use = keys[key.key], use.running.count >= key.limit
+        else { return nil }
+        return use.running
+    }
+
+    /// Puts a ready item into its lane, or into the line of its full key.
+    private mutating func enterLane(_ id: WorkloadItemID) {
+        let record = self[id].record
+        let lane = Lane.Key(name: record.request.name, gate: gate(of: record))
+        let order = ReadyOrder(level: record.level, due: record.due)
+        if let key = record.request.concurrency, holders(blocking: id) != nil {
+            let entry = StampedHeap.Entry(order: order, item: id, stamp: stamped(id, .parked(lane)))
+            keys[key.key]?.parked[lane, default: StampedHeap()].insert(entry)
+        } else {
+            let qosClass = record.level.qosClass
+            let entry = StampedHeap.Entry(order: order, item: id, stamp: stamped(id, .lane(lane, qosClass)))
+            lanes[lane, default: Lane()].ready[qosClass.rank].insert(entry)
+        }
+    }
+
+    private mutating func stamped(_ id: WorkloadItemID, _ place: Place) -> UInt64 {
+        lastStamp += 1
+        self[id].place = place
+        self[id].stamp = lastStamp
+        return lastStamp
+    }
+
+    /// Takes an item out of its queue. Its entry there is invalid from now on.
+    mutating func unqueue(_ id: WorkloadItemID) {
+        guard let place = self[id].place else { return }
+        self[id].place = nil
+        self[id].stamp = 0
+        let items = self.items
+        switch place {
+        case .due: due.drop { items.stamp(of: $0.item) == $0.stamp }
+        case .lane(let lane, let qosClass):
+            lanes[lane]?.ready[qosClass.rank].drop { items.stamp(of: $0.item) == $0.stamp }
+        case .parked(let lane):
+            guard let key = items[id].record.request.concurrency else { return }
+            keys[key.key]?.parked[lane]?.drop { items.stamp(of: $0.item) == $0.stamp }
+        }
+    }
+
+    /// Puts an item into its queue again after a change of its level.
+    mutating func requeue(_ id: WorkloadItemID) {
+        switch self[id].place {
+        case .lane, .parked:
+            unqueue(id)
+            enterLane(id)
+        case .due, nil: break
+        }
+    }
+
+    /// Returns the first item of a lane in the highest of some classes. On the way it parks items whose keys are full.
+    mutating func head(
+        of key: Lane.Key, classes: Set<QoSClass>
+    ) -> (entry: StampedHeap<ReadyOrder>.Entry, qosClass: QoSClass)? {
+        for qosClass in QoSClass.descending where classes.contains(qosClass) {
+            while let entry = firstReady(key, qosClass) {
+                guard holders(blocking: entry.item) != nil else { return (entry, qosClass) }
+                requeue(entry.item)
+            }
+        }
+        return nil
+    }
+
+    // Each of these has a scope of its own: a table that is held while it changes is copied.
+
+    private mutating func firstReady(_ key: Lane.Key, _ qosClass: QoSClass) -> StampedHeap<ReadyOrder>.Entry? {
+        let items = self.items
+        return lanes[key]?.ready[qosClass.rank].first { items.stamp(of: $0.item) == $0.stamp }
+    }
+
+    private mutating func firstParked(_ key: String, _ lane: Lane.Key) -> StampedHeap<ReadyOrder>.Entry? {
+        let items = self.items
+        return keys[key]?.parked[lane]?.first { items.stamp(of: $0.item) == $0.stamp }
+    }
+
+    mutating func firstDue() -> StampedHeap<WallTime>.Entry? {
+        let items = self.items
+        return due.first { items.stamp(of: $0.item) == $0.stamp }
+    }
+
+    /// Moves the first parked item of each lane back when its key has a free place, or an item left the lane without
+    /// taking one.
+    mutating func refill(_ key: ConcurrencyKey?, _ effects: inout TableEffects) {
+        guard let key, let lanes = keys[key.key].map({ Array($0.parked.keys) }) else { return }
+        for lane in lanes {
+            if let first = firstParked(key.key, lane) {
+                effects.hasReady = true
+                requeue(first.item)
+            } else {
+                keys[key.key]?.parked[lane] = nil
+            }
+        }
+        if let use = keys[key.key], use.parked.isEmpty, use.running.isEmpty { keys[key.key] = nil }
+    }
+
+    /// Moves the items whose time has come.
+    mutating func settleDue(at now: WallTime, _ effects: inout TableEffects) {
+        while let first = firstDue(), first.order <= now {
+            let record = self[first.item].record
+            if record.request.catchUp == .skip, record.life.attempts == 0,
+                let recurrence = record.request.schedule.recurrence,
+                let next = recurrence.skipping(RunWindow(start: record.due, end: record.windowEnd), now: now)
+            {
+                plan(first.item, next)
+            }
+            settle(first.item, at: now, &effects)
+        }
+    }
+
+    /// Sets the window of the next run.
+    mutating func plan(_ id: WorkloadItemID, _ window: RunWindow) {
+        self[id].record.planned = window.start
+        self[id].record.due = window.start
+        self[id].record.windowEnd = window.end
+        self[id].record.delay = nil
+    }
+
+    /// Notes the time of an event. If the clock was set back, delays begin anew, and runs are planned anew.
+    mutating func clockRead(_ now: WallTime, _ effects: inout TableEffects) {
+        guard let latest, now < latest else {
+            latest = now
+            settleDue(at: now, &effects)
+            return
+        }
+        // Two hosts read the clock at slightly different moments.
+        guard now.duration(to: latest) > .seconds(1) else { return }
+        self.latest = now
+        for id in items.ids where self[id].place == .due {
+            let record = self[id].record
+            if let delay = record.delay, delay.begin > now {
+                self[id].record.delay?.begin = now
+                self[id].record.due = min(record.due, now.advanced(by: delay.length))
+            } else if record.delay == nil, record.life.attempts == 0,
+                let recurrence = record.request.schedule.recurrence,
+                let window = recurrence.replanned(
+                    RunWindow(start: record.due, end: record.windowEnd), lastRun: record.lastRun, now: now)
+            {
+                plan(id, window)
+            } else {
+                continue
+            }
+            settle(id, at: now, &effects)
+        }
+    }
+}

@@ -1,0 +1,332 @@
+import QoSCore
+import QoSTesting
+import QoSWorkloads
+import QoSWorkloadsTesting
+import Testing
+
+@Suite("Hosts in virtual time")
+struct HostTests {
+    // MARK: The ordinary way
+
+    @Test("an item runs with its parameters, keeps checkpoints, and its end is told")
+    func ordinary() throws {
+        let world = HostWorld()
+        let seen = Collected<String>()
+        let host = try world.host([
+            Scripted { parameters, context in
+                for done in 1...3 {
+                    try await context.breathe()
+                    try await context.save(.init(done: done))
+                    context.report(done, of: 3, .files)
+                }
+                seen.append("\(parameters.text) \(context.attemptNumber) \(context.item)")
+                return .finished
+            }
+        ])
+        let record = try world.run([host]) {
+            let item = try await host.submit(Scripted.self, .init(text: "hello"))
+            #expect(try await item.outcome == .finished)
+            return try await item.record
+        }
+        #expect(seen.values == ["hello 1 #1"])
+        #expect(record?.progress == WorkloadProgress(3, of: 3, .files))
+        #expect(record?.life.finishedRuns == 1)
+        #expect(host.runningCount == 0)
+    }
+
+    @Test("an item waits for the items that it depends on")
+    func order() throws {
+        let world = HostWorld()
+        let seen = Collected<String>()
+        let host = try world.host([
+            Scripted { parameters, _ in
+                seen.append(parameters.text)
+                return .finished
+            }
+        ])
+        try world.run([host]) {
+            let items = try await host.submit([
+                WorkloadRequest(for: Scripted.self, .init(text: "last"), dependencies: [.label("x"), .label("y")]),
+                WorkloadRequest(for: Scripted.self, .init(text: "second"), dependencies: [.label("x")], label: "y"),
+                WorkloadRequest(for: Scripted.self, .init(text: "first"), label: "x"),
+            ])
+            #expect(try await items[0].outcome == .finished)
+        }
+        #expect(seen.values == ["first", "second", "last"])
+    }
+
+    @Test("a class has its places, and an item more waits")
+    func places() throws {
+        let world = HostWorld(cores: 8)
+        let counts = Collected<Int>()
+        let hosts = Collected<WorkloadHost>()
+        let host = try world.host([
+            Scripted { _, context in
+                try await world.sleep(.seconds(1))
+                counts.append(hosts.values[0].runningCount)
+                return .finished
+            }
+        ]) { $0.places = [.background: 3] }
+        hosts.append(host)
+        try world.run([host]) {
+            var items: [WorkloadItem] = []
+            for _ in 0..<9 { items.append(try await host.submit(Scripted.self, .init())) }
+            for item in items { _ = try await item.waitUntilFinished(promotes: false) }
+        }
+        #expect(counts.values.max() == 3)
+        #expect(world.clock.elapsed >= .seconds(3))
+    }
+
+    // MARK: Failures
+
+    @Test("a workload that throws is tried again with growing delays, and then is dead with its last error")
+    func throwing() throws {
+        struct Broken: Error {}
+        let world = HostWorld()
+        let times = Collected<Duration>()
+        let host = try world.host([
+            Scripted { _, _ in
+                times.append(world.clock.elapsed)
+                throw Broken()
+            }
+        ])
+        let record = try world.run([host]) {
+            let item = try await host.submit(
+                Scripted.self, .init(), retry: RetryPolicy(maximumAttempts: 3, base: .seconds(10), jitter: 0))
+            #expect(try await item.outcome == .failed("Broken()"))
+            return try await item.record
+        }
+        #expect(times.values == [.zero, .seconds(10), .seconds(30)])
+        #expect(record?.state == .dead)
+    }
+
+    @Test("an attempt that hangs is cancelled at its limit; the next one begins after it")
+    func hanging() throws {
+        let world = HostWorld()
+        let attempts = Collected<Int>()
+        let host = try world.host([
+            Scripted(timeLimit: .seconds(60)) { _, context in
+                attempts.append(context.attemptNumber)
+                if context.attemptNumber == 1 { try await world.sleep(.seconds(100_000)) }
+                return .finished
+            }
+        ])
+        let record = try world.run([host]) {
+            let item = try await host.submit(Scripted.self, .init(), retry: RetryPolicy(base: .seconds(1), jitter: 0))
+            #expect(try await item.outcome == .finished)
+            return try await item.record
+        }
+        #expect(attempts.values == [1, 2])
+        #expect(world.clock.elapsed == .seconds(61))
+        #expect(record?.life.lastError == nil)
+    }
+
+    @Test("an attempt that ignores its cancellation loses its lease, and what it writes is refused")
+    func ignoring() throws {
+        let world = HostWorld()
+        let refused = Collected<String>()
+        let host = try world.host([
+            Scripted(timeLimit: .seconds(60)) { _, context in
+                if context.attemptNumber > 1 { return .finished }
+                // Virtual work cannot be cancelled.
+                await world.scheduler.work(for: .seconds(200))
+                do { try await context.save(.init(done: 1)) } catch { refused.append("\(error)") }
+                return .finished
+            }
+        ])
+        try world.run([host]) {
+            let item = try await host.submit(Scripted.self, .init(), retry: RetryPolicy(base: .seconds(1), jitter: 0))
+            #expect(try await item.outcome == .finished)
+            #expect(try await item.record?.checkpoint == nil)
+            try await world.sleep(.seconds(300))
+        }
+        #expect(world.events.contains { if case .attemptAbandoned = $0 { true } else { false } })
+        #expect(refused.values.count == 1 && refused.values[0].contains("lost"))
+        #expect(host.runningCount == 0)
+    }
+
+    @Test("a workload that spins on the only core does not starve the heartbeat: the lease stays")
+    func spinning() throws {
+        let world = HostWorld(cores: 1)
+        let host = try world.host([
+            Scripted { _, context in
+                await world.scheduler.work(for: .seconds(300))
+                return .finished
+            }
+        ])
+        try world.run([host]) {
+            let item = try await host.submit(Scripted.self, .init())
+            #expect(try await item.waitUntilFinished(promotes: false) == .finished)
+            #expect(try await item.record?.life.fence == 1)
+        }
+        #expect(world.store.count(of: .renew) >= 20)
+    }
+
+    @Test("an item whose workload no host has waits, and says so")
+    func unknownName() throws {
+        let world = HostWorld()
+        let host = try world.host([Scripted { _, _ in .finished }])
+        let record = try world.run([host]) {
+            let item = try await host.submit([WorkloadRequest("elsewhere")])[0]
+            try await world.sleep(.seconds(100))
+            return try await item.record
+        }
+        #expect(record?.state == .ready)
+        #expect(record?.life.reason.contains("elsewhere") == true)
+    }
+
+    @Test("parameters that do not decode fail the attempt with the mistake")
+    func parameters() throws {
+        let world = HostWorld()
+        let host = try world.host([Scripted { _, _ in .finished }])
+        let outcome = try world.run([host]) {
+            let request = WorkloadRequest("scripted", parameters: Array("{\"text\":7}".utf8), retry: .never)
+            return try await host.submit([request])[0].outcome
+        }
+        guard case .failed(let error) = outcome else {
+            Issue.record("\(outcome)")
+            return
+        }
+        #expect(error.contains("at text"))
+    }
+
+    @Test(
+        "a checkpoint that does not decode is migrated, or the attempt starts again with the reason",
+        arguments: [(#"{"old":1}"#, 42, false), (#"{"other":1}"#, 0, true), ("garbage", 0, true), ("", 0, true)])
+    func migration(json: String, done: Int, restarts: Bool) throws {
+        let world = HostWorld()
+        let seen = Collected<(Int, String?, String?)>()
+        let host = try world.host([
+            Scripted { _, context in
+                let record = try await world.store.record(of: context.item)
+                seen.append((context.checkpoint?.done ?? 0, context.restartReason, record?.life.reason))
+                return .finished
+            }
+        ])
+        try world.run([]) {
+            // An older version of the program has left its checkpoint.
+            let item = try await host.submit(Scripted.self, .init())
+            let claim = try await world.store.claim(
+                ClaimRequest(host: "old", workloads: ["scripted"]), at: world.clock.now)
+            let lease = try #require(claim?.lease)
+            try await world.store.save(Array(json.utf8), nil, under: lease)
+            _ = try await world.store.end(lease, .deferred(reason: "update", delay: nil), at: world.clock.now)
+            _ = item
+        }
+        try world.run([host]) { _ = try await host[WorkloadItemID(rawValue: 1)].outcome }
+        let (found, reason, stored) = try #require(seen.values.first)
+        #expect(found == done)
+        #expect((reason != nil) == restarts)
+        #expect(stored?.contains("restarted") == restarts)
+    }
+
+    // MARK: Leases
+
+    @Test("the work of a host that died begins again within one lease, from its checkpoint")
+    func recovery() throws {
+        let world = HostWorld()
+        let begins = Collected<(Duration, Int)>()
+        let host = try world.host([
+            Scripted { _, context in
+                begins.append((world.clock.elapsed, context.checkpoint?.done ?? 0))
+                return .finished
+            }
+        ])
+        try world.run([host]) {
+            try await world.sleep(.seconds(5))
+            let item = try await dead(world, host)
+            #expect(try await item.outcome == .finished)
+        }
+        let (time, done) = try #require(begins.values.first)
+        #expect(done == 3)
+        #expect(time >= .seconds(35) && time <= .seconds(5 + 30 + 15))
+        #expect(world.events.contains { if case .leaseReclaimed = $0 { true } else { false } })
+    }
+
+    /// An item that a process has claimed, which then died.
+    private func dead(_ world: HostWorld, _ host: WorkloadHost) async throws -> WorkloadItem {
+        let request = try WorkloadRequest(
+            for: Scripted.self, .init(), retry: RetryPolicy(base: .zero, jitter: 0))
+        // Inserted and claimed without a moment in between at which the host could claim it.
+        let id = try await world.store.base.insert([request], at: world.clock.now)[0].item
+        let claim = try await world.store.base.claim(
+            ClaimRequest(host: "dead", workloads: ["scripted"]), at: world.clock.now)
+        let lease = try #require(claim?.lease)
+        try await world.store.save(Array(#"{"done":3}"#.utf8), nil, under: lease)
+        return host[id]
+    }
+
+    @Test("a host that cannot renew stops its work before another host takes it, and the two never overlap")
+    func lostStore() throws {
+        let world = HostWorld()
+        let spans = Collected<(String, Duration, Duration)>()
+        func scripted(_ name: String) -> Scripted {
+            Scripted { _, context in
+                let begin = world.clock.elapsed
+                defer { spans.append((name, begin, world.clock.elapsed)) }
+                try await world.sleep(.seconds(40))
+                return .finished
+            }
+        }
+        // Both hosts have the same items; the first one's connection breaks.
+        let broken = ForgetfulStore(sharing: world.store)
+        let first = try world.host([scripted("first")], store: broken)
+        let second = try world.host([scripted("second")], name: "second") { $0.places = [.background: 1] }
+        try world.run([first]) {
+            let item = try await first.submit(Scripted.self, .init(), retry: RetryPolicy(base: .zero, jitter: 0))
+            try await world.sleep(.seconds(1))
+            world.scheduler.startDetachedTask(at: .default) { try? await second.run() }
+            broken.fail([.renew, .end, .claim, .save])
+            #expect(try await second[item.id].waitUntilFinished(promotes: false) == .finished)
+            second.stop()
+        }
+        let spansByHost = Dictionary(grouping: spans.values, by: \.0)
+        let (a, b) = (try #require(spansByHost["first"]?.first), try #require(spansByHost["second"]?.first))
+        #expect(a.2 <= b.1, "the first ended at \(a.2), the second began at \(b.1)")
+        #expect(a.2 >= .seconds(20) && a.2 <= .seconds(24))
+    }
+
+    @Test("two hosts share the items of a store, each runs once")
+    func twoHosts() throws {
+        let world = HostWorld(cores: 4)
+        let runs = Collected<String>()
+        func scripted(_ name: String) -> Scripted {
+            Scripted { parameters, _ in
+                try await world.sleep(.seconds(1))
+                runs.append("\(parameters.text)")
+                return .finished
+            }
+        }
+        let hosts = [try world.host([scripted("a")], name: "a"), try world.host([scripted("b")], name: "b")]
+        try world.run(hosts) {
+            var items: [WorkloadItem] = []
+            for number in 0..<20 { items.append(try await hosts[0].submit(Scripted.self, .init(text: "\(number)"))) }
+            for item in items { #expect(try await item.waitUntilFinished(promotes: false) == .finished) }
+        }
+        #expect(runs.values.count == 20)
+        #expect(Set(runs.values).count == 20)
+        #expect(world.clock.elapsed == .seconds(5))
+    }
+
+    @Test("a clock that is set takes no lease away, and ends no attempt")
+    func clockJumps() throws {
+        let world = HostWorld()
+        let host = try world.host([
+            Scripted { _, context in
+                for _ in 0..<100 { try await world.sleep(.seconds(1)) }
+                return .finished
+            }
+        ])
+        let other = try world.host([Scripted { _, _ in .finished }], name: "second") { $0.places = [.background: 1] }
+        try world.run([host, other]) {
+            let item = try await host.submit(Scripted.self, .init())
+            try await world.sleep(.seconds(10))
+            world.clock.setWall(by: .seconds(100_000))
+            try await world.sleep(.seconds(10))
+            world.clock.setWall(by: .seconds(-300_000))
+            #expect(try await item.waitUntilFinished(promotes: false) == .finished)
+            #expect(try await item.record?.life.fence == 1)
+        }
+        #expect(!world.events.contains { if case .leaseLost = $0 { true } else { false } })
+    }
+}
