@@ -1,5 +1,6 @@
 extension ConditionOverrides {
-    /// Adds a simulated state that a text names: `thermal=serious`, `low-power=on`, `requests=delayed`, `memory=severe`.
+    /// Adds a simulated state that a text names: `thermal=serious`, `low-power=on`, `requests=delayed`,
+    /// `memory=severe`.
     ///
     /// - Returns: `false` for an unknown condition or state; nothing changes then.
     public mutating func set(_ text: String) -> Bool {

@@ -35,11 +35,11 @@ package struct InhibitorProgram: Sendable, Hashable {
 
     /// Starts the program.
     ///
-    /// It gets a process group of its own, so that signals from a terminal do not end it, and no blocked signals.
+    /// The program has a process group of its own, so signals from a terminal do not end it. It blocks no signals.
     ///
     /// - Parameters:
     ///   - input: the descriptor that the program reads. The program ends when the other end is closed.
-    ///   - reason: the reason for people who list the inhibitors.
+    ///   - reason: the reason, for a list of the inhibitors.
     /// - Returns: the id of the process.
     /// - Throws: `posix_spawn` if the program cannot be started.
     package func start(input: Int32, reason: String) throws(KernelError) -> Int32 {
@@ -64,9 +64,7 @@ package struct InhibitorProgram: Sendable, Hashable {
         let name = CommandLine.arguments.first?.split(separator: "/").last ?? "swift-qos"
         let texts = [path, "--what=idle", "--mode=block", "--who=\(name)", "--why=\(reason)", "cat"]
         var arguments = unsafe texts.map { unsafe strdup($0) } + [nil]
-        defer {
-            for argument in unsafe arguments { unsafe free(argument) }
-        }
+        defer { for index in unsafe arguments.indices { unsafe free(arguments[index]) } }
         var process: pid_t = 0
         let code = unsafe posix_spawn(&process, path, &actions, &attributes, &arguments, environ)
         guard code == 0 else { throw KernelError(.startProgram, code: code, subject: path) }

@@ -3,9 +3,9 @@ import QoSKernel
 
 /// Drives the machines of background activities with a host's clocks, timers and tasks.
 ///
-/// A look asks every machine, then starts runs and asks runs to defer. It follows a timer, a change of the surroundings,
-/// the end of a run and each call of the program. A timer is never taken back: one that is not needed any more causes a
-/// look that finds nothing.
+/// A look asks every machine, then starts runs and asks runs to defer. It follows a timer, a change of the
+/// surroundings, the end of a run and each call of the program. A timer is never taken back. One that is not needed any
+/// more causes a look that finds nothing.
 ///
 /// Threading: any thread.
 final class ActivityDriver: Sendable {

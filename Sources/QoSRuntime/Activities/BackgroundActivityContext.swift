@@ -13,8 +13,9 @@ public struct BackgroundActivityContext: Sendable {
 
     /// Whether the run should save its work and return `deferred`. Once it is `true` it stays so until the run ends.
     ///
-    /// It becomes `true` if a condition of the activity no longer holds, if the governor stops the class or forbids
-    /// discretionary work, if the run exceeds its limit, and if the activity or the scheduler ends. One atomic load.
+    /// Reasons are a condition of the activity that no longer holds, and a governor that stops the class or forbids
+    /// discretionary work. Others are a run over its limit, and the end of the activity or the scheduler. One atomic
+    /// load.
     public var shouldDefer: Bool { run.shouldDefer.load(ordering: .relaxed) }
 
     /// The reason for ``shouldDefer``, for people; `nil` while it is `false`.
