@@ -36,6 +36,16 @@ extension WorkloadStoreConformance {
             try store.expect(try await opened.claim(at: 1229) == nil, "it caught up more than once")
             try store.expect(try await opened.claim(at: 1230) != nil, "it did not go on")
         },
+        Check(description: "S5 the interval counts from the begin of a run, also if the run was deferred meanwhile") {
+            store in
+            let schedule = WorkloadSchedule.every(.seconds(100), tolerance: .seconds(20))
+            let id = try await store.insert(WorkloadRequest("a", schedule: schedule))
+            let first = try await store.claimed(at: 190)
+            try await store.store.end(first.lease, .deferred(reason: "busy", delay: .seconds(5)), at: store.at(191))
+            let second = try await store.claimed(at: 250)
+            try await store.store.end(second.lease, .finished, at: store.at(251))
+            try store.expectEqual(try await store.record(id).due, store.at(270), "the next run")
+        },
         Check(description: "missed runs are all run, or skipped, as the item says") { store in
             let schedule = WorkloadSchedule.every(.seconds(100), tolerance: .zero)
             let all = try await store.insert(WorkloadRequest("a", schedule: schedule, catchUp: .runAll))

@@ -29,6 +29,8 @@ public struct WorkloadRecord: Sendable, Hashable, Codable, Identifiable {
     var planned: WallTime
     /// The length of a delay that the clock must not make longer, with the time at which it began.
     var delay: Delay?
+    /// Whether an attempt of the current run has begun. A deferred attempt does not count, but its run has begun.
+    var hasBegun = false
     /// Whether a file event came during the run.
     var isTriggeredAgain = false
     /// The time of the first file event since the last run.

@@ -107,6 +107,7 @@ extension WorkloadTable {
         _ id: WorkloadItemID, failed: Bool, repeats: Bool, at now: WallTime, _ effects: inout TableEffects
     ) {
         self[id].record.ignoresConditions = false
+        self[id].record.hasBegun = false
         guard repeats else {
             end([id], at: now, &effects)
             return

@@ -40,7 +40,8 @@ extension WorkloadTable {
             keys[key.key, default: KeyUse(since: now)].running.insert(id)
             keys[key.key]?.since = now
         }
-        if record.life.attempts == 1 {
+        if !record.hasBegun {
+            self[id].record.hasBegun = true
             self[id].record.lastRun = now
             self[id].record.firstTrigger = nil
         }

@@ -60,7 +60,7 @@ extension WorkloadTable {
         clockRead(now, &effects)
         let record = try unfinished(id)
         guard case .onFileEvents(let trigger) = record.request.schedule else { return }
-        guard record.state.isWaiting, record.life.attempts == 0 else {
+        guard record.state.isWaiting, !record.hasBegun else {
             self[id].record.isTriggeredAgain = true
             return
         }

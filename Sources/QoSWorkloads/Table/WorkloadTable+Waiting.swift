@@ -130,7 +130,7 @@ extension WorkloadTable {
     mutating func settleDue(at now: WallTime, _ effects: inout TableEffects) {
         while let first = firstDue(), first.order <= now {
             let record = self[first.item].record
-            if record.request.catchUp == .skip, record.life.attempts == 0,
+            if record.request.catchUp == .skip, !record.hasBegun,
                 let recurrence = record.request.schedule.recurrence,
                 let next = recurrence.skipping(RunWindow(start: record.due, end: record.windowEnd), now: now)
             {
@@ -163,7 +163,7 @@ extension WorkloadTable {
             if let delay = record.delay, delay.begin > now {
                 self[id].record.delay?.begin = now
                 self[id].record.due = min(record.due, now.advanced(by: delay.length))
-            } else if record.delay == nil, record.life.attempts == 0,
+            } else if record.delay == nil, !record.hasBegun,
                 let recurrence = record.request.schedule.recurrence,
                 let window = recurrence.replanned(
                     RunWindow(start: record.due, end: record.windowEnd), lastRun: record.lastRun, now: now)
