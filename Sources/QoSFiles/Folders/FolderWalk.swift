@@ -29,6 +29,7 @@ public struct FolderWalk: AsyncSequence, Sendable {
         public let error: FileError?
     }
 
+    /// An entry of the tree.
     public typealias Element = Entry
 
     private let path: String
