@@ -22,7 +22,9 @@ struct BackgroundActivityTests {
                 try activities.schedule(
                     BackgroundActivity("a", .every(.milliseconds(2), tolerance: .milliseconds(1)), qosClass: .utility)
                 ) { run in
-                    #expect(run.identifier == "a" && run.deferralReason == nil)
+                    #expect(run.identifier == "a")
+                    // A later run may see the shutdown.
+                    #expect(levels.all.count >= 3 || run.deferralReason == nil)
                     levels.append((QoS.currentLevel, QoS.activity))
                     if levels.all.count == 3 { thrice.open() }
                     return .finished
