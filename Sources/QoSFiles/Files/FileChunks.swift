@@ -4,6 +4,7 @@ internal import Glibc
 ///
 /// Each iteration reads the file anew.
 public struct FileChunks: AsyncSequence, Sendable {
+    /// A chunk: one byte or more.
     public typealias Element = [UInt8]
 
     let file: QoSFile

@@ -29,6 +29,7 @@ public struct FolderWalk: AsyncSequence, Sendable {
         public let error: FileError?
     }
 
+    /// An entry of a directory.
     public typealias Element = Entry
 
     private let path: String
