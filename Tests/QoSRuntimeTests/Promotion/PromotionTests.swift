@@ -161,6 +161,30 @@ struct PromotionTests {
         try await scheduler.shutdown()
     }
 
+    @Test(
+        "I4 C6 raised work has the I/O priority of the higher class, and its worker then its own again",
+        .needsKnownLayout, arguments: [SimulatedSchedulingCalls.Rights.all, .none])
+    func raisesIOPriority(rights: SimulatedSchedulingCalls.Rights) async throws {
+        let calls = SimulatedSchedulingCalls(rights: rights)
+        var configuration = QoSScheduler.Configuration(processors: 2, detectsBlocking: false)
+        configuration.schedulingCalls = calls
+        let scheduler = try QoSScheduler(configuration: configuration)
+        let begun = Gate()
+        let running = Task(executorPreference: scheduler.executor, priority: .background) {
+            begun.open()
+            while (try? calls.ioPriority(of: .current)) != .bestEffort(level: 2) {}
+            return ThreadID.current
+        }
+        await begun.passed()
+        let waiter = Task(executorPreference: scheduler.executor, priority: .userInitiated) { await running.value }
+        let thread = await waiter.value
+        let later = await scheduler.run(at: .background, promotes: false) {
+            (ThreadID.current, try? calls.ioPriority(of: .current))
+        }
+        #expect(later.0 == thread && later.1 == .idle)
+        try await scheduler.shutdown()
+    }
+
     @Test("C7 a lower class never starves: its work runs while the highest class takes every processor")
     func noStarvation() async throws {
         let scheduler = try makeScheduler()

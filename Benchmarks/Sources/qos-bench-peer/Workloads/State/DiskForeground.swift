@@ -59,8 +59,8 @@ struct DiskForeground: Workload {
     // MARK: Foreground
 
     private func read(_ path: String, on stage: Stage, seconds: Double) async throws -> Latencies {
-        let descriptor = unsafe open(path, O_RDONLY | O_DIRECT | O_CLOEXEC)
-        guard descriptor >= 0 else { throw Failure("open \(path)", errno) }
+        let descriptor = unsafe bench_open_direct(path)
+        guard descriptor >= 0 else { throw Failure("open \(path)", -descriptor) }
         defer { close(descriptor) }
         let count = Int(seconds * 500)
         let latencies = Latencies(capacity: count)

@@ -1,0 +1,10 @@
+#define _GNU_SOURCE
+#include "CBenchShims.h"
+
+#include <errno.h>
+#include <fcntl.h>
+
+int bench_open_direct(const char *path) {
+    int descriptor = open(path, O_RDONLY | O_DIRECT | O_CLOEXEC);
+    return descriptor < 0 ? -errno : descriptor;
+}
