@@ -4,7 +4,7 @@ import Testing
 
 @testable import QoSFiles
 
-@Suite("Walking through directories", .timeLimit(.minutes(1)))
+@Suite("Walking through directories", .timeLimit(.minutes(5)))
 struct FolderWalkTests {
     private let folder: TemporaryFolder
 

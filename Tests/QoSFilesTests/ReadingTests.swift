@@ -6,7 +6,7 @@ import Testing
 
 @testable import QoSFiles
 
-@Suite("Reading files", .timeLimit(.minutes(2)))
+@Suite("Reading files", .timeLimit(.minutes(5)))
 struct ReadingTests {
     private let folder: TemporaryFolder
 

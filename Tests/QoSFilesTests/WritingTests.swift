@@ -6,7 +6,7 @@ import Testing
 
 @testable import QoSFiles
 
-@Suite("Writing, replacing and copying files", .timeLimit(.minutes(2)))
+@Suite("Writing, replacing and copying files", .timeLimit(.minutes(5)))
 struct WritingTests {
     private let folder: TemporaryFolder
 

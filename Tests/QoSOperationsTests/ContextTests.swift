@@ -5,7 +5,7 @@ import QoSRuntimeTestSupport
 import ServiceContextModule
 import Testing
 
-@Suite("The context of operations", .timeLimit(.minutes(2)))
+@Suite("The context of operations", .timeLimit(.minutes(5)))
 struct ContextTests {
     /// An operation that tells in which activity its body stands, and the activity in which it was made.
     private func madeInActivity() -> (operation: QoSOperation<UInt64?>, activity: UInt64?) {

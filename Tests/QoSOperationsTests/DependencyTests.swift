@@ -4,7 +4,7 @@ import QoSRuntime
 import QoSRuntimeTestSupport
 import Testing
 
-@Suite("Dependencies that are removed", .timeLimit(.minutes(2)))
+@Suite("Dependencies that are removed", .timeLimit(.minutes(5)))
 struct DependencyTests {
     struct Broken: Error {}
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import QoSRuntime
 
-@Suite("Discretionary operations", .timeLimit(.minutes(2)))
+@Suite("Discretionary operations", .timeLimit(.minutes(5)))
 struct DiscretionaryTests {
     /// Runs a body on a scheduler whose governor forbids discretionary work.
     private func withForbiddenWork(

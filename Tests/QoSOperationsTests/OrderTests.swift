@@ -5,7 +5,7 @@ import QoSRuntimeTestSupport
 import Testing
 
 /// Which of the operations that are ready starts first.
-@Suite("The order in which operations start", .timeLimit(.minutes(2)))
+@Suite("The order in which operations start", .timeLimit(.minutes(5)))
 struct OrderTests {
     private static let priorities = [-3, 0, -9, -1, 0]
 

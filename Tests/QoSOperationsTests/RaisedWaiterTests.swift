@@ -4,7 +4,7 @@ import QoSRuntime
 import QoSRuntimeTestSupport
 import Testing
 
-@Suite("A raise at the beginning of a wait for operations", .timeLimit(.minutes(2)))
+@Suite("A raise at the beginning of a wait for operations", .timeLimit(.minutes(5)))
 struct RaisedWaiterTests {
     @Test(
         "O9 a task that is raised just as it begins to wait raises what it waits for; else the test does not end",

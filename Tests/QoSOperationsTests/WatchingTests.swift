@@ -5,7 +5,7 @@ import QoSRuntimeTestSupport
 import ServiceContextModule
 import Testing
 
-@Suite("Operations that are watched from outside", .timeLimit(.minutes(2)))
+@Suite("Operations that are watched from outside", .timeLimit(.minutes(5)))
 struct WatchingTests {
     struct Broken: Error {}
 

@@ -2,7 +2,7 @@ import Glibc
 import QoSKernel
 import Testing
 
-@Suite("The watch of pressure", .timeLimit(.minutes(1)))
+@Suite("The watch of pressure", .timeLimit(.minutes(5)))
 struct PressureWatchTests {
     @Test("S4 a wake-up ends the wait, before it or during it; several count as one")
     func wakes() throws {

@@ -3,7 +3,7 @@ import QoSKernel
 import Testing
 
 /// The tests have a made program in place of the system's.
-@Suite("The inhibitor of idle sleep", .tags(.kernel), .timeLimit(.minutes(1)))
+@Suite("The inhibitor of idle sleep", .tags(.kernel), .timeLimit(.minutes(5)))
 struct IdleInhibitorTests {
     private let folder: TemporaryFolder
 

@@ -5,7 +5,7 @@ import QoSRuntimeTestSupport
 import Testing
 
 /// Operations that would wait for one another for ever: told, and not done.
-@Suite("Operations that would wait for ever", .timeLimit(.minutes(2)))
+@Suite("Operations that would wait for ever", .timeLimit(.minutes(5)))
 struct DeadlockTests {
     private func block(_ operation: BaseOperation) throws { try operation.blockUntilFinished() }
 

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// Inputs that a user can give by mistake.
-@Suite("Operations at their edges", .timeLimit(.minutes(2)))
+@Suite("Operations at their edges", .timeLimit(.minutes(5)))
 struct EdgeTests {
     private func withQueue(
         _ limit: ConcurrencyLimit = .automatic, isSuspended: Bool = false,

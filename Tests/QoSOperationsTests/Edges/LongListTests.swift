@@ -6,7 +6,7 @@ import Testing
 @testable import QoSOperations
 
 /// Circles that come about while a long list is added: between its pieces, the lock is free.
-@Suite("Circles with operations of a long list", .timeLimit(.minutes(2)))
+@Suite("Circles with operations of a long list", .timeLimit(.minutes(5)))
 struct LongListTests {
     private static let count = OperationDomain.operationsAtOnce * 3
 

@@ -4,7 +4,7 @@ import QoSRuntime
 import QoSRuntimeTestSupport
 import Testing
 
-@Suite("Waits for queues that go idle and get more to do", .timeLimit(.minutes(2)))
+@Suite("Waits for queues that go idle and get more to do", .timeLimit(.minutes(5)))
 struct WaitRaceTests {
     @Test(
         "O9 an operation with its queue's only place that waits for all of another queue gets on, or one on the circle is told"

@@ -4,7 +4,7 @@ import Testing
 
 @testable import QoSRuntime
 
-@Suite("Background activities on a scheduler", .timeLimit(.minutes(2)))
+@Suite("Background activities on a scheduler", .timeLimit(.minutes(5)))
 struct BackgroundActivityTests {
     private let machine = SimulatedMachine()
 

@@ -3,7 +3,7 @@ import QoSRuntime
 import QoSRuntimeTestSupport
 import Testing
 
-@Suite("Blocked workers", .timeLimit(.minutes(2)))
+@Suite("Blocked workers", .timeLimit(.minutes(5)))
 struct BlockingTests {
     /// Starts jobs that block their threads until the gate opens, and comes back when all of them run.
     private func block(

@@ -7,7 +7,7 @@ import Testing
 
 @testable import QoSRuntime
 
-@Suite("Checkpoints", .timeLimit(.minutes(2)))
+@Suite("Checkpoints", .timeLimit(.minutes(5)))
 struct CheckpointTests {
     typealias Rights = SimulatedSchedulingCalls.Rights
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import QoSRuntime
 
-@Suite("The monitor with its thread", .timeLimit(.minutes(2)))
+@Suite("The monitor with its thread", .timeLimit(.minutes(5)))
 struct MonitorThreadTests {
     @Test("S1 S2 a change is published after it was applied, and the end lifts the limits and ends the sequence")
     func publishes() async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import QoSRuntime
 
-@Suite("The monitor, driven by hand", .timeLimit(.minutes(2)))
+@Suite("The monitor, driven by hand", .timeLimit(.minutes(5)))
 struct SystemMonitorTests {
     private let machine = SimulatedMachine()
 

@@ -2,7 +2,7 @@ import QoSCore
 import QoSRuntime
 import Testing
 
-@Suite("Activities", .timeLimit(.minutes(2)))
+@Suite("Activities", .timeLimit(.minutes(5)))
 struct ActivityTests {
     @Test("S8 the activity gives its level to what is created in it, and only there")
     func level() async {

@@ -5,7 +5,7 @@ import QoSRuntimeTestSupport
 import ServiceContextModule
 import Testing
 
-@Suite("Execution context", .timeLimit(.minutes(2)))
+@Suite("Execution context", .timeLimit(.minutes(5)))
 struct ExecutionContextTests {
     /// Level, request and activity of the calling code.
     private struct Seen: Equatable, Sendable {

@@ -5,7 +5,7 @@ import QoSRuntime
 import QoSRuntimeTestSupport
 import Testing
 
-@Suite("Activities that keep the machine awake", .tags(.process), .timeLimit(.minutes(2)))
+@Suite("Activities that keep the machine awake", .tags(.process), .timeLimit(.minutes(5)))
 struct IdleSleepTests {
     @Test("S8 the program that keeps the machine awake ends with a process that was killed")
     func killed() async throws {

@@ -3,7 +3,7 @@ import QoSRuntime
 import QoSRuntimeTestSupport
 import Testing
 
-@Suite("Actors on the pools", .timeLimit(.minutes(2)))
+@Suite("Actors on the pools", .timeLimit(.minutes(5)))
 struct ActorTests {
     private actor Counter {
         private(set) var count = 0

@@ -3,7 +3,7 @@ import QoSRuntime
 import QoSRuntimeTestSupport
 import Testing
 
-@Suite("Executors by preference", .timeLimit(.minutes(2)))
+@Suite("Executors by preference", .timeLimit(.minutes(5)))
 struct ClassExecutorTests {
     @Test("the tasks of a class run on the threads of its pool", arguments: QoSClass.allCases)
     func threads(_ qosClass: QoSClass) async throws {

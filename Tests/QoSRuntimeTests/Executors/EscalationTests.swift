@@ -3,7 +3,7 @@ import QoSRuntime
 import QoSRuntimeTestSupport
 import Testing
 
-@Suite("Escalation", .timeLimit(.minutes(2)))
+@Suite("Escalation", .timeLimit(.minutes(5)))
 struct EscalationTests {
     /// A low task that waits for an escalation, and tells its places before and after.
     private func lowTask(on executor: any TaskExecutor, waits: Gate) -> Task<[QoSClass?], Never> {

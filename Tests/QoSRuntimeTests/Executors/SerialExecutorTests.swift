@@ -3,7 +3,7 @@ import QoSRuntime
 import QoSRuntimeTestSupport
 import Testing
 
-@Suite("A serial executor", .timeLimit(.minutes(2)))
+@Suite("A serial executor", .timeLimit(.minutes(5)))
 struct SerialExecutorTests {
     /// Counts without an atomic: two threads at once would lose some.
     private actor Counter {

@@ -4,7 +4,7 @@ import QoSRuntimeTestSupport
 import Testing
 
 /// The language's promises for tasks, on executors of ours.
-@Suite("Tasks on the pools", .timeLimit(.minutes(2)))
+@Suite("Tasks on the pools", .timeLimit(.minutes(5)))
 struct TaskSemanticsTests {
     @TaskLocal private static var label = "none"
 

@@ -3,7 +3,7 @@ import QoSRuntime
 import QoSRuntimeTestSupport
 import Testing
 
-@Suite("withQoS", .timeLimit(.minutes(2)))
+@Suite("withQoS", .timeLimit(.minutes(5)))
 struct WithQoSTests {
     private struct Refused: Error, Equatable {
         let code: Int

@@ -7,7 +7,7 @@ import Testing
 @testable import QoSRuntime
 
 /// Bugs that other schedulers had, on real threads. Those that need none are in the tests of QoSTesting.
-@Suite("Bugs of other schedulers, on real pools", .timeLimit(.minutes(2)))
+@Suite("Bugs of other schedulers, on real pools", .timeLimit(.minutes(5)))
 struct KnownBugTests {
     @Test(
         "the timer of an idle class fires although another class keeps its workers busy (glommio 484)",
@@ -115,7 +115,7 @@ struct KnownBugTests {
 
     @Test(
         "a sleeper is woken although every thread of the process's default executor is blocked",
-        .timeLimit(.minutes(2))
+        .timeLimit(.minutes(5))
     )
     func sleeperNeedsNoDefaultExecutor() async throws {
         let driver = try DriverProcess("sleeps-beside-blocked-default")

@@ -5,7 +5,7 @@ import QoSRuntimeTestSupport
 import QoSTesting
 import Testing
 
-@Suite("A mutex for tasks", .timeLimit(.minutes(2)))
+@Suite("A mutex for tasks", .timeLimit(.minutes(5)))
 struct AsyncMutexTests {
     /// Waits until so many tasks wait.
     private func waiters(_ count: Int, of mutex: AsyncMutex<Int>) async {

@@ -3,7 +3,7 @@ import QoSRuntime
 import QoSRuntimeTestSupport
 import Testing
 
-@Suite("A semaphore for tasks", .timeLimit(.minutes(2)))
+@Suite("A semaphore for tasks", .timeLimit(.minutes(5)))
 struct AsyncSemaphoreTests {
     @Test("as many tasks pass as there are permits")
     func permits() async throws {

@@ -201,7 +201,7 @@ private struct Model {
     }
 }
 
-@Suite("The registry of locks, by numbers", .timeLimit(.minutes(2)))
+@Suite("The registry of locks, by numbers", .timeLimit(.minutes(5)))
 struct LockRegistryTests {
     private func level(_ generator: inout SeededGenerator) -> LevelCode {
         LevelCode(rawValue: UInt8([0, 1, 16, 17, 48, 64, 79, 80].randomElement(using: &generator)!))

@@ -2,7 +2,7 @@ import Testing
 
 @testable import QoSRuntime
 
-@Suite("A value that tasks follow", .timeLimit(.minutes(1)))
+@Suite("A value that tasks follow", .timeLimit(.minutes(5)))
 struct ValueBroadcastTests {
     @Test("S1 a sequence begins with the present value; a slow task sees the newest one")
     func newest() async {

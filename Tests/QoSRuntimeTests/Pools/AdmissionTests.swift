@@ -5,7 +5,7 @@ import Testing
 
 @testable import QoSRuntime
 
-@Suite("The driver of admission", .tags(.stress), .timeLimit(.minutes(2)))
+@Suite("The driver of admission", .tags(.stress), .timeLimit(.minutes(5)))
 struct AdmissionTests {
     /// An event, and how many workers of utility and of userInitiated it adds.
     struct Case: Sendable, CustomTestStringConvertible {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import QoSRuntime
 
-@Suite("C4 order by priority inside of a class", .timeLimit(.minutes(2)))
+@Suite("C4 order by priority inside of a class", .timeLimit(.minutes(5)))
 struct PrecedenceTests {
     /// The order in which one worker runs tasks of these priorities, which are submitted while it is busy.
     private func order(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import QoSRuntime
 
-@Suite("Nodes offered to a worker", .timeLimit(.minutes(2)))
+@Suite("Nodes offered to a worker", .timeLimit(.minutes(5)))
 struct WorkerOfferTests {
     @Test("are given back by a worker without a thread, whose queue no thread looks through")
     func notStarted() async throws {

@@ -5,7 +5,7 @@ import Testing
 @testable import QoSRuntime
 
 /// The tables of `Docs/Protocols/wake-park.md`, each cell.
-@Suite("The states of a worker", .timeLimit(.minutes(1)))
+@Suite("The states of a worker", .timeLimit(.minutes(5)))
 struct WorkerStateTests {
     private static let standings: [WorkerStanding] =
         [.counted, .idle, .atCheckpoint] + QoSClass.allCases.map(WorkerStanding.blocked(as:))

@@ -2,7 +2,7 @@ import QoSCore
 import QoSRuntime
 import Testing
 
-@Suite("The kind of the process", .tags(.process), .timeLimit(.minutes(2)))
+@Suite("The kind of the process", .tags(.process), .timeLimit(.minutes(5)))
 struct ProcessKindTests {
     @Test("T5 the main thread of a service runs at default")
     func service() async throws {

@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-@Suite("Signals and the end of the process", .tags(.process), .timeLimit(.minutes(2)))
+@Suite("Signals and the end of the process", .tags(.process), .timeLimit(.minutes(5)))
 struct QoSProcessSignalTests {
     /// Starts a program, and returns when the program is ready for signals.
     private func ready(_ arguments: String...) async throws -> DriverProcess {

@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-@Suite("The whole process on the runtime", .tags(.process), .timeLimit(.minutes(2)))
+@Suite("The whole process on the runtime", .tags(.process), .timeLimit(.minutes(5)))
 struct QoSProcessTests {
     private func run(_ arguments: String...) async throws -> DriverProcess.Ending {
         let process =

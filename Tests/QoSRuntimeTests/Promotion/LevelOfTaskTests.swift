@@ -6,7 +6,7 @@ import Testing
 @testable import QoSRuntime
 
 /// A task that was made by code of a high priority, as on the main thread, and given to the executor of a low class.
-@Suite("The level of a task", .timeLimit(.minutes(2)))
+@Suite("The level of a task", .timeLimit(.minutes(5)))
 struct LevelOfTaskTests {
     private static let oneWorker = QoSScheduler.Configuration(
         processors: 2, workers: [.background: 1], appliesKernelEffects: false, detectsBlocking: false)

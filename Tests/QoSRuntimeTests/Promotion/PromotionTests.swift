@@ -7,7 +7,7 @@ import Testing
 
 @testable import QoSRuntime
 
-@Suite("Promotion of awaited work", .timeLimit(.minutes(2)))
+@Suite("Promotion of awaited work", .timeLimit(.minutes(5)))
 struct PromotionTests {
     /// One processor, so one worker for each class, and no help from the kernel: what runs is decided by the pools.
     private func makeScheduler(calls: (any SchedulingCalls)? = nil) throws -> QoSScheduler {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import QoSRuntime
 
-@Suite("An explicit raise", .timeLimit(.minutes(2)))
+@Suite("An explicit raise", .timeLimit(.minutes(5)))
 struct RaiseTests {
     @Test("I4 a raised task that waits among many starts in the higher pool, and the others stay where they are")
     func waiting() async throws {

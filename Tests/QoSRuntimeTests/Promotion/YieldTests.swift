@@ -4,7 +4,7 @@ import Testing
 
 @testable import QoSRuntime
 
-@Suite("A task that yields", .timeLimit(.minutes(2)))
+@Suite("A task that yields", .timeLimit(.minutes(5)))
 struct YieldTests {
     private static let oneWorker = QoSScheduler.Configuration(
         processors: 1, appliesKernelEffects: false, detectsBlocking: false)

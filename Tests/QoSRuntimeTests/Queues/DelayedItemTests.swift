@@ -6,7 +6,7 @@ import Testing
 
 @testable import QoSRuntime
 
-@Suite("Waiting for items that are not due", .timeLimit(.minutes(2)))
+@Suite("Waiting for items that are not due", .timeLimit(.minutes(5)))
 struct DelayedItemTests {
     /// The queues on which an item can be due later.
     enum Place: CaseIterable {

@@ -4,7 +4,7 @@ import QoSRuntime
 import QoSRuntimeTestSupport
 import Testing
 
-@Suite("The level of an item", .timeLimit(.minutes(2)))
+@Suite("The level of an item", .timeLimit(.minutes(5)))
 struct ItemLevelTests {
     @Test(
         "I1 I3 of an item that waits it includes what stands behind it",

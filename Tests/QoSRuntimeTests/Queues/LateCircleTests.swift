@@ -5,7 +5,7 @@ import Testing
 
 @testable import QoSRuntime
 
-@Suite("Circles that close while all their threads sleep", .timeLimit(.minutes(2)))
+@Suite("Circles that close while all their threads sleep", .timeLimit(.minutes(5)))
 struct LateCircleTests {
     /// A thread that holds a queue's turn, and joins another thread that waits for something else.
     private struct Pair {

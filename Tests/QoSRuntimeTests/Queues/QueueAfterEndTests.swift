@@ -5,7 +5,7 @@ import Testing
 
 @testable import QoSRuntime
 
-@Suite("Work queues after the end of their scheduler", .serialized, .timeLimit(.minutes(2)))
+@Suite("Work queues after the end of their scheduler", .serialized, .timeLimit(.minutes(5)))
 struct QueueAfterEndTests {
     /// More items than the process's default executor has threads.
     private static let items = ProcessInfo.processInfo.activeProcessorCount * 4 + 8

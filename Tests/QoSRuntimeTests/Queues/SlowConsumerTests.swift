@@ -7,7 +7,7 @@ import Testing
 
 @testable import QoSRuntime
 
-@Suite("Events beside a slow loop", .timeLimit(.minutes(2)))
+@Suite("Events beside a slow loop", .timeLimit(.minutes(5)))
 struct SlowConsumerTests {
     @Test("firings of a timer are merged into one element")
     func timer() async throws {

@@ -8,7 +8,7 @@ import Testing
 
 @testable import QoSRuntime
 
-@Suite("Control over event sources", .timeLimit(.minutes(2)))
+@Suite("Control over event sources", .timeLimit(.minutes(5)))
 struct SourceControlTests {
     @Test("a handler cancels its own source, also from an item that it runs synchronously")
     func cancelsItself() async throws {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import QoSRuntime
 
-@Suite("The life of event sources", .timeLimit(.minutes(2)))
+@Suite("The life of event sources", .timeLimit(.minutes(5)))
 struct SourceLifetimeTests {
     @Test("whoever awaits events goes on when the scheduler ends, and sources made after that have ended")
     func shutdown() async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import QoSRuntime
 
-@Suite("Many short timers", .timeLimit(.minutes(2)))
+@Suite("Many short timers", .timeLimit(.minutes(5)))
 struct TimerLoadTests {
     @Test(
         "leave the loop to delayed items, new sources and the shutdown, also where their queue is suspended",

@@ -4,7 +4,7 @@ import QoSRuntime
 import QoSRuntimeTestSupport
 import Testing
 
-@Suite("Groups, parallel loops and once", .timeLimit(.minutes(2)))
+@Suite("Groups, parallel loops and once", .timeLimit(.minutes(5)))
 struct WorkGroupTests {
     @Test("B14 a group tells when all have ended: to threads, to tasks, to queues")
     func groups() async throws {

@@ -4,7 +4,7 @@ import QoSRuntime
 import QoSRuntimeTestSupport
 import Testing
 
-@Suite("A work item", .timeLimit(.minutes(2)))
+@Suite("A work item", .timeLimit(.minutes(5)))
 struct WorkItemTests {
     @Test("B4 it runs once: a second submission is refused")
     func once() async throws {

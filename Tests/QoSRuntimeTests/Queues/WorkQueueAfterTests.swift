@@ -4,7 +4,7 @@ import QoSRuntime
 import QoSRuntimeTestSupport
 import Testing
 
-@Suite("Submission after a delay", .timeLimit(.minutes(2)))
+@Suite("Submission after a delay", .timeLimit(.minutes(5)))
 struct WorkQueueAfterTests {
     @Test("B10 B14 S6 it is never early", arguments: [Duration.milliseconds(3), .microseconds(1), .milliseconds(12)])
     func neverEarly(_ delay: Duration) async throws {

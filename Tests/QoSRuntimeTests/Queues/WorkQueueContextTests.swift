@@ -8,7 +8,7 @@ private enum NameKey: ServiceContextKey {
     typealias Value = String
 }
 
-@Suite("Context that goes with items", .timeLimit(.minutes(2)))
+@Suite("Context that goes with items", .timeLimit(.minutes(5)))
 struct WorkQueueContextTests {
     private func withName<Success>(_ name: String, _ body: () throws -> Success) rethrows -> Success {
         var context = ServiceContext.topLevel

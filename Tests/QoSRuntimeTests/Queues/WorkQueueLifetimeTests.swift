@@ -5,7 +5,7 @@ import Testing
 
 @testable import QoSRuntime
 
-@Suite("What work queues hold, and give back", .timeLimit(.minutes(2)))
+@Suite("What work queues hold, and give back", .timeLimit(.minutes(5)))
 struct WorkQueueLifetimeTests {
     @Test(
         "B3 B11 a barrier of a concurrent queue runs after what serial queues run on it, and the turns are given back")

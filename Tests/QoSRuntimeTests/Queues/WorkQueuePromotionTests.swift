@@ -7,7 +7,7 @@ import Testing
 
 @testable import QoSRuntime
 
-@Suite("Promotion on work queues", .timeLimit(.minutes(2)))
+@Suite("Promotion on work queues", .timeLimit(.minutes(5)))
 struct WorkQueuePromotionTests {
     /// One worker for each class, so that what is to run before others has to be raised.
     private static let narrow = QoSScheduler.Configuration(

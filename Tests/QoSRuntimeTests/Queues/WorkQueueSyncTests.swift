@@ -5,7 +5,7 @@ import Testing
 
 @testable import QoSRuntime
 
-@Suite("Synchronous submission", .timeLimit(.minutes(2)))
+@Suite("Synchronous submission", .timeLimit(.minutes(5)))
 struct WorkQueueSyncTests {
     private struct Failure: Error {}
 

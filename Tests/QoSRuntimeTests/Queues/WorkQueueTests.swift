@@ -5,7 +5,7 @@ import QoSRuntimeTestSupport
 import Synchronization
 import Testing
 
-@Suite("A work queue", .timeLimit(.minutes(2)))
+@Suite("A work queue", .timeLimit(.minutes(5)))
 struct WorkQueueTests {
     @Test("B1 a serial queue runs its items one at a time, in the order of submission")
     func serialOrder() async throws {

@@ -6,7 +6,7 @@ import QoSRuntime
 import QoSRuntimeTestSupport
 import Testing
 
-@Suite("Event sources", .timeLimit(.minutes(2)))
+@Suite("Event sources", .timeLimit(.minutes(5)))
 struct WorkSourceTests {
     @Test("B10 S6 a timer fires at its deadlines, never early, detached")
     func timer() async throws {

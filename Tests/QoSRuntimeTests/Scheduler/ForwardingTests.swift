@@ -5,7 +5,7 @@ import Testing
 
 @testable import QoSRuntime
 
-@Suite("Work that comes after the end of its scheduler", .timeLimit(.minutes(2)))
+@Suite("Work that comes after the end of its scheduler", .timeLimit(.minutes(5)))
 struct ForwardingTests {
     @Test("a task that is skipped is cancelled elsewhere: its handlers do not run on the thread that resumes it")
     func handlers() async throws {

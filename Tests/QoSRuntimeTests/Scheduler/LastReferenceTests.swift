@@ -6,7 +6,7 @@ import Testing
 @testable import QoSRuntime
 
 /// AddressSanitizer sees a use after the last reference; a plain run sees lost work.
-@Suite("The last reference to what runs a job", .timeLimit(.minutes(2)))
+@Suite("The last reference to what runs a job", .timeLimit(.minutes(5)))
 struct LastReferenceTests {
     /// Tasks that wait until threads, several at a time, make them go on.
     private final class Waiting: Sendable {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import QoSRuntime
 
-@Suite("What a scheduler tells about itself", .timeLimit(.minutes(2)))
+@Suite("What a scheduler tells about itself", .timeLimit(.minutes(5)))
 struct ObservationTests {
     private final class Observer: SchedulerObserver {
         let events = Collected<SchedulerEvent>()

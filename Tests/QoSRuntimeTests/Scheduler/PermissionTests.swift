@@ -4,7 +4,7 @@ import Testing
 
 @testable import QoSRuntime
 
-@Suite("The permission of discretionary work", .timeLimit(.minutes(2)))
+@Suite("The permission of discretionary work", .timeLimit(.minutes(5)))
 struct PermissionTests {
     private let machine = SimulatedMachine()
 

@@ -135,7 +135,7 @@ struct PlacementTests {
     }
 
     @Test(
-        "threads that come, go and change the processors at once leave nothing wrong behind", .timeLimit(.minutes(1)),
+        "threads that come, go and change the processors at once leave nothing wrong behind", .timeLimit(.minutes(5)),
         arguments: [1, 2, 5])
     func atOnce(_ most: Int) async {
         let (seats, threads, rounds) = (6, 3, 20_000)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import QoSRuntime
 
-@Suite("run(at:)", .timeLimit(.minutes(2)))
+@Suite("run(at:)", .timeLimit(.minutes(5)))
 struct RunningAtClassTests {
     private struct Refused: Error, Equatable {
         let code: Int

@@ -5,7 +5,7 @@ import Testing
 
 @testable import QoSRuntime
 
-@Suite("What work declares for a shutdown, under load", .tags(.stress), .timeLimit(.minutes(2)))
+@Suite("What work declares for a shutdown, under load", .tags(.stress), .timeLimit(.minutes(5)))
 struct ShutdownBehaviorStressTests {
     @Test(
         "tasks and items of all behaviors, before, during and after: each comes to its end, and so does the shutdown",

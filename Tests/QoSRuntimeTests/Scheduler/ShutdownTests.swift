@@ -5,7 +5,7 @@ import Testing
 
 @testable import QoSRuntime
 
-@Suite("Shutdown", .timeLimit(.minutes(2)))
+@Suite("Shutdown", .timeLimit(.minutes(5)))
 struct ShutdownTests {
     private func makeScheduler(_ workers: [QoSClass: Int] = [:]) throws -> QoSScheduler {
         try QoSScheduler(

@@ -5,7 +5,7 @@ import Testing
 
 @testable import QoSRuntime
 
-@Suite("The governor's width of a class", .timeLimit(.minutes(2)))
+@Suite("The governor's width of a class", .timeLimit(.minutes(5)))
 struct WidthLimitTests {
     private final class Observer: SchedulerObserver {
         let events = Collected<SchedulerEvent>()

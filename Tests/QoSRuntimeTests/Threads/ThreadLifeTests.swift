@@ -3,7 +3,7 @@ import Testing
 
 @testable import QoSRuntime
 
-@Suite("A thread from its making to its end", .timeLimit(.minutes(2)))
+@Suite("A thread from its making to its end", .timeLimit(.minutes(5)))
 struct ThreadLifeTests {
     @Test(
         "those that have begun to wait for a thread that the system then refuses are given out, and it may be started again"

@@ -5,7 +5,7 @@ import Testing
 
 @testable import QoSRuntime
 
-@Suite("The throttle of file I/O", .timeLimit(.minutes(2)))
+@Suite("The throttle of file I/O", .timeLimit(.minutes(5)))
 struct IOThrottleTests {
     @Test("S4 a piece is at most what was asked for, and its class pays", arguments: QoSClass.allCases)
     func pieces(qosClass: QoSClass) async throws {

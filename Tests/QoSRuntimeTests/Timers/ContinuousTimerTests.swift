@@ -140,7 +140,7 @@ struct ContinuousTimerTests {
 
     @Test(
         "S6 sleeps of both clocks end, short ones and those that the loop keeps, and none is early",
-        .timeLimit(.minutes(2)))
+        .timeLimit(.minutes(5)))
     func sleeps() async throws {
         try await withScheduler { scheduler in
             for qosClass in [QoSClass.userInitiated, .utility] {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import QoSRuntime
 
-@Suite("Timers of the high classes", .timeLimit(.minutes(2)))
+@Suite("Timers of the high classes", .timeLimit(.minutes(5)))
 struct PoolTimerTests {
     private static let classes: [QoSClass] = [.userInitiated, .userInteractive]
 

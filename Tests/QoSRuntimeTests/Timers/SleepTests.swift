@@ -5,7 +5,7 @@ import Testing
 
 @testable import QoSRuntime
 
-@Suite("Sleeping on the pools", .timeLimit(.minutes(2)))
+@Suite("Sleeping on the pools", .timeLimit(.minutes(5)))
 struct SleepTests {
     /// A clock of a user, in the library's units.
     private struct Shifted: Clock {

@@ -4,7 +4,7 @@ import QoSRuntimeTestSupport
 import QoSTesting
 import Testing
 
-@Suite("Background activities in virtual time", .timeLimit(.minutes(2)))
+@Suite("Background activities in virtual time", .timeLimit(.minutes(5)))
 struct ActivitySimulationTests {
     private let scheduler = DeterministicScheduler()
     private let simulation: ActivitySimulation

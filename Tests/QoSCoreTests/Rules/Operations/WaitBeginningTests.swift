@@ -4,7 +4,7 @@ import Testing
 /// How a body's wait for a queue begins, in every interleaving with what closes the circle: the running operation has
 /// the only place of its queue and waits for all of another one, where a member waits for an operation behind the
 /// first.
-@Suite("Waits that begin while their queue goes idle and gets more to do", .timeLimit(.minutes(1)))
+@Suite("Waits that begin while their queue goes idle and gets more to do", .timeLimit(.minutes(5)))
 struct WaitBeginningTests {
     /// Every step can come before or after every other that it does not need.
     private enum Step: CaseIterable, Hashable {
