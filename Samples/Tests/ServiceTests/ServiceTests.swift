@@ -28,7 +28,7 @@ struct ServiceTests {
         try world.folder.write("two.bin", bytes: [0, 1])
         let service = try start()
         try service.waitUntilListening()
-        let status = try service.status { $0.complete }
+        let status = try service.status { $0.complete && $0.state == "idle" }
         #expect((status.files, status.indexed, status.skipped) == (2, 1, 1))
         #expect(status.reasons == ["binary": 1])
 
