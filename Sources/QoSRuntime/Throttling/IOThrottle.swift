@@ -61,6 +61,7 @@ public final class IOThrottle: Sendable {
     /// - Parameters:
     ///   - bytesPerSecond: 0 stops the class, `nil` lifts the limit. A negative number counts as 0.
     ///   - operationsPerSecond: the same, for pieces of I/O.
+    ///   - qosClass: the limited class.
     public func setLimits(bytesPerSecond: Int?, operationsPerSecond: Int?, for qosClass: QoSClass) {
         state.withLock {
             $0.gate.setLimits(
@@ -81,7 +82,7 @@ public final class IOThrottle: Sendable {
     /// Waits until a piece of I/O may begin, then runs a body that does the piece and may block its thread.
     ///
     /// The class is that of the calling task at this moment, so raised work has the rights of the higher class from its
-    /// next piece on. The body runs as in ``QoS/withBlocking(_:)-(()->Success)``: outside of the caller's actor, on a
+    /// next piece on. The body runs as in `QoS.withBlocking`: outside of the caller's actor, on a
     /// worker of the task's class.
     ///
     /// - Parameters:
