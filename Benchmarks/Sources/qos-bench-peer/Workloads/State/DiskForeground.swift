@@ -74,7 +74,7 @@ struct DiskForeground: Workload {
                     let page = (number &* 2_654_435_761) % (Self.fileSize / 4096)
                     stage.detached(.userInitiated) {
                         let size = try? await IOThrottle.process.perform(bytes: 4096) { _ in
-                            unsafe Self.readPage(descriptor, page)
+                            Self.readPage(descriptor, page)
                         }
                         latencies.add(Double(bench_now() - intended))
                         if size != 4096 { failed.add() }
