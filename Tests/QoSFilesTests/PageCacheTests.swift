@@ -20,10 +20,13 @@ struct PageCacheTests {
         return (descriptor, PageCacheManners(calls: calls, formerSize: formerSize))
     }
 
-    private func read(_ manners: PageCacheManners, _ descriptor: Int32, _ qosClass: QoSClass) -> Int {
+    private func read(
+        _ manners: PageCacheManners, _ descriptor: Int32, _ qosClass: QoSClass, alone: Bool = false
+    ) -> Int {
         var bytes = [UInt8](repeating: 0, count: size)
         return unsafe bytes.withUnsafeMutableBytes {
-            unsafe manners.read(descriptor, into: $0, at: 0, for: qosClass)
+            unsafe manners.read(
+                descriptor, into: $0, at: 0, for: .init(qosClass: qosClass, bytes: size, isAlone: alone))
         }
     }
 
@@ -64,6 +67,21 @@ struct PageCacheTests {
         #expect(read(manners, descriptor, .utility) == size)
         #expect(calls.advised(.notNeeded).count == 1)
         #expect(calls.count(of: .uncachedRead) == 1, "the refusal is remembered")
+        _ = calls.close(descriptor)
+    }
+
+    @Test("S4 beside foreground I/O the kernel reads nothing ahead, and does so again afterwards")
+    func readAhead() throws {
+        // The file system of the test need not have the flag.
+        let calls = ScriptedFileCalls(always: [.uncachedRead: .value(size)])
+        let (descriptor, manners) = try file(calls)
+        manners.readsSequentially(descriptor)
+        #expect(calls.advised(.sequential).count == 1)
+        for _ in 0..<3 { #expect(read(manners, descriptor, .background, alone: true) == size) }
+        #expect(calls.advised(.random).count == 1 && calls.advised(.sequential).count == 1)
+        for _ in 0..<3 { #expect(read(manners, descriptor, .background) == size) }
+        #expect(calls.advised(.random).count == 1 && calls.advised(.sequential).count == 2)
+        #expect(calls.advised(.normal).isEmpty)
         _ = calls.close(descriptor)
     }
 

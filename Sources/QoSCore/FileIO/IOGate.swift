@@ -94,7 +94,7 @@ package struct IOGate: Sendable, Hashable {
 
     /// Notes that a piece has ended.
     package mutating func ended(_ piece: Piece, at now: SchedulerInstant) {
-        if piece.isAlone { window.pieceEnded(of: piece.qosClass, at: now) }
+        if piece.isAlone { window.pieceEnded(of: piece.qosClass, bytes: piece.bytes, at: now) }
         if IOWindow.isForeground(piece.qosClass) { window.foregroundEnded(at: now) }
     }
 }

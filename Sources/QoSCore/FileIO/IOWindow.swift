@@ -2,7 +2,8 @@
 ///
 /// Foreground I/O is that of userInitiated and above. When it begins, a low class keeps off: until the foreground has
 /// paused for the class's time, or for that time at most. A foreground that goes on for longer than that does not starve
-/// the class. From then on the class has one piece under way at a time, of a limited size, and rests after each piece.
+/// the class. From then on the class has one piece under way at a time. So a request of the foreground waits for one
+/// piece at most. The pieces are as large as the disk does them in the class's time, as far as the last ones tell.
 ///
 /// A pure value; time is an argument.
 package struct IOWindow: Sendable, Hashable {
@@ -12,9 +13,16 @@ package struct IOWindow: Sendable, Hashable {
         package let keepOff: Int64
         /// The largest piece beside foreground I/O, in bytes.
         package let largestPiece: Int
-        /// The share of the time in which a piece may be under way beside foreground I/O, 0…1.
-        package let share: Double
+        /// The time that a piece beside foreground I/O should take, in nanoseconds.
+        package let pieceTime: Int64
     }
+
+    /// The smallest limit of a piece beside foreground I/O, in bytes. On a slow disk, smaller pieces take hardly less
+    /// time.
+    package static let smallestPiece = 64 << 10
+
+    /// The limit before the speed of the disk is known, in bytes.
+    package static let firstPiece = 128 << 10
 
     /// The answer to a class that wants to begin a piece.
     package enum Answer: Sendable, Hashable {
@@ -32,8 +40,8 @@ package struct IOWindow: Sendable, Hashable {
     package static func rule(for qosClass: QoSClass) -> Rule? {
         switch qosClass {
         case .userInteractive, .userInitiated, .default: nil
-        case .utility: Rule(keepOff: 25_000_000, largestPiece: 256 << 10, share: 0.75)
-        case .background: Rule(keepOff: 100_000_000, largestPiece: 128 << 10, share: 0.5)
+        case .utility: Rule(keepOff: 25_000_000, largestPiece: 1 << 20, pieceTime: 2_000_000)
+        case .background: Rule(keepOff: 100_000_000, largestPiece: 512 << 10, pieceTime: 1_000_000)
         }
     }
 
@@ -46,8 +54,8 @@ package struct IOWindow: Sendable, Hashable {
         var busySince: SchedulerInstant?
         /// The start of the piece that is under way alone.
         var aloneSince: SchedulerInstant?
-        /// The end of the rest after the last piece.
-        var rest = SchedulerInstant(nanoseconds: .min)
+        /// The time that the last pieces took for a byte, in nanoseconds; `nil` before the first one.
+        var timePerByte: Double?
     }
 
     private var lanes = [Lane](repeating: Lane(), count: QoSClass.allCases.count)
@@ -83,8 +91,7 @@ package struct IOWindow: Sendable, Hashable {
                 return .wait(until: min(latest, ended.advanced(byNanoseconds: rule.keepOff)))
             }
         }
-        if lane.aloneSince != nil { return .waitForEnd }
-        return now < lane.rest ? .wait(until: lane.rest) : .alone(largestPiece: rule.largestPiece)
+        return lane.aloneSince == nil ? .alone(largestPiece: Self.largestPiece(rule, lane)) : .waitForEnd
     }
 
     /// Notes that a piece begins after the answer ``Answer/alone(largestPiece:)``.
@@ -92,13 +99,25 @@ package struct IOWindow: Sendable, Hashable {
         lanes[qosClass.rank].aloneSince = now
     }
 
-    /// Notes that the piece has ended. The class rests for a time in proportion, but no longer than it keeps off.
-    package mutating func pieceEnded(of qosClass: QoSClass, at now: SchedulerInstant) {
-        guard let rule = Self.rule(for: qosClass), let since = lanes[qosClass.rank].aloneSince else { return }
+    /// Notes that the piece has ended.
+    ///
+    /// - Parameter bytes: its size. Small pieces say little about the speed of the disk, and do not count for it.
+    package mutating func pieceEnded(of qosClass: QoSClass, bytes: Int, at now: SchedulerInstant) {
+        guard let since = lanes[qosClass.rank].aloneSince else { return }
         lanes[qosClass.rank].aloneSince = nil
-        let used = Double(max(0, now.nanoseconds &- since.nanoseconds))
-        let rest = min(Double(rule.keepOff), used * (1 / rule.share - 1))
-        lanes[qosClass.rank].rest = now.advanced(byNanoseconds: Int64(rest))
+        guard bytes >= Self.smallestPiece else { return }
+        let found = Double(max(1, now.nanoseconds &- since.nanoseconds)) / Double(bytes)
+        let former = lanes[qosClass.rank].timePerByte ?? found
+        lanes[qosClass.rank].timePerByte = former + (found - former) * Self.weight
+    }
+
+    /// The weight of a piece in the speed of the disk.
+    private static let weight = 0.25
+
+    private static func largestPiece(_ rule: Rule, _ lane: Lane) -> Int {
+        guard let timePerByte = lane.timePerByte else { return firstPiece }
+        let bytes = min(Double(rule.largestPiece), Double(rule.pieceTime) / timePerByte)
+        return max(smallestPiece, Int(bytes) / smallestPiece * smallestPiece)
     }
 
     /// Whether there is foreground I/O, or was within the time of the rule.

@@ -39,7 +39,7 @@ extension QoSFile {
         var result = 0
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: piece.bytes) { buffer, initialized in
             result = unsafe manners.read(
-                descriptor, into: UnsafeMutableRawBufferPointer(buffer), at: offset, for: piece.qosClass)
+                descriptor, into: UnsafeMutableRawBufferPointer(buffer), at: offset, for: piece)
             initialized = max(0, result)
         }
         if result == -Int(EAGAIN) { return nil }
@@ -66,7 +66,7 @@ extension QoSFile {
                 [file, manners] (piece: IOGate.Piece) throws -> Int in
                 try file.use(for: "read") { descriptor in
                     let part = unsafe UnsafeMutableRawBufferPointer(rebasing: rest.prefix(piece.bytes))
-                    return unsafe manners.read(descriptor, into: part, at: start, for: piece.qosClass)
+                    return unsafe manners.read(descriptor, into: part, at: start, for: piece)
                 }
             }
             if count == -Int(EAGAIN) {
@@ -91,8 +91,8 @@ extension QoSFile {
 
     /// Tells the kernel that the file is read from its beginning to its end.
     func adviseSequential() async throws {
-        try await throttle.perform(bytes: 0) { [file] _ throws -> Void in
-            try file.use(for: "posix_fadvise") { file.calls.advise($0, from: 0, count: 0, .sequential) }
+        try await throttle.perform(bytes: 0) { [file, manners] _ throws -> Void in
+            try file.use(for: "posix_fadvise") { manners.readsSequentially($0) }
         }
     }
 

@@ -20,6 +20,8 @@ final class PageCacheManners: Sendable {
     private let knowsResidence = Atomic(true)
     private let writesBack = Atomic(true)
     private let isRandom = Atomic(false)
+    /// Whether the file is read from its beginning to its end.
+    private let isSequential = Atomic(false)
     private let behind = Lock(WriteBehind())
 
     init(calls: any FileCalls, formerSize: Int64) {
@@ -34,9 +36,10 @@ final class PageCacheManners: Sendable {
 
     /// Reads a piece. Returns the number of bytes, or the negated error number.
     func read(
-        _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, for qosClass: QoSClass
+        _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, for piece: IOGate.Piece
     ) -> Int {
-        guard Self.apply(to: qosClass) else {
+        readAhead(descriptor, isAllowed: !piece.isAlone)
+        guard Self.apply(to: piece.qosClass) else {
             return retrying { unsafe calls.read(descriptor, into: buffer, at: offset, .plain) }
         }
         if readsUncached.load(ordering: .relaxed) {
@@ -47,8 +50,27 @@ final class PageCacheManners: Sendable {
         return unsafe readAndDrop(descriptor, into: buffer, at: offset)
     }
 
+    /// Notes that the file is read from its beginning to its end.
+    func readsSequentially(_ descriptor: Int32) {
+        isSequential.store(true, ordering: .relaxed)
+        if !isRandom.load(ordering: .relaxed) { calls.advise(descriptor, from: 0, count: 0, .sequential) }
+    }
+
+    /// Lets the kernel read ahead, or not. A restrained piece is all that the disk may have to do: the kernel's read-ahead
+    /// may be many megabytes.
+    private func readAhead(_ descriptor: Int32, isAllowed: Bool) {
+        guard isRandom.load(ordering: .relaxed) == isAllowed, knowsReadAhead else { return }
+        isRandom.store(!isAllowed, ordering: .relaxed)
+        let usual: FileAdvice = isSequential.load(ordering: .relaxed) ? .sequential : .normal
+        calls.advise(descriptor, from: 0, count: 0, isAllowed ? usual : .random)
+    }
+
+    /// Whether pages that the kernel reads ahead do no harm. Without RWF_DONTCACHE they would look as if they had been
+    /// in memory before.
+    private var knowsReadAhead: Bool { readsUncached.load(ordering: .relaxed) }
+
     private func readAndDrop(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int {
-        // Pages that the kernel reads ahead would look as if they had been there before.
+        // For good: pages that the kernel reads ahead would look as if they had been there before.
         if !isRandom.exchange(true, ordering: .relaxed) { calls.advise(descriptor, from: 0, count: 0, .random) }
         var resident = 0
         if knowsResidence.load(ordering: .relaxed) {

@@ -43,6 +43,8 @@ package enum FileManner: Sendable, Hashable, CaseIterable {
 
 /// How a range of a file is used.
 package enum FileAdvice: Sendable, Hashable, CaseIterable {
+    /// In no way that is known.
+    case normal
     /// From the beginning to the end: read ahead.
     case sequential
     /// At random places: read nothing ahead.

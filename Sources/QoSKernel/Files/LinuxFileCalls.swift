@@ -42,6 +42,7 @@ package struct LinuxFileCalls: FileCalls {
     package func advise(_ descriptor: Int32, from offset: Int64, count: Int64, _ advice: FileAdvice) {
         let value =
             switch advice {
+            case .normal: POSIX_FADV_NORMAL
             case .sequential: POSIX_FADV_SEQUENTIAL
             case .random: POSIX_FADV_RANDOM
             case .notNeeded: POSIX_FADV_DONTNEED

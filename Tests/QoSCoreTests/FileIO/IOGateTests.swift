@@ -92,7 +92,7 @@ struct IOGateTests {
                 switch gate.requested(.background, bytes: 1 << 20, at: instant) {
                 case .begin(let piece):
                     // Nothing restrains it before the first request of the foreground.
-                    #expect(piece.isAlone && piece.bytes <= 128 << 10, "seed \(seed)")
+                    #expect(piece.isAlone && piece.bytes <= 512 << 10, "seed \(seed)")
                     #expect(!low.contains { $0.piece.isAlone }, "two at a time, seed \(seed)")
                     longest = max(longest, now - lastEnd)
                     low.append((piece, now, now + Int64.random(in: 100_000...3_000_000, using: &random)))
@@ -106,7 +106,6 @@ struct IOGateTests {
             now = max(now + 1, events.compactMap { $0 }.filter { $0 > now }.min() ?? .max)
         }
         #expect(longest <= 100_000_000, "seed \(seed)")
-        #expect(Double(busy) / 2.9e9 > 0.45, "a share of \(Double(busy) / 2.9e9), seed \(seed)")
-        #expect(Double(busy) / 2.9e9 <= 0.52, "a share of \(Double(busy) / 2.9e9), seed \(seed)")
+        #expect(Double(busy) / 2.9e9 > 0.95, "a share of \(Double(busy) / 2.9e9), seed \(seed)")
     }
 }

@@ -31,7 +31,7 @@ struct IOWindowTests {
             window.foregroundBegan(at: at(request * 2))
             window.foregroundEnded(at: at(request * 2 + 1))
         }
-        #expect(window.answer(to: .utility, at: at(200)) == .alone(largestPiece: 256 << 10))
+        #expect(window.answer(to: .utility, at: at(200)) == .alone(largestPiece: 128 << 10))
         #expect(window.answer(to: .background, at: at(200)) == .alone(largestPiece: 128 << 10))
     }
 
@@ -43,25 +43,65 @@ struct IOWindowTests {
         #expect(window.answer(to: .background, at: at(100)) == .alone(largestPiece: 128 << 10))
     }
 
-    @Test("S4 beside the foreground one piece is under way, and a rest follows it")
+    @Test("S4 beside the foreground each low class has one piece under way")
     func alone() {
         var window = IOWindow()
         window.foregroundBegan(at: at(0))
         window.pieceBegan(of: .background, at: at(150))
         #expect(window.answer(to: .background, at: at(151)) == .waitForEnd)
-        #expect(window.answer(to: .utility, at: at(151)) == .alone(largestPiece: 256 << 10), "each class has its own")
-        window.pieceEnded(of: .background, at: at(160))
-        #expect(window.answer(to: .background, at: at(161)) == .wait(until: at(170)))
-        #expect(window.answer(to: .background, at: at(170)) == .alone(largestPiece: 128 << 10))
+        #expect(window.answer(to: .utility, at: at(151)) == .alone(largestPiece: 128 << 10), "each class has its own")
+        window.pieceEnded(of: .background, bytes: 0, at: at(160))
+        #expect(window.answer(to: .background, at: at(160)) == .alone(largestPiece: 128 << 10))
     }
 
-    @Test("C7 a slow piece is followed by a rest of bounded length")
+    /// Runs pieces on a disk of a speed, and returns the limit of the size after them.
+    private func limit(
+        after pieces: Int, of qosClass: QoSClass, bytesPerMillisecond speed: Int, from size: Int? = nil
+    ) throws -> Int {
+        var window = IOWindow()
+        window.foregroundBegan(at: at(0))
+        var now = at(200)
+        for _ in 0..<pieces {
+            let answer = window.answer(to: qosClass, at: now)
+            guard case .alone(let largest) = answer else { throw Unexpected(answer: answer) }
+            window.pieceBegan(of: qosClass, at: now)
+            let bytes = size ?? largest
+            now = now.advanced(byNanoseconds: Int64(Double(bytes) / Double(speed) * 1e6))
+            window.pieceEnded(of: qosClass, bytes: bytes, at: now)
+        }
+        let answer = window.answer(to: qosClass, at: now)
+        guard case .alone(let largest) = answer else { throw Unexpected(answer: answer) }
+        return largest
+    }
+
+    private struct Unexpected: Error { let answer: IOWindow.Answer }
+
+    @Test(
+        "S4 pieces are as large as the disk does them in the time of the class",
+        arguments: [
+            (.background, 300, 256), (.background, 4096, 512), (.background, 1, 64), (.utility, 300, 576),
+            (.utility, 4096, 1024), (.utility, 1, 64),
+        ] as [(QoSClass, Int, Int)])
+    func sizes(qosClass: QoSClass, kibibytesPerMillisecond speed: Int, kibibytes: Int) throws {
+        #expect(try limit(after: 20, of: qosClass, bytesPerMillisecond: speed << 10) == kibibytes << 10)
+    }
+
+    @Test("S4 small pieces and calls without data say nothing about the speed", arguments: [0, 4096])
+    func smallPieces(size: Int) throws {
+        #expect(try limit(after: 20, of: .background, bytesPerMillisecond: 1, from: size) == 128 << 10)
+    }
+
+    @Test("C7 one slow piece does not make all later ones small")
     func slowPiece() {
         var window = IOWindow()
         window.foregroundBegan(at: at(0))
-        window.pieceBegan(of: .background, at: at(100))
-        window.pieceEnded(of: .background, at: at(60_100))
-        #expect(window.answer(to: .background, at: at(60_101)) == .wait(until: at(60_200)))
+        var now: Int64 = 200
+        for took in [1, 1, 1, 1, 60, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1] as [Int64] {
+            window.pieceBegan(of: .background, at: at(now))
+            now += took
+            window.pieceEnded(of: .background, bytes: 512 << 10, at: at(now))
+        }
+        #expect(window.answer(to: .background, at: at(now)) == .alone(largestPiece: 320 << 10))
     }
 
     @Test("S4 after a pause the foreground has the disk to itself again")

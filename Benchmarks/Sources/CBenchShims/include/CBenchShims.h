@@ -14,8 +14,9 @@ int bench_thread_id(void);
 // A pipe that programs started meanwhile do not inherit (pipe2(2)); the ends for reading and writing.
 int bench_pipe(int ends[2]);
 void bench_sleep_until(uint64_t deadline);
-// Opens a file for reads that pass the page cache (open(2), O_DIRECT). Returns the descriptor or the negated errno.
-int bench_open_direct(const char *path);
+// Opens a file for I/O that passes the page cache (open(2), O_DIRECT), to read or for both. Returns the descriptor or the
+// negated errno.
+int bench_open_direct(const char *path, int writes);
 static inline void bench_spin_hint(void) {
 #if defined(__x86_64__)
     __builtin_ia32_pause();

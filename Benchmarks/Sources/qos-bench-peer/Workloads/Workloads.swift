@@ -31,7 +31,8 @@ enum Workloads {
         case ("B8", "many"): QoSClass.allCases.dropFirst(Int(caseName["rank"])).first.map { ManyTimers(qosClass: $0) }
         case ("B8", "under-load"): TimersUnderLoad()
         case ("B8", "asleep"): SleepingTasks(count: Int(caseName["tasks"]))
-        case ("B9", let name): DiskForeground.Background(rawValue: name).map(DiskForeground.init(background:))
+        case ("B9", "load"): DiskLoad(mix: DiskMix(caseName))
+        case ("B9", _): DiskForeground(caseName)
         case ("B11", "thermal"): ThermalEvent()
         case ("B12", "idle"): IdleProcess()
         case ("B13", _): OperationShape(caseName).map(OperationCost.init(shape:))

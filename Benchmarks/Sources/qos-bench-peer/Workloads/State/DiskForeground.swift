@@ -5,62 +5,93 @@ import QoSCore
 import QoSFiles
 import QoSRuntime
 
-/// B9: 500 random direct reads of 4 KiB per second at userInitiated, beside two readers and two writers that always have
-/// work. The writers have their data on the disk every 16 MiB.
+/// B9: 500 random direct reads of 4 KiB per second, beside four loops of background I/O that always have work.
+///
+/// All I/O passes the page cache, so the disk is measured and not the memory. `QoSFile` does so by itself.
 struct DiskForeground: Workload {
     enum Background: String {
         /// None.
         case alone
         /// Plain calls at default.
         case free
-        /// Plain calls at background, with the idle I/O priority.
+        /// Plain calls at background, with the I/O priority of the class.
+        case plain
+        /// Plain calls in a process of its own, under `ionice -c2 -n7`.
+        case lowest
+        /// Plain calls in a process of its own, under `ionice -c3`.
         case idle
-        /// `QoSFile` at background.
+        /// Direct calls that ask `IOThrottle`, at background.
         case polite
+        /// `QoSFile` at background.
+        case file
     }
 
     let background: Background
+    let foreground: QoSClass
+    let mix: DiskMix
 
-    private static let chunk = 1 << 20
-    private static let fileSize = 256 << 20
-    private static let syncEvery = 16 << 20
+    init?(_ caseName: CaseName) {
+        guard let background = Background(rawValue: caseName.name) else { return nil }
+        self.background = background
+        foreground = caseName["fg"] == 33 ? .userInteractive : .userInitiated
+        mix = DiskMix(caseName)
+    }
 
     func run(on stage: Stage, seconds: Double) async throws -> RawFigures {
-        let folder = "/var/tmp/qos-bench-\(getpid())"
-        guard unsafe mkdir(folder, 0o700) == 0 else { throw Failure("mkdir \(folder)", errno) }
-        defer {
-            for name in ["f", "0", "1", "2", "3"] { _ = unsafe unlink("\(folder)/\(name)") }
-            _ = unsafe rmdir(folder)
-        }
-        for name in ["f", "0", "1"] { try Self.make("\(folder)/\(name)") }
+        let files = try DiskFiles(background: isInside ? DiskMix.loops : 0, hasForeground: true)
+        defer { files.remove() }
         let (isOver, bytes) = (Flag(), Counter())
         let qosClass: QoSClass = background == .free ? .default : .background
-        let low = (0..<(background == .alone ? 0 : 4)).map { number in
+        let low = (0..<(isInside ? DiskMix.loops : 0)).map { number in
             stage.detached(qosClass) { () -> String? in
                 do {
-                    try await work("\(folder)/\(number)", writes: number >= 2, isOver, bytes)
+                    try await work(files.path(number), writes: mix.writes(number), isOver, bytes)
                     return nil
                 } catch {
                     return "\(error)"
                 }
             }
         }
-        await stage.outside.sleep(seconds: 0.5)
+        let process = try await startProcess(on: stage, seconds: seconds)
+        await stage.outside.sleep(seconds: DiskLoad.lead)
         let (before, begin) = (bytes.count, bench_now())
-        let latencies = try await read("\(folder)/f", on: stage, seconds: seconds)
-        let rate = Double(bytes.count - before) / 1e6 / (Double(bench_now() - begin) / 1e9)
+        let latencies = try await read(files.foreground, on: stage, seconds: seconds)
+        var rate = Double(bytes.count - before) / 1e6 / (Double(bench_now() - begin) / 1e9)
         isOver.set()
-        for task in low { if let problem = await task.value { throw Failure(problem, 0) } }
+        for task in low { if let problem = await task.value { throw DiskFailure(problem, 0) } }
+        if let process { rate = try process.finish() }
         var figures = RawFigures(["background_mb_per_second": rate])
         figures.addLatencies("read", latencies.values)
         return figures
     }
 
+    /// Whether the background work runs in this process.
+    private var isInside: Bool { background != .alone && ioniceArguments == nil }
+
+    private var ioniceArguments: [String]? {
+        switch background {
+        case .lowest: ["-c2", "-n7"]
+        case .idle: ["-c3"]
+        default: nil
+        }
+    }
+
+    /// Starts the process from the thread outside: a program inherits nice and I/O priority of the thread that starts it.
+    private func startProcess(on stage: Stage, seconds: Double) async throws -> DiskLoadProcess? {
+        guard let arguments = ioniceArguments else { return nil }
+        return try await withCheckedContinuation { continuation in
+            stage.outside.perform { [mix] in
+                continuation.resume(
+                    returning: Result { try DiskLoadProcess(ionice: arguments, mix: mix, seconds: seconds) })
+            }
+        }.get()
+    }
+
     // MARK: Foreground
 
     private func read(_ path: String, on stage: Stage, seconds: Double) async throws -> Latencies {
-        let descriptor = unsafe bench_open_direct(path)
-        guard descriptor >= 0 else { throw Failure("open \(path)", -descriptor) }
+        let descriptor = unsafe bench_open_direct(path, 0)
+        guard descriptor >= 0 else { throw DiskFailure("open \(path)", -descriptor) }
         defer { close(descriptor) }
         let count = Int(seconds * 500)
         let latencies = Latencies(capacity: count)
@@ -71,8 +102,8 @@ struct DiskForeground: Workload {
                 for number in 0..<count {
                     let intended = start + UInt64(number) * 2_000_000
                     bench_sleep_until(intended)
-                    let page = (number &* 2_654_435_761) % (Self.fileSize / 4096)
-                    stage.detached(.userInitiated) {
+                    let page = (number &* 2_654_435_761) % (DiskFiles.foregroundSize / 4096)
+                    stage.detached(foreground) {
                         let size = try? await IOThrottle.process.perform(bytes: 4096) { _ in
                             Self.readPage(descriptor, page)
                         }
@@ -83,7 +114,7 @@ struct DiskForeground: Workload {
                 }
             }
         }
-        guard failed.count == 0 else { throw Failure("\(failed.count) reads failed", 0) }
+        guard failed.count == 0 else { throw DiskFailure("\(failed.count) reads failed", 0) }
         return latencies
     }
 
@@ -96,78 +127,51 @@ struct DiskForeground: Workload {
     // MARK: Background
 
     private func work(_ path: String, writes: Bool, _ isOver: Flag, _ bytes: Counter) async throws {
-        if background == .polite {
-            try await writes ? writePolitely(path, isOver, bytes) : readPolitely(path, isOver, bytes)
+        if background == .file {
+            try await workWithFile(path, writes: writes, isOver, bytes)
         } else {
-            let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-            guard descriptor >= 0 else { throw Failure("open \(path)", errno) }
-            defer { close(descriptor) }
-            try await workPlainly(descriptor, writes: writes, isOver, bytes)
+            let file = try DirectFile(path, writes: writes, size: mix.request)
+            try await workDirectly(file, writes: writes, isOver, bytes)
         }
     }
 
-    private func readPolitely(_ path: String, _ isOver: Flag, _ bytes: Counter) async throws {
-        let file = try await QoSFile.open(path)
+    private func workWithFile(_ path: String, writes: Bool, _ isOver: Flag, _ bytes: Counter) async throws {
+        let file = try await QoSFile.open(path, writes ? .updating() : .reading)
+        let data = [UInt8](repeating: 7, count: mix.request)
+        var place = 0
         while !isOver.isSet {
-            for try await chunk in file.chunks(of: Self.chunk) {
-                bytes.add(chunk.count)
-                if isOver.isSet { break }
+            if writes {
+                try await file.write(data, at: Int64(place))
+            } else {
+                _ = try await file.read(mix.request, at: Int64(place))
+            }
+            bytes.add(mix.request)
+            place = (place + mix.request) % DiskFiles.backgroundSize
+            if writes, let every = mix.syncEvery, place.isMultiple(of: every) {
+                try await file.synchronize(dataOnly: true)
             }
         }
         try await file.close()
     }
 
-    private func writePolitely(_ path: String, _ isOver: Flag, _ bytes: Counter) async throws {
-        let file = try await QoSFile.open(path, .updating(.ifMissing))
-        let data = [UInt8](repeating: 7, count: Self.chunk)
+    private func workDirectly(_ file: DirectFile, writes: Bool, _ isOver: Flag, _ bytes: Counter) async throws {
         var place = 0
         while !isOver.isSet {
-            try await file.write(data, at: Int64(place))
-            place = (place + Self.chunk) % Self.fileSize
-            if place % Self.syncEvery == 0 { try await file.synchronize(dataOnly: true) }
-            bytes.add(Self.chunk)
-        }
-        try await file.close()
-    }
-
-    private func workPlainly(_ descriptor: Int32, writes: Bool, _ isOver: Flag, _ bytes: Counter) async throws {
-        var place = 0
-        while !isOver.isSet {
-            let offset = off_t(place)
-            let count = await QoS.withBlocking { () -> Int in
-                var data = [UInt8](repeating: 7, count: Self.chunk)
-                guard writes else {
-                    let count = unsafe pread(descriptor, &data, Self.chunk, offset)
-                    // Read from the disk each time, like the others.
-                    posix_fadvise(descriptor, offset, off_t(Self.chunk), POSIX_FADV_DONTNEED)
-                    return count
-                }
-                return unsafe pwrite(descriptor, data, Self.chunk, offset)
+            let wanted = mix.request - place % mix.request
+            let count = try await piece(of: wanted) { [place] granted in
+                writes ? file.write(at: place, granted) : file.read(at: place, granted)
             }
-            guard count == Self.chunk else { throw Failure("plain I/O", errno) }
-            place = (place + Self.chunk) % Self.fileSize
-            if writes, place % Self.syncEvery == 0 { _ = await QoS.withBlocking { fdatasync(descriptor) } }
+            guard count > 0 else { throw DiskFailure("direct I/O", errno) }
             bytes.add(count)
+            place = (place + count) % DiskFiles.backgroundSize
+            if writes, let every = mix.syncEvery, place.isMultiple(of: every) {
+                _ = try await piece(of: 0) { _ in Int(fdatasync(file.descriptor)) }
+            }
         }
     }
 
-    // MARK: Files
-
-    private static func make(_ path: String) throws {
-        let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw Failure("open \(path)", errno) }
-        defer { close(descriptor) }
-        let data = [UInt8](repeating: 1, count: chunk)
-        for place in stride(from: 0, to: fileSize, by: chunk) {
-            guard unsafe pwrite(descriptor, data, chunk, off_t(place)) == chunk else { throw Failure("write", errno) }
-        }
-        fsync(descriptor)
-        posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
-    }
-
-    private struct Failure: Error, CustomStringConvertible {
-        let description: String
-
-        init(_ text: String, _ code: Int32) { description = code == 0 ? text : "\(text): error \(code)" }
+    private func piece(of bytes: Int, _ body: @Sendable @escaping (Int) -> Int) async throws -> Int {
+        if background == .polite { return try await IOThrottle.process.perform(bytes: bytes) { body($0) } }
+        return await QoS.withBlocking { body(bytes) }
     }
 }
