@@ -165,7 +165,9 @@ let package = Package(
         ),
         .testTarget(
             name: "QoSWorkloadsTests",
-            dependencies: ["QoSWorkloads", "QoSWorkloadsTesting", "QoSTesting", "QoSRuntime", "QoSCore"]
+            dependencies: [
+                "QoSWorkloads", "QoSWorkloadsTesting", "QoSTesting", "QoSRuntime", "QoSCore", "QoSKernel",
+            ]
         ),
         .testTarget(
             name: "QoSOperationsTests",
