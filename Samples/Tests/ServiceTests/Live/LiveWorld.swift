@@ -52,6 +52,17 @@ struct Broken: Workload {
     }
 }
 
+/// Fails in each attempt, with an ordinary error.
+struct Digest: Workload {
+    static let name: WorkloadName = "digest"
+    typealias Parameters = Steps.Parameters
+    struct Failure: Error, CustomStringConvertible { let description = "the mail server refused the connection" }
+
+    func run(_ parameters: Parameters, in context: WorkloadContext<NoCheckpoint>) async throws -> WorkloadOutcome {
+        throw Failure()
+    }
+}
+
 /// Opens once.
 final class Gate: Sendable {
     private let state = Mutex(false)
@@ -65,7 +76,8 @@ final class LiveWorld: Sendable {
     let world: IndexWorld
     let host: WorkloadHost
     let governor: ServiceGovernor
-    let requests = RequestHistory()
+    /// As if the service ran for five minutes.
+    let requests = RequestHistory(start: .now - RequestHistory.step * RequestHistory.length)
     let gate = Gate()
     let token = "0123456789abcdefABCDEF"
     let port: Int
@@ -88,7 +100,7 @@ final class LiveWorld: Sendable {
         configuration.addObserver(runs)
         let steps = Steps(gate: gate)
         let host = try WorkloadHost(
-            store: InMemoryWorkloadStore(), on: scheduler, workloads: [steps, Backup(steps: steps), Broken()],
+            store: InMemoryWorkloadStore(), on: scheduler, workloads: [steps, Backup(steps: steps), Broken(), Digest()],
             configuration: configuration)
         self.host = host
         var settings = ServiceSettings(folder: world.folder.path, directory: world.directory)

@@ -19,7 +19,16 @@ struct LiveScreenshotTests {
     func takesPictures() async throws {
         let folder = pictures ?? ""
         let live = try await LiveWorld()
-        let browser = try Browser(width: 900, height: 1500)
+        // Requests of the last minutes; before the page asks for them.
+        var random = SystemRandomNumberGenerator()
+        for step in (1...148).reversed() {
+            for _ in 0..<20 {
+                let slow = Int.random(in: 0..<40, using: &random) == 0
+                let latency = Double.random(in: 0.8...2.5, using: &random) * (slow ? 9 : 1)
+                live.requests.record(.milliseconds(1) * latency, at: .now - RequestHistory.step * step)
+            }
+        }
+        let browser = try Browser(width: 900, height: 2250)
         try browser.open(live.address)
         _ = try await live.host.submit(
             Backup.self, .init(folder: "/srv"), level: .utility,
@@ -28,15 +37,6 @@ struct LiveScreenshotTests {
         try browser.wait(until: "document.querySelector('.badge').innerText === 'scheduled'")
         try browser.takeScreenshot(folder + "/workloads-idle.png")
 
-        // Requests of the last minutes.
-        var random = SystemRandomNumberGenerator()
-        for step in (1...120).reversed() {
-            for _ in 0..<20 {
-                let slow = Int.random(in: 0..<40, using: &random) == 0
-                let latency = Double.random(in: 0.8...2.5, using: &random) * (slow ? 9 : 1)
-                live.requests.record(.milliseconds(1) * latency, at: .now - RequestHistory.step * step)
-            }
-        }
         let first = try await live.host.submit(
             Steps.self, .init(folder: "/srv/photos"), when: [.thermal(atMost: .fair), .foregroundInTime])
         let second = try await live.host.submit(Backup.self, .init(folder: "/srv/photos"), after: [first])
@@ -55,7 +55,7 @@ struct LiveScreenshotTests {
         try browser.wait(until: "document.querySelector('#edges .promoted')")
         try browser.takeScreenshot(folder + "/workloads-promoted.png")
 
-        let broken = try await live.host.submit(Broken.self, .init(folder: "/"), retry: .never)
+        let broken = try await live.host.submit(Digest.self, .init(folder: "/"), retry: .never)
         try await live.wait(for: .dead, of: broken)
         try browser.wait(until: "[...document.querySelectorAll('.badge')].some(e => e.innerText === 'dead')")
         try browser.evaluate("document.querySelector('.state-dead').scrollIntoView({ block: 'center' })")
@@ -67,6 +67,8 @@ struct LiveScreenshotTests {
         try browser.takeScreenshot(folder + "/workloads-dark.png")
         let phone: [String: Any] = ["width": 390, "height": 1200, "deviceScaleFactor": 2, "mobile": true]
         try browser.call("Emulation.setDeviceMetricsOverride", phone)
+        try browser.evaluate("window.before = work.state")
+        try browser.wait(until: "work.state !== window.before")
         try browser.takeScreenshot(folder + "/workloads-phone.png")
         #expect(try browser.evaluate("document.documentElement.scrollWidth <= innerWidth") as? Bool == true)
         try await live.stop()
