@@ -160,7 +160,8 @@ function showConditions(state) {
 function showChart(state) {
   const { points, now, step } = state.requests
   const names = [...new Set(state.runs.map(run => run.name))].sort().slice(0, 6)
-  const wide = 720, left = 46, right = 8, top = 8, tall = 170, ribbon = 16
+  // As wide as its place, so that the texts have their size on a phone, too.
+  const wide = Math.max(280, Math.min(860, find("chart").clientWidth)), left = 50, right = 8, top = 8, tall = 170, ribbon = 16
   const height = top + tall + 6 + Math.max(1, names.length) * ribbon + 20
   const x = at => left + (wide - left - right) * Math.min(1, Math.max(0, (at - now + steps) / steps))
   const most = Math.max(10, ...points.map(point => point.p99)), least = 0.1
@@ -200,6 +201,7 @@ function showChart(state) {
     svg.append(shape("path", { class: kind, d: path || "M0 0" }))
   }
   for (let minute = 0; minute <= minutes; minute++) {
+    if (wide < 500 && minute % 2 === 0 && minute > 0) continue
     const anchor = minute === 0 ? "end" : minute === minutes ? "" : "middle"
     svg.append(shape("text", { x: x(now - minute * 60 / step), y: height - 4, class: `axis ${anchor}` }, minute === 0 ? "now" : `−${minute} min`))
   }
