@@ -26,11 +26,18 @@ let package = Package(
         .library(name: "QoSFiles", targets: ["QoSFiles"]),
         .library(name: "QoSFoundation", targets: ["QoSFoundation"]),
         .library(name: "QoSWorkloads", targets: ["QoSWorkloads"]),
+        .library(name: "QoSSQLiteStore", targets: ["QoSSQLiteStore"]),
         .library(name: "QoSTesting", targets: ["QoSTesting"]),
         .library(name: "QoSWorkloadsTesting", targets: ["QoSWorkloadsTesting"]),
         .executable(name: "qosctl", targets: ["qosctl"]),
     ],
+    traits: [
+        // Without it nobody resolves or builds a database library, and `QoSSQLiteStore` is empty.
+        .trait(name: "SQLiteStore", description: "A durable store of workloads in SQLite, by GRDB: QoSSQLiteStore."),
+        .default(enabledTraits: []),
+    ],
     dependencies: [
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.1.0"),
         .package(url: "https://github.com/apple/swift-service-context", from: "1.1.0"),
@@ -78,6 +85,17 @@ let package = Package(
                 "QoSRuntime", "QoSCore", "QoSKernel",
                 .product(name: "HeapModule", package: "swift-collections"),
             ]
+        ),
+
+        // A durable store of workloads in SQLite; empty without the trait.
+        .target(
+            name: "QoSSQLiteStore",
+            dependencies: [
+                "QoSWorkloads", "QoSRuntime", "QoSCore", "QoSKernel",
+                .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["SQLiteStore"])),
+                .product(name: "GRDBSQLite", package: "GRDB.swift", condition: .when(traits: ["SQLiteStore"])),
+            ],
+            path: "Sources/Stores/QoSSQLiteStore"
         ),
 
         // Checks for stores of workloads; hosts in virtual time.
@@ -167,6 +185,16 @@ let package = Package(
             name: "QoSWorkloadsTests",
             dependencies: [
                 "QoSWorkloads", "QoSWorkloadsTesting", "QoSTesting", "QoSRuntime", "QoSCore", "QoSKernel",
+            ]
+        ),
+        // Empty without the trait.
+        .testTarget(
+            name: "QoSSQLiteStoreTests",
+            dependencies: [
+                "QoSSQLiteStore", "QoSWorkloads", "QoSWorkloadsTesting", "QoSTesting", "QoSRuntime", "QoSCore",
+                "QoSKernel",
+                "QoSFileTestSupport",
+                .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["SQLiteStore"])),
             ]
         ),
         .testTarget(
