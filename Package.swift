@@ -111,6 +111,7 @@ let package = Package(
             name: "qosctl",
             dependencies: [
                 "QoSCore", "QoSKernel", "QoSEventLoop", "QoSRuntime",
+                .target(name: "QoSSQLiteStore", condition: .when(traits: ["SQLiteStore"])),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
@@ -148,7 +149,7 @@ let package = Package(
             ]
         ),
         .testTarget(name: "QoSEventLoopTests", dependencies: ["QoSEventLoop", "QoSFileTestSupport"]),
-        .testTarget(name: "QoSControlTests", dependencies: ["qosctl", "QoSCore"]),
+        .testTarget(name: "QoSControlTests", dependencies: ["qosctl", "QoSCore", "QoSFileTestSupport"]),
         .testTarget(name: "QoSFoundationTests", dependencies: ["QoSFoundation", "QoSCore"]),
         // Programs on the process-wide runtime, for tests that look at a process from outside.
         .executableTarget(
@@ -187,13 +188,19 @@ let package = Package(
                 "QoSWorkloads", "QoSWorkloadsTesting", "QoSTesting", "QoSRuntime", "QoSCore", "QoSKernel",
             ]
         ),
+        // Processes on one store of workloads that are killed; `Scripts/kills` runs it.
+        .executableTarget(
+            name: "QoSStoreKills",
+            dependencies: ["QoSSQLiteStore", "QoSWorkloads", "QoSRuntime", "QoSCore", "QoSKernel"],
+            path: "Tests/Support/QoSStoreKills"
+        ),
         // Empty without the trait.
         .testTarget(
             name: "QoSSQLiteStoreTests",
             dependencies: [
                 "QoSSQLiteStore", "QoSWorkloads", "QoSWorkloadsTesting", "QoSTesting", "QoSRuntime", "QoSCore",
                 "QoSKernel",
-                "QoSFileTestSupport",
+                "QoSFileTestSupport", "QoSStoreKills",
                 .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["SQLiteStore"])),
             ]
         ),
