@@ -28,6 +28,7 @@ let package = Package(
         .library(name: "QoSWorkloads", targets: ["QoSWorkloads"]),
         .library(name: "QoSServiceLifecycle", targets: ["QoSServiceLifecycle"]),
         .library(name: "QoSObservability", targets: ["QoSObservability"]),
+        .library(name: "QoSSQLiteStore", targets: ["QoSSQLiteStore"]),
         .library(name: "QoSTesting", targets: ["QoSTesting"]),
         .library(name: "QoSWorkloadsTesting", targets: ["QoSWorkloadsTesting"]),
         .executable(name: "qosctl", targets: ["qosctl"]),
@@ -35,6 +36,8 @@ let package = Package(
     traits: [
         .trait(name: "ServiceLifecycle", description: "QoSServiceLifecycle: hosts of workloads as services."),
         .trait(name: "Observability", description: "QoSObservability: logs and metrics of workloads."),
+        .trait(name: "SQLiteStore", description: "QoSSQLiteStore: a durable store of workloads in SQLite, by GRDB."),
+        .default(enabledTraits: []),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
@@ -43,6 +46,7 @@ let package = Package(
         // Only with their traits; a user without them resolves none of these.
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.9.0"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
     ],
     targets: [
@@ -90,6 +94,17 @@ let package = Package(
             ]
         ),
 
+        // A durable store of workloads in SQLite; empty without the trait.
+        .target(
+            name: "QoSSQLiteStore",
+            dependencies: [
+                "QoSWorkloads", "QoSRuntime", "QoSCore", "QoSKernel",
+                .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["SQLiteStore"])),
+                .product(name: "GRDBSQLite", package: "GRDB.swift", condition: .when(traits: ["SQLiteStore"])),
+            ],
+            path: "Sources/Stores/QoSSQLiteStore"
+        ),
+
         // Checks for stores of workloads; hosts in virtual time.
         .target(
             name: "QoSWorkloadsTesting",
@@ -129,6 +144,7 @@ let package = Package(
             name: "qosctl",
             dependencies: [
                 "QoSCore", "QoSKernel", "QoSEventLoop", "QoSRuntime",
+                .target(name: "QoSSQLiteStore", condition: .when(traits: ["SQLiteStore"])),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
@@ -166,7 +182,7 @@ let package = Package(
             ]
         ),
         .testTarget(name: "QoSEventLoopTests", dependencies: ["QoSEventLoop", "QoSFileTestSupport"]),
-        .testTarget(name: "QoSControlTests", dependencies: ["qosctl", "QoSCore"]),
+        .testTarget(name: "QoSControlTests", dependencies: ["qosctl", "QoSCore", "QoSFileTestSupport"]),
         .testTarget(name: "QoSFoundationTests", dependencies: ["QoSFoundation", "QoSCore"]),
         // Programs on the process-wide runtime, for tests that look at a process from outside.
         .executableTarget(
@@ -225,6 +241,22 @@ let package = Package(
                 "QoSObservability", "QoSWorkloads", "QoSWorkloadsTesting", "QoSTesting", "QoSRuntime", "QoSCore",
                 .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Observability"])),
                 .product(name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Observability"])),
+            ]
+        ),
+        // Processes on one store of workloads that are killed; `Scripts/kills` runs it.
+        .executableTarget(
+            name: "QoSStoreKills",
+            dependencies: ["QoSSQLiteStore", "QoSWorkloads", "QoSRuntime", "QoSCore", "QoSKernel"],
+            path: "Tests/Support/QoSStoreKills"
+        ),
+        // Empty without the trait.
+        .testTarget(
+            name: "QoSSQLiteStoreTests",
+            dependencies: [
+                "QoSSQLiteStore", "QoSWorkloads", "QoSWorkloadsTesting", "QoSTesting", "QoSRuntime", "QoSCore",
+                "QoSKernel",
+                "QoSFileTestSupport", "QoSStoreKills",
+                .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["SQLiteStore"])),
             ]
         ),
         .testTarget(

@@ -51,7 +51,7 @@ traits=(--enable-all-traits)
 
 # The documentation catalogs: one for each public module, with its name.
 # shellcheck disable=SC2034 # the scripts that source this use it
-catalogs=("$root"/Sources/*/*.docc "$root"/Sources/Integrations/*/*.docc)
+catalogs=("$root"/Sources/*/*.docc "$root"/Sources/Integrations/*/*.docc "$root"/Sources/Stores/*/*.docc)
 
 # Builds the package and sets `modules`: the compiler's options for a file that imports its modules. Sets `products` and
 # `tools`: the folders of what was built and of the toolchain.

@@ -2,11 +2,11 @@ import ArgumentParser
 
 /// The command line tool. It shows the rights of a machine and a process for quality of service.
 @main
-struct QoSControl: ParsableCommand {
+struct QoSControl: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "qosctl",
-        abstract: "Shows what this machine and process can do for quality of service.",
+        abstract: "Shows what this machine and process can do for quality of service, and controls stored work.",
         discussion:
             "Exit status: 0 on success, 1 on failure, 64 for unknown arguments.",
-        subcommands: [Doctor.self, Conditions.self, Energy.self])
+        subcommands: [Doctor.self, Conditions.self, Energy.self, Work.self])
 }

@@ -1,0 +1,4 @@
+#if SQLiteStore
+// A store is given to a host: one import gives both.
+@_exported public import QoSWorkloads
+#endif

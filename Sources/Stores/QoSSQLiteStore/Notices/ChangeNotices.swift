@@ -1,0 +1,129 @@
+#if SQLiteStore
+internal import QoSCore
+internal import QoSKernel
+internal import QoSRuntime
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
+
+/// Hints to look at the store: from this process directly, from others by a write to a file beside the database.
+///
+/// A process that waits has a read lock on the file. A writer asks the kernel whether another process has one, and only
+/// then writes a byte. So a store with one process writes nothing, and an idle process sleeps.
+///
+/// Threading: any thread.
+final class ChangeNotices: Sendable {
+    private struct State {
+        var watchers: [Int: AsyncStream<Void>.Continuation] = [:]
+        var lastWatcher = 0
+        var isListening = false
+        var isClosed = false
+    }
+
+    private let path: String
+    /// The file, open for writing and locks; negative if it cannot be opened.
+    private let file: Int32
+    private let state = Lock(State())
+
+    init(besides path: String) {
+        self.path = path + "-notice"
+        file = StoreFile.openFile(self.path, O_RDWR | O_CREAT | O_CLOEXEC)
+    }
+
+    deinit {
+        if file >= 0 { close(file) }
+    }
+
+    /// Returns a stream of hints. The first one lets this process listen to others.
+    func changes() -> AsyncStream<Void> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let (number, begins) = state.withLock { state in
+            state.lastWatcher += 1
+            if state.isClosed { return (state.lastWatcher, false) }
+            state.watchers[state.lastWatcher] = continuation
+            defer { state.isListening = true }
+            return (state.lastWatcher, !state.isListening)
+        }
+        continuation.onTermination = { [weak self] _ in
+            let removed = self?.state.withLock { $0.watchers.removeValue(forKey: number) }
+            _ = removed
+        }
+        if begins { listen() }
+        return stream
+    }
+
+    /// Tells the watchers of this process, and those of others.
+    func notify() {
+        notifyHere()
+        if isWatchedElsewhere { touch() }
+    }
+
+    /// Ends all streams, and the thread that listens.
+    func end() {
+        let watchers = state.withLock { state in
+            defer { state.watchers = [:] }
+            state.isClosed = true
+            return Array(state.watchers.values)
+        }
+        for watcher in watchers { watcher.finish() }
+        touch()
+    }
+
+    private func notifyHere() {
+        for watcher in state.withLock({ Array($0.watchers.values) }) { watcher.yield() }
+    }
+
+    // MARK: Other processes
+
+    /// `F_OFD_GETLK` and `F_OFD_SETLK` of fcntl(2), which Swift does not import: locks of an open file, not of a process.
+    private static let getLock: Int32 = 36
+    private static let setLock: Int32 = 37
+
+    private func touch() {
+        guard file >= 0 else { return }
+        // The content means nothing. The write is the notice.
+        unsafe withUnsafeBytes(of: UInt8(0)) { byte in _ = unsafe pwrite(file, byte.baseAddress, 1, 0) }
+    }
+
+    /// Whether another open file of a process has a read lock.
+    private var isWatchedElsewhere: Bool {
+        var lock = Self.lock(F_WRLCK)
+        guard file >= 0, unsafe fcntl(file, Self.getLock, &lock) == 0 else { return false }
+        return lock.l_type != Int16(F_UNLCK)
+    }
+
+    private static func lock(_ kind: Int32) -> flock {
+        var lock = flock()
+        lock.l_type = Int16(kind)
+        lock.l_whence = Int16(SEEK_SET)
+        lock.l_len = 1
+        return lock
+    }
+
+    /// Starts a thread that sleeps in the kernel until a process writes to the file.
+    private func listen() {
+        guard file >= 0 else { return }
+        let events = inotify_init1(Int32(IN_CLOEXEC))
+        guard events >= 0, unsafe inotify_add_watch(events, path, UInt32(IN_MODIFY)) >= 0 else {
+            if events >= 0 { close(events) }
+            return
+        }
+        var lock = Self.lock(F_RDLCK)
+        _ = unsafe fcntl(file, Self.setLock, &lock)
+        let thread = QoSThread(name: "qos-store-watch", level: .userInitiated) { [weak self] in
+            defer { close(events) }
+            var buffer = [UInt8](repeating: 0, count: 4096)
+            while true {
+                let count = unsafe buffer.withUnsafeMutableBytes { unsafe read(events, $0.baseAddress, $0.count) }
+                guard count > 0 || errno == EINTR else { return }
+                guard let self, !self.state.withLock({ $0.isClosed }) else { return }
+                self.notifyHere()
+            }
+        }
+        // Without a thread, hints of other processes come late: at the next look of a host.
+        do { try thread.start() } catch { close(events) }
+    }
+}
+#endif

@@ -1,0 +1,67 @@
+#if SQLiteStore
+internal import FoundationEssentials
+internal import GRDB
+internal import QoSCore
+internal import QoSWorkloads
+
+/// The numbers and texts that stand for values in the tables.
+enum StoreCodes {
+    static let states: [WorkloadState] = [
+        .scheduled, .blocked, .deferred, .ready, .running, .finished, .cancelled, .dead,
+    ]
+
+    static func code(of state: WorkloadState) -> Int64 {
+        switch state {
+        case .scheduled: 0
+        case .blocked: 1
+        case .deferred: 2
+        case .ready: 3
+        case .running: 4
+        case .finished: 5
+        case .cancelled: 6
+        case .dead: 7
+        }
+    }
+
+    static func state(_ code: Int64) throws -> WorkloadState {
+        guard states.indices.contains(Int(clamping: code)) else { throw damage("state \(code)") }
+        return states[Int(code)]
+    }
+
+    static func code(of level: QoSLevel) -> Int64 {
+        Int64(level.qosClass.rank * 16 + 15 + level.relativePriority.rawValue)
+    }
+
+    static func level(_ code: Int64) throws -> QoSLevel {
+        guard let qosClass = QoSClass(rank: Int(clamping: code / 16)) else { throw damage("level \(code)") }
+        return QoSLevel(qosClass, relativePriority: RelativePriority(clamping: Int(code % 16) - 15))
+    }
+
+    /// The codes of the levels of a class.
+    static func levels(of qosClass: QoSClass) -> ClosedRange<Int64> {
+        Int64(qosClass.rank * 16)...Int64(qosClass.rank * 16 + 15)
+    }
+
+    static func encode(_ value: some Encodable) throws -> String {
+        let encoder = JSONEncoder()
+        // The same value gives the same text.
+        encoder.outputFormatting = .sortedKeys
+        return String(decoding: try encoder.encode(value), as: UTF8.self)
+    }
+
+    static func decode<Value: Decodable>(_ type: Value.Type, _ text: String) throws -> Value {
+        do { return try JSONDecoder().decode(type, from: Data(text.utf8)) } catch { throw damage("\(error)") }
+    }
+
+    /// The conditions as text, the same for the same set.
+    static func encode(_ conditions: Set<WorkloadCondition>) throws -> String {
+        guard !conditions.isEmpty else { return "[]" }
+        return "[" + (try conditions.map { try encode($0) }.sorted().joined(separator: ",")) + "]"
+    }
+
+    /// The error of a row that no version of the program writes.
+    static func damage(_ what: String) -> DatabaseError {
+        DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a row that makes no sense: \(what)")
+    }
+}
+#endif

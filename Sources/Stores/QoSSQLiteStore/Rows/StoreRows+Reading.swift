@@ -1,0 +1,134 @@
+#if SQLiteStore
+internal import GRDB
+internal import QoSCore
+internal import QoSWorkloads
+
+extension StoreRows {
+    /// The unfinished parents of an item, in order.
+    func parents(of id: Int64) throws -> [Int64] {
+        try integers("SELECT parent FROM dependency WHERE child = ? ORDER BY parent", [id])
+    }
+
+    // MARK: Leases
+
+    func isHeld(_ lease: WorkloadLease) throws -> Bool {
+        try has(
+            "SELECT 1 FROM item WHERE id = ? AND state = 4 AND fence = ?",
+            [lease.item.rawValue, Int64(bitPattern: lease.fence)])
+    }
+
+    /// Returns the standing of a lease.
+    func standing(of lease: WorkloadLease) throws -> LeaseStanding {
+        let found = try row(
+            "SELECT item.level, item.cancellation, workload.paused FROM item "
+                + "JOIN workload ON workload.id = item.workload WHERE item.id = ? AND state = 4 AND fence = ?",
+            [lease.item.rawValue, Int64(bitPattern: lease.fence)])
+        guard let row = found else { return .lost }
+        return .held(LeaseTerms(level: try StoreCodes.level(row[0]), cancellation: row[1], deferral: row[2]))
+    }
+
+    /// The valid leases, in the order of their items.
+    func leases() throws -> [LeaseSighting] {
+        let cursor = try rows(
+            "SELECT id, fence, beat, host FROM item INDEXED BY item_running WHERE state = 4 ORDER BY id")
+        var found: [LeaseSighting] = []
+        while let row = try cursor.next() {
+            let lease = WorkloadLease(
+                item: WorkloadItemID(rawValue: row[0]), fence: UInt64(bitPattern: row[1] as Int64))
+            found.append(LeaseSighting(lease: lease, beat: UInt64(bitPattern: row[2] as Int64), host: row[3] ?? ""))
+        }
+        return found
+    }
+
+    // MARK: Records
+
+    /// Returns an item with its state as it is now: a closed gate or a full key defers a ready item.
+    func record(_ id: WorkloadItemID, _ cache: inout RequestCache) throws -> WorkloadRecord? {
+        let item = try first(StoredItem.wholeSelection + "WHERE item.id = ?", [id.rawValue]) { row in
+            try StoredItem(row, isWhole: true, &cache)
+        }
+        return try item.map { try derived($0) }
+    }
+
+    /// Completes the record of an item from other rows.
+    private func derived(_ item: StoredItem) throws -> WorkloadRecord {
+        var record = item.record
+        record.waitsFor = try parents(of: item.id).map(WorkloadItemID.init(rawValue:))
+        switch record.state {
+        case .ready:
+            if let (reason, since) = try deferral(of: item) {
+                record.life = record.life.deferred(because: reason, since: since)
+            }
+        case .blocked:
+            if let first = record.waitsFor.first {
+                let name = try row(
+                    "SELECT name FROM workload WHERE id = (SELECT workload FROM item WHERE id = ?)", [first.rawValue]
+                ).map { $0[0] as String }
+                let reason = WorkloadRecord.reason(
+                    waitingFor: "\(name ?? "") \(first)", others: record.waitsFor.count - 1)
+                record.life.waitChanged(to: .parents(reason), at: record.life.since)
+            }
+        default: break
+        }
+        return record
+    }
+
+    /// Returns why an item that is ready by itself has to wait; `nil` if it need not.
+    func deferral(of item: StoredItem) throws -> (reason: String, since: WallTime)? {
+        let pause = try row(
+            "SELECT paused, paused_since FROM workload WHERE id = ? AND paused IS NOT NULL", [item.workload])
+        if let row = pause { return (row[0], WallTime(nanosecondsSince1970: row[1] as Int64? ?? 0)) }
+        if let key = item.key {
+            let running =
+                try integer(
+                    "SELECT count(*) FROM item INDEXED BY item_running WHERE state = 4 AND key = ?", [key.key]) ?? 0
+            if running >= key.limit {
+                let since = try integer("SELECT since FROM key_use WHERE key = ?", [key.key]) ?? 0
+                return (
+                    WorkloadRecord.reason(running: Int(running), of: key), WallTime(nanosecondsSince1970: since)
+                )
+            }
+        }
+        let gate = try row(
+            "SELECT closed, closed_since FROM gate WHERE id = (SELECT gate FROM lane WHERE id = ?) "
+                + "AND closed IS NOT NULL", [item.lane])
+        guard let row = gate else { return nil }
+        return (row[0], WallTime(nanosecondsSince1970: row[1] as Int64? ?? 0))
+    }
+
+    /// Returns the items of a selection, in the order of their numbers.
+    func records(matching query: WorkloadQuery, _ cache: inout RequestCache) throws -> [WorkloadRecord] {
+        guard query.limit > 0 else { return [] }
+        // Each is a state of its own, or that of a ready item which has to wait.
+        var states = query.states.isEmpty ? Set(WorkloadState.allCases) : query.states
+        if states.contains(.deferred) { states.insert(.ready) }
+        let codes = states.map { String(StoreCodes.code(of: $0)) }.sorted().joined(separator: ", ")
+        var found: [WorkloadRecord] = []
+        var after = query.after?.rawValue ?? .min
+        while true {
+            let cursor = try rows(
+                StoredItem.wholeSelection
+                    + "WHERE item.id > ? AND item.state IN (\(codes)) AND (?2 IS NULL OR workload.name = ?2) "
+                    + "ORDER BY item.id LIMIT 256", [after, query.name?.rawValue])
+            var items: [StoredItem] = []
+            while let row = try cursor.next() { items.append(try StoredItem(row, isWhole: true, &cache)) }
+            for item in items {
+                let record = try derived(item)
+                guard query.states.isEmpty || query.states.contains(record.state) else { continue }
+                found.append(record)
+                if found.count == query.limit { return found }
+            }
+            guard let last = items.last, items.count == 256 else { return found }
+            after = last.id
+        }
+    }
+
+    /// Returns the paused workloads with their reasons.
+    func pauses() throws -> [WorkloadName: String] {
+        var found: [WorkloadName: String] = [:]
+        let cursor = try rows("SELECT name, paused FROM workload WHERE paused IS NOT NULL")
+        while let row = try cursor.next() { found[WorkloadName(row[0] as String)] = row[1] }
+        return found
+    }
+}
+#endif

@@ -1,0 +1,168 @@
+#if SQLiteStore
+internal import FoundationEssentials
+internal import GRDB
+internal import QoSCore
+internal import QoSWorkloads
+
+/// An item as its row has it.
+struct StoredItem {
+    /// The queue that an item is in.
+    enum Place: Int64 {
+        case none = 0
+        case lane = 1
+        case parked = 2
+        case due = 3
+    }
+
+    var record: WorkloadRecord
+    var workload: Int64
+    /// The lane that it enters when it is ready.
+    var lane: Int64
+    var place = Place.none
+    var hasCheckpoint = false
+
+    var id: Int64 { record.id.rawValue }
+    var key: ConcurrencyKey? { record.request.concurrency }
+}
+
+/// The requests that were decoded last, by their text.
+struct RequestCache {
+    private var requests: [String: WorkloadRequest] = [:]
+
+    mutating func request(_ options: String) throws -> WorkloadRequest {
+        if let known = requests[options] { return known }
+        let request = try StoreCodes.decode(WorkloadRequest.self, options)
+        // Labels and unique keys may make each text different.
+        if requests.count >= 256 { requests.removeAll(keepingCapacity: true) }
+        requests[options] = request
+        return request
+    }
+}
+
+extension StoredItem {
+    private static let columns = """
+        item.id, item.workload, item.lane, item.place, item.level, item.due, item.state, item.since, item.flags,
+        item.attempts, item.fence, item.beat, item.finished_runs, item.failed_runs, item.inserted, item.window_end,
+        item.planned, item.last_run, item.delay_length, item.delay_begin, item.first_trigger, item.reason, item.host,
+        item.cancellation, item.last_error, item.progress, workload.name, request.level, request.options
+        """
+    private static let tables =
+        "item JOIN request ON request.item = item.id JOIN workload ON workload.id = item.workload"
+
+    /// Selects items without their parameters and checkpoints, which may be large.
+    static let selection = "SELECT \(columns) FROM \(tables) "
+
+    /// Selects items with all that they have.
+    static let wholeSelection = """
+        SELECT \(columns), request.parameters, checkpoint.bytes
+        FROM \(tables) LEFT JOIN checkpoint ON checkpoint.item = item.id\u{20}
+        """
+
+    init(_ row: Row, isWhole: Bool, _ cache: inout RequestCache) throws {
+        func time(_ index: Int) -> WallTime { WallTime(nanosecondsSince1970: row[index]) }
+        func optionalTime(_ index: Int) -> WallTime? {
+            (row[index] as Int64?).map { WallTime(nanosecondsSince1970: $0) }
+        }
+        let level = try StoreCodes.level(row[27])
+        var request: WorkloadRequest
+        let name = WorkloadName(row[26] as String)
+        if let options = row[28] as String? {
+            request = try cache.request(options)
+            request.name = name
+            request.level = level
+        } else {
+            request = WorkloadRequest(name, level: level)
+        }
+        if isWhole { request.parameters = Array(row[29] as Data) }
+        var parts = WorkloadLife.Parts(state: try StoreCodes.state(row[6]), reason: row[21], since: time(7))
+        parts.attempts = row[9]
+        parts.fence = UInt64(bitPattern: row[10] as Int64)
+        parts.beat = UInt64(bitPattern: row[11] as Int64)
+        parts.finishedRuns = row[12]
+        parts.failedRuns = row[13]
+        parts.host = row[22]
+        parts.cancellation = row[23]
+        parts.lastError = row[24]
+        record = WorkloadRecord(
+            id: WorkloadItemID(rawValue: row[0]), request: request, inserted: time(14), life: WorkloadLife(parts),
+            level: try StoreCodes.level(row[4]), window: RunWindow(start: time(5), end: time(15)))
+        record.planned = time(16)
+        record.lastRun = optionalTime(17)
+        if let length = row[18] as Int64?, let begin = optionalTime(19) {
+            record.delay = .init(length: .nanoseconds(length), begin: begin)
+        }
+        record.firstTrigger = optionalTime(20)
+        record.progress = try (row[25] as String?).map { try StoreCodes.decode(WorkloadProgress.self, $0) }
+        let flags: Int64 = row[8]
+        record.hasBegun = flags & 1 != 0
+        record.isTriggeredAgain = flags & 2 != 0
+        record.ignoresConditions = flags & 4 != 0
+        hasCheckpoint = flags & 8 != 0
+        if isWhole { record.checkpoint = (row[30] as Data?).map(Array.init) }
+        workload = row[1]
+        lane = row[2]
+        guard let place = Place(rawValue: row[3]) else { throw StoreCodes.damage("place") }
+        self.place = place
+    }
+
+    /// The values of the columns that change, in the order of both statements.
+    private var values: [(any DatabaseValueConvertible)?] {
+        get throws {
+            let life = record.life
+            let flags: Int64 =
+                (record.hasBegun ? 1 : 0) | (record.isTriggeredAgain ? 2 : 0) | (record.ignoresConditions ? 4 : 0)
+                | (hasCheckpoint ? 8 : 0)
+            return [
+                lane, place.rawValue, StoreCodes.code(of: record.level), record.due.nanosecondsSince1970,
+                StoreCodes.code(of: life.state), life.since.nanosecondsSince1970, flags, life.attempts,
+                Int64(bitPattern: life.fence), Int64(bitPattern: life.beat), life.finishedRuns, life.failedRuns,
+                record.windowEnd.nanosecondsSince1970, record.planned.nanosecondsSince1970,
+                record.lastRun?.nanosecondsSince1970, record.delay?.length.schedulerNanoseconds,
+                record.delay?.begin.nanosecondsSince1970, record.firstTrigger?.nanosecondsSince1970, life.reason,
+                life.host, life.cancellation, life.lastError,
+                try record.progress.map { try StoreCodes.encode($0) }, id,
+            ]
+        }
+    }
+
+    /// Writes all that may have changed, except for the checkpoint.
+    func update(_ rows: StoreRows) throws {
+        try rows.execute(
+            """
+            UPDATE item SET lane = ?, place = ?, level = ?, due = ?, state = ?, since = ?, flags = ?, attempts = ?,
+            fence = ?, beat = ?, finished_runs = ?, failed_runs = ?, window_end = ?, planned = ?, last_run = ?,
+            delay_length = ?, delay_begin = ?, first_trigger = ?, reason = ?, host = ?, cancellation = ?,
+            last_error = ?, progress = ? WHERE id = ?
+            """, StatementArguments(try values))
+    }
+
+    /// Inserts the rows of a new item.
+    func insert(_ rows: StoreRows) throws {
+        let more: [(any DatabaseValueConvertible)?] = [
+            workload, record.inserted.nanosecondsSince1970, key?.key, key?.limit,
+        ]
+        try rows.execute(
+            """
+            INSERT INTO item (lane, place, level, due, state, since, flags, attempts, fence, beat, finished_runs,
+            failed_runs, window_end, planned, last_run, delay_length, delay_begin, first_trigger, reason, host,
+            cancellation, last_error, progress, id, workload, inserted, key, key_limit)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """, StatementArguments(try values + more))
+        try rows.execute(
+            "INSERT INTO request (item, level, parameters, options) VALUES (?, ?, ?, ?)",
+            [
+                id, StoreCodes.code(of: record.request.level), Data(record.request.parameters),
+                try Self.options(record.request),
+            ])
+    }
+
+    /// The text of a request without what has columns of its own; `nil` if all of it is the default.
+    private static func options(_ request: WorkloadRequest) throws -> String? {
+        var rest = request
+        rest.name = ""
+        rest.parameters = []
+        rest.level = .background
+        return rest == WorkloadRequest("") ? nil : try StoreCodes.encode(rest)
+    }
+}
+#endif

@@ -1,0 +1,178 @@
+#if SQLiteStore
+internal import FoundationEssentials
+internal import GRDB
+internal import QoSCore
+internal import QoSWorkloads
+
+extension StoreTransaction {
+    /// Renews a lease.
+    func renewed(_ lease: WorkloadLease) throws -> LeaseStanding {
+        try rows.execute(
+            "UPDATE item SET beat = beat + 1 WHERE id = ? AND state = 4 AND fence = ?",
+            [lease.item.rawValue, Int64(bitPattern: lease.fence)])
+        return try rows.standing(of: lease)
+    }
+
+    /// Keeps a checkpoint and a progress; `nil` leaves the old one.
+    func saved(_ checkpoint: [UInt8]?, _ progress: WorkloadProgress?, under lease: WorkloadLease) throws {
+        guard try rows.isHeld(lease) else { throw WorkloadStoreError.leaseLost(lease) }
+        let id = lease.item.rawValue
+        if let checkpoint {
+            try rows.execute(
+                "INSERT INTO checkpoint (item, bytes) VALUES (?1, ?2) ON CONFLICT (item) DO UPDATE SET bytes = ?2",
+                [id, Data(checkpoint)])
+            try rows.execute("UPDATE item SET flags = flags | 8 WHERE id = ? AND flags & 8 = 0", [id])
+        }
+        if let progress {
+            try rows.execute("UPDATE item SET progress = ? WHERE id = ?", [try StoreCodes.encode(progress), id])
+        }
+    }
+
+    /// Keeps a remark about an attempt.
+    func noted(_ remark: String, under lease: WorkloadLease) throws {
+        guard var item = try find(lease.item), item.record.life.noted(remark, under: lease.fence) else {
+            throw WorkloadStoreError.leaseLost(lease)
+        }
+        try item.update(rows)
+    }
+
+    /// Ends an attempt.
+    func attemptEnded(_ lease: WorkloadLease, _ result: AttemptResult, at now: WallTime) throws -> WorkloadState {
+        guard try rows.isHeld(lease) else { throw WorkloadStoreError.leaseLost(lease) }
+        // Before the item is read: a due item may raise the holders of its key.
+        try clockRead(now)
+        var item = try item(lease.item.rawValue)
+        let request = item.record.request
+        guard
+            let ending = item.record.life.attemptEnded(
+                under: lease.fence, result, retry: request.retry, repeats: request.schedule.repeats,
+                seed: UInt64(bitPattern: item.id), at: now)
+        else { throw WorkloadStoreError.leaseLost(lease) }
+        try settle(&item, after: ending, at: now)
+        guard item.record.state == .ready else { return item.record.state }
+        return try rows.deferral(of: item) == nil ? .ready : .deferred
+    }
+
+    /// Ends the attempt of a host that has not renewed its lease since the sighting.
+    func leaseExpired(_ sighting: LeaseSighting, at now: WallTime) throws -> Bool {
+        let lease = sighting.lease
+        let isValid = try rows.has(
+            "SELECT 1 FROM item WHERE id = ? AND state = 4 AND fence = ? AND beat = ?",
+            [lease.item.rawValue, Int64(bitPattern: lease.fence), Int64(bitPattern: sighting.beat)])
+        guard isValid else { return false }
+        try clockRead(now)
+        var item = try item(lease.item.rawValue)
+        let request = item.record.request
+        guard
+            let ending = item.record.life.leaseExpired(
+                under: lease.fence, beat: sighting.beat, retry: request.retry, repeats: request.schedule.repeats,
+                seed: UInt64(bitPattern: item.id), at: now)
+        else { return false }
+        try settle(&item, after: ending, at: now)
+        return true
+    }
+
+    /// Gives an item the place that follows from the end of its attempt.
+    private func settle(_ item: inout StoredItem, after ending: WorkloadLife.Ending, at now: WallTime) throws {
+        concernsHosts = true
+        if item.key != nil {
+            // The key's place is free once the row says so.
+            try item.update(rows)
+            try refill(item.key)
+        }
+        switch ending {
+        case .waits(let delay):
+            if let delay { item.record.delayed(by: delay, at: now) }
+            try settle(&item, because: item.record.life.reason, at: now)
+        case .runFinished(let repeats):
+            if item.hasCheckpoint { try rows.execute("DELETE FROM checkpoint WHERE item = ?", [item.id]) }
+            item.hasCheckpoint = false
+            try runEnded(&item, failed: false, repeats: repeats, at: now)
+        case .runFailed(let repeats): try runEnded(&item, failed: true, repeats: repeats, at: now)
+        case .cancelled: try end(item, at: now)
+        }
+    }
+
+    private func runEnded(_ item: inout StoredItem, failed: Bool, repeats: Bool, at now: WallTime) throws {
+        let ignoredConditions = item.record.ignoresConditions
+        item.record.runEnded()
+        if ignoredConditions {
+            item.lane = try lane(of: item.record.request.name, item.record.request.conditions).id
+        }
+        guard repeats else {
+            try end(item, at: now)
+            return
+        }
+        try item.update(rows)
+        var open: [StoredItem] = []
+        // A repeating item gets new children, so all of these are released now.
+        while try releaseChildren(of: item, failed: failed, atMost: .max, at: now, &open) {}
+        for child in open { try end(child, at: now) }
+        // A child of higher level does not hold the next run up there.
+        item.record.planNextRun(at: now)
+        try settle(&item, because: failed ? item.record.life.reason : nil, at: now)
+    }
+
+    // MARK: The end of items
+
+    /// Ends an item whose life has ended, and cancels the children whose policies say so, and theirs.
+    func end(_ ended: StoredItem, at now: WallTime) throws {
+        var open = [ended]
+        concernsHosts = true
+        while var item = open.popLast() {
+            item.place = .none
+            try item.update(rows)
+            if let key = item.record.request.unique?.key {
+                try rows.execute("DELETE FROM unique_key WHERE key = ? AND item = ?", [key, item.id])
+            }
+            try refill(item.key)
+            try rows.execute("DELETE FROM dependency WHERE child = ?", [item.id])
+            let limit = max(budget, 1)
+            if try releaseChildren(of: item, failed: item.record.state != .finished, atMost: limit, at: now, &open) {
+                try rows.execute("INSERT OR IGNORE INTO release (parent) VALUES (?)", [item.id])
+            }
+        }
+    }
+
+    /// Goes on with the children of items that ended in earlier transactions.
+    func continueReleases(at now: WallTime) throws {
+        while budget > 0, let parent = try rows.integer("SELECT parent FROM release ORDER BY parent LIMIT 1") {
+            let item = try item(parent)
+            var open: [StoredItem] = []
+            let hasMore = try releaseChildren(
+                of: item, failed: item.record.state != .finished, atMost: budget, at: now, &open)
+            for child in open { try end(child, at: now) }
+            if !hasMore { try rows.execute("DELETE FROM release WHERE parent = ?", [parent]) }
+        }
+    }
+
+    /// Takes a dependency away from children of an item.
+    ///
+    /// - Parameter open: gets the children that are cancelled because of it. Their ends must follow.
+    /// - Returns: whether there are more.
+    private func releaseChildren(
+        of parent: StoredItem, failed: Bool, atMost limit: Int, at now: WallTime, _ open: inout [StoredItem]
+    ) throws -> Bool {
+        let limit = min(limit, 1000)
+        let cursor = try rows.rows(
+            "SELECT child, cancels FROM dependency INDEXED BY dependency_parent WHERE parent = ? ORDER BY child LIMIT ?",
+            [parent.id, limit])
+        var children: [(id: Int64, cancels: Bool)] = []
+        while let row = try cursor.next() { children.append((row[0], row[1])) }
+        for (child, cancels) in children {
+            try rows.execute("DELETE FROM dependency WHERE child = ? AND parent = ?", [child, parent.id])
+            budget -= 1
+            let hasParents = try rows.has("SELECT 1 FROM dependency WHERE child = ?", [child])
+            guard failed && cancels || !hasParents else { continue }
+            var item = try item(child)
+            if failed, cancels {
+                let reason = parent.record.failureReason
+                if item.record.life.cancelled(because: reason, at: now) == .ended { open.append(item) }
+            } else if item.place == .none, item.record.state.isWaiting {
+                try settle(&item, at: now)
+            }
+        }
+        return children.count == limit
+    }
+}
+#endif

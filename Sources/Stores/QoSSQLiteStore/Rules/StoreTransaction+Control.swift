@@ -1,0 +1,73 @@
+#if SQLiteStore
+internal import GRDB
+internal import QoSCore
+internal import QoSWorkloads
+
+extension StoreTransaction {
+    /// Cancels an item: a waiting one at once, a running one when its attempt ends. A repeating item has no further
+    /// runs.
+    func cancelled(_ id: WorkloadItemID, because reason: String, at now: WallTime) throws {
+        try clockRead(now)
+        var item = try unfinished(id)
+        switch item.record.life.cancelled(because: reason, at: now) {
+        case .ended: try end(item, at: now)
+        case .requested:
+            try item.update(rows)
+            concernsHosts = true
+        case .tooLate: break
+        }
+    }
+
+    /// Pauses a workload, or resumes it with `nil`. Running items are asked to defer.
+    func paused(_ name: WorkloadName, because reason: String?, at now: WallTime) throws {
+        let workload = try workload(name)
+        try rows.execute(
+            "UPDATE workload SET paused = ?1, paused_since = CASE WHEN ?1 IS NULL THEN NULL ELSE coalesce(paused_since, ?2) END "
+                + "WHERE id = ?3", [reason, now.nanosecondsSince1970, workload])
+        concernsHosts = true
+    }
+
+    /// Makes an item due now, whatever its schedule and its conditions say. A dead item gets its attempts back.
+    ///
+    /// Dependencies, limits and pauses stay.
+    func runRequested(_ id: WorkloadItemID, at now: WallTime) throws {
+        try clockRead(now)
+        guard var item = try find(id) else { throw WorkloadStoreError.unknownItem(id) }
+        let state = item.record.state
+        if item.record.life.revived(at: now) {
+            if let key = item.record.request.unique?.key {
+                try rows.execute("INSERT OR IGNORE INTO unique_key (key, item) VALUES (?, ?)", [key, item.id])
+            }
+        } else if state.isEnded {
+            throw WorkloadStoreError.alreadyEnded(id, state)
+        }
+        guard item.record.state.isWaiting else { return }
+        item.record.runRequested(at: now)
+        item.lane = try lane(of: item.record.request.name, []).id
+        try settle(&item, at: now)
+    }
+
+    /// Notes a file event for an item that waits for one.
+    func fileChanged(for id: WorkloadItemID, at now: WallTime) throws {
+        try clockRead(now)
+        var item = try unfinished(id)
+        if item.record.fileChanged(at: now) { try settle(&item, at: now) } else { try item.update(rows) }
+    }
+
+    /// Removes items that ended before a time, as many as one transaction may.
+    ///
+    /// - Returns: their number, and whether there are more.
+    func endedRemoved(before time: WallTime) throws -> (count: Int, hasMore: Bool) {
+        let old = try rows.integers(
+            "SELECT id FROM item INDEXED BY item_ended WHERE state >= 5 AND since < ? "
+                + "AND id NOT IN (SELECT parent FROM release) LIMIT ?", [time.nanosecondsSince1970, stepLimit])
+        for id in old {
+            for table in ["checkpoint", "request"] {
+                try rows.execute("DELETE FROM \(table) WHERE item = ?", [id])
+            }
+            try rows.execute("DELETE FROM item WHERE id = ?", [id])
+        }
+        return (old.count, old.count == stepLimit)
+    }
+}
+#endif

@@ -1,0 +1,62 @@
+#if SQLiteStore
+internal import GRDB
+internal import QoSCore
+internal import QoSWorkloads
+
+extension StoreTransaction {
+    /// Raises an item to a level (rule O6), its children, and the parents of all of these (rule O5).
+    func raised(_ id: WorkloadItemID, to level: QoSLevel) throws {
+        guard try unfinished(id).record.level < level else { return }
+        let children = try rows.integers(
+            "SELECT child FROM dependency INDEXED BY dependency_parent WHERE parent = ?", [id.rawValue])
+        try raise(children + [id.rawValue], to: level)
+    }
+
+    /// Raises an item, and its parents, to the level of a waiter (rule O9).
+    func awaited(_ id: WorkloadItemID, at level: QoSLevel) throws {
+        guard try unfinished(id).record.level < level else { return }
+        try raise([id.rawValue], to: level)
+    }
+
+    /// Raises items, their parents, and the holders of full keys in front of them, until nothing changes.
+    ///
+    /// One statement raises a whole tree of dependencies. An item that rises passes it on to its parents.
+    func raise(_ ids: [Int64], to level: QoSLevel) throws {
+        var ids = ids
+        let code = StoreCodes.code(of: level)
+        while !ids.isEmpty {
+            // The database reads a list as JSON.
+            let list = "[" + ids.map(String.init).joined(separator: ",") + "]"
+            let cursor = try rows.rows(
+                """
+                UPDATE item SET level = ?1 WHERE level < ?1 AND state < 5 AND id IN (
+                    WITH RECURSIVE reach (id) AS (
+                        SELECT value FROM json_each(?2)
+                        UNION
+                        SELECT dependency.parent FROM reach
+                        CROSS JOIN item AS one ON one.id = reach.id AND one.level < ?1
+                        CROSS JOIN dependency ON dependency.child = reach.id)
+                    SELECT id FROM reach)
+                RETURNING id, state, place, key, key_limit
+                """, [code, list])
+            var keyed: [(id: Int64, place: Int64, key: ConcurrencyKey)] = []
+            while let row = try cursor.next() {
+                let state: Int64 = row[1]
+                if state == 4 { concernsHosts = true }
+                if state == 3, let key = row[3] as String? {
+                    keyed.append((row[0], row[2], ConcurrencyKey(key, limit: row[4])))
+                }
+            }
+            ids = []
+            for item in keyed {
+                let holders = try holders(of: item.key)
+                let place = holders == nil ? StoredItem.Place.lane : .parked
+                if place.rawValue != item.place {
+                    try rows.execute("UPDATE item SET place = ? WHERE id = ?", [place.rawValue, item.id])
+                }
+                ids += holders ?? []
+            }
+        }
+    }
+}
+#endif

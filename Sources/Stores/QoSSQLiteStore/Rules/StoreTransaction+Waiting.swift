@@ -1,0 +1,140 @@
+#if SQLiteStore
+internal import GRDB
+internal import QoSCore
+internal import QoSWorkloads
+
+extension StoreTransaction {
+    /// Gives a waiting item the place that fits, writes the item, and raises what stands in its way.
+    func settle(_ item: inout StoredItem, because reason: String? = nil, at now: WallTime, isNew: Bool = false) throws {
+        let isFull = try place(&item, because: reason, at: now)
+        if isNew { try item.insert(rows) } else { try item.update(rows) }
+        if isFull, let key = item.key { try raise(holders(of: key) ?? [], to: item.record.level) }
+    }
+
+    /// - Returns: whether the item's key is full.
+    private func place(_ item: inout StoredItem, because reason: String?, at now: WallTime) throws -> Bool {
+        item.place = .none
+        guard item.record.state.isWaiting else { return false }
+        let isDue = item.record.due <= now
+        let hasParents = isDue ? try rows.has("SELECT 1 FROM dependency WHERE child = ?", [item.id]) : false
+        item.record.settle(because: reason, hasParents: hasParents, at: now)
+        guard isDue else {
+            item.place = .due
+            return false
+        }
+        guard !hasParents else { return false }
+        let isFull = try item.key.map { try holders(of: $0) != nil } ?? false
+        item.place = isFull ? .parked : .lane
+        concernsHosts = true
+        return isFull
+    }
+
+    /// The running items that take all places of a key; `nil` if a place is free.
+    func holders(of key: ConcurrencyKey) throws -> [Int64]? {
+        let running = try rows.integers(
+            "SELECT id FROM item INDEXED BY item_running WHERE state = 4 AND key = ?", [key.key])
+        return running.count >= key.limit ? running : nil
+    }
+
+    /// Moves the first parked item of each lane back when its key has a free place, or an item left the lane without
+    /// taking one.
+    func refill(_ key: ConcurrencyKey?) throws {
+        guard let key else { return }
+        var lane: Int64 = -1
+        while let next = try rows.integer(
+            "SELECT min(lane) FROM item INDEXED BY item_parked WHERE place = 2 AND key = ? AND lane > ? "
+                + "HAVING min(lane) IS NOT NULL", [key.key, lane])
+        {
+            lane = next
+            let first = try rows.row(
+                "SELECT id, key_limit FROM item INDEXED BY item_parked WHERE place = 2 AND key = ? AND lane = ? "
+                    + "ORDER BY level DESC, due, id LIMIT 1", [key.key, lane])
+            guard let row = first else { continue }
+            let (id, limit) = (row[0] as Int64, row[1] as Int)
+            concernsHosts = true
+            if try holders(of: ConcurrencyKey(key.key, limit: limit)) == nil {
+                try rows.execute("UPDATE item SET place = 1 WHERE id = ?", [id])
+            }
+        }
+        let isUsed = try rows.has("SELECT 1 FROM item INDEXED BY item_running WHERE state = 4 AND key = ?", [key.key])
+        if !isUsed { try rows.execute("DELETE FROM key_use WHERE key = ?", [key.key]) }
+    }
+
+    // MARK: Time
+
+    /// Notes the time of an event. If the clock was set back, delays begin anew, and runs are planned anew.
+    func clockRead(_ now: WallTime) throws {
+        try continueReleases(at: now)
+        guard let latest, now < latest else {
+            latest = now
+            try settleDue(at: now)
+            return
+        }
+        // Two hosts read the clock at slightly different moments.
+        guard now.duration(to: latest) > .seconds(1) else { return }
+        self.latest = now
+        for id in try rows.integers("SELECT id FROM item INDEXED BY item_due WHERE place = 3 ORDER BY id") {
+            var item = try item(id)
+            if item.record.clockSetBack(to: now) { try settle(&item, at: now) }
+        }
+    }
+
+    /// The levels of the items that wait for their time, the highest first.
+    ///
+    /// - Complexity: one look into the index for each level.
+    private func dueLevels() throws -> [Int64] {
+        var levels: [Int64] = []
+        var next = try rows.integer(
+            "SELECT level FROM item INDEXED BY item_due WHERE place = 3 ORDER BY level DESC LIMIT 1")
+        while let level = next {
+            levels.append(level)
+            next = try rows.integer(
+                "SELECT level FROM item INDEXED BY item_due WHERE place = 3 AND level < ? ORDER BY level DESC LIMIT 1",
+                [level])
+        }
+        return levels
+    }
+
+    /// Moves the items whose time has come: the highest levels first, as many as the transaction may.
+    private func settleDue(at now: WallTime) throws {
+        for level in try dueLevels() {
+            while budget > 0 {
+                let due = try rows.integers(
+                    "SELECT id FROM item INDEXED BY item_due WHERE place = 3 AND level = ? AND due <= ? "
+                        + "ORDER BY due, id LIMIT ?", [level, now.nanosecondsSince1970, min(budget, 100)])
+                guard !due.isEmpty else { break }
+                for id in due {
+                    var item = try item(id)
+                    item.record.skipMissedRun(at: now)
+                    try settle(&item, at: now)
+                }
+                budget -= due.count
+            }
+        }
+    }
+}
+
+extension StoreRows {
+    /// The time at which the next item is due; `nil` if no item waits for its time. Now, if a step was left to do.
+    func nextDue() throws -> WallTime? {
+        if let latest = try integer("SELECT latest FROM store WHERE EXISTS (SELECT 1 FROM release)") {
+            return WallTime(nanosecondsSince1970: latest)
+        }
+        var first: Int64?
+        var level: Int64 = .max
+        while let next = try integer(
+            "SELECT level FROM item INDEXED BY item_due WHERE place = 3 AND level < ? ORDER BY level DESC LIMIT 1",
+            [level])
+        {
+            level = next
+            first = try min(
+                first ?? .max,
+                integer(
+                    "SELECT due FROM item INDEXED BY item_due WHERE place = 3 AND level = ? ORDER BY due LIMIT 1",
+                    [level])
+                    ?? .max)
+        }
+        return first.flatMap { $0 == .max ? nil : WallTime(nanosecondsSince1970: $0) }
+    }
+}
+#endif

@@ -1,0 +1,49 @@
+#if SQLiteStore
+extension SQLiteStore {
+    /// What an acknowledged call survives.
+    public enum Durability: Sendable, Hashable, CaseIterable {
+        /// A loss of power: each call waits until the disk has it. Concurrent calls share one wait.
+        case powerLoss
+        /// A crash of the process. A loss of power may take back the last calls. Nothing is damaged.
+        case processCrash
+    }
+
+    /// The settings of a store.
+    public struct Configuration: Sendable {
+        /// What an acknowledged call survives.
+        public var durability = Durability.powerLoss
+        /// Whether to make the file if there is none.
+        public var creates = true
+        /// The time for which a call waits while another process writes.
+        public var lockLimit: Duration = .seconds(10)
+        /// The number of items that one transaction moves because they became due, or because their parent ended. The
+        /// next call goes on.
+        package var stepLimit = 500
+        /// Notes that a point of the protocol was reached, for tests that end the process there.
+        package var reached: (@Sendable (FailPoint) -> Void)?
+
+        /// Makes the default settings.
+        public init() {}
+    }
+
+    /// A point at which a process may end.
+    package struct FailPoint: Sendable, Hashable {
+        /// A moment of a transaction.
+        package enum Moment: String, Sendable, CaseIterable {
+            /// The transaction has begun.
+            case begun
+            /// All is written, nothing committed.
+            case written
+            /// All is committed, nothing acknowledged.
+            case committed
+            /// All is acknowledged, other processes are not told.
+            case acknowledged
+        }
+
+        /// The moment.
+        package var moment: Moment
+        /// The names of the calls in the transaction, for example `insert`; `create` for the making of the file.
+        package var calls: [String]
+    }
+}
+#endif

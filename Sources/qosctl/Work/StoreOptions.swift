@@ -1,0 +1,58 @@
+#if SQLiteStore
+import ArgumentParser
+import Foundation
+import QoSSQLiteStore
+
+/// The arguments of all commands on a store.
+struct StoreOptions: ParsableArguments {
+    @Option(help: "The store's file.")
+    var store: String
+
+    @Flag(help: "Print JSON instead of text.")
+    var json = false
+
+    /// Opens the store, which must exist.
+    func open() throws -> SQLiteStore {
+        try StandardOutput.requireOpen()
+        var configuration = SQLiteStore.Configuration()
+        configuration.creates = false
+        return try SQLiteStore(at: store, configuration: configuration)
+    }
+
+    /// Prints items: as a table, or as JSON.
+    func write(_ records: [WorkloadRecord]) throws {
+        try write(records.map(WorkReport.init(_:)), WorkReport.table(records))
+    }
+
+    /// Prints a value as JSON, or its lines.
+    func write(_ value: some Encodable, _ lines: [String]) throws {
+        guard json else { return try StandardOutput.write(lines.joined(separator: "\n")) }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        try StandardOutput.write(String(decoding: try encoder.encode(value), as: UTF8.self))
+    }
+
+    /// Prints an item after a change.
+    func write(_ id: WorkloadItemID, of store: SQLiteStore) async throws {
+        guard let record = try await store.record(of: id) else { throw WorkloadStoreError.unknownItem(id) }
+        let report = WorkReport(record)
+        try write(report, ["\(record.displayName): \(report.state), \(report.level), \(report.reason)"])
+    }
+}
+
+/// An item by its number, with or without its sign.
+struct ItemArgument: ExpressibleByArgument {
+    let id: WorkloadItemID
+
+    init?(argument: String) {
+        let digits = argument.hasPrefix("#") ? argument.dropFirst() : argument[...]
+        guard let number = Int64(digits), number > 0 else { return nil }
+        id = WorkloadItemID(rawValue: number)
+    }
+}
+
+extension WallTime {
+    /// The time of this machine's clock.
+    static var current: WallTime { SystemWorkloadClock().now }
+}
+#endif

@@ -1,0 +1,99 @@
+#if SQLiteStore
+import Foundation
+import QoSCore
+import QoSSQLiteStore
+
+/// An item as the tool prints it.
+struct WorkReport: Codable, Equatable {
+    var item: Int64
+    var workload: String
+    var state: String
+    var reason: String
+    var since: String
+    var level: String
+    var requestedLevel: String
+    var attempts: Int
+    var maximumAttempts: Int
+    var due: String
+    var inserted: String
+    var finishedRuns: Int
+    var failedRuns: Int
+    var fence: UInt64
+    var host: String?
+    var cancellation: String?
+    var lastError: String?
+    var progress: String?
+    var waitsFor: [Int64]
+    var parameters: String
+    var checkpoint: String?
+
+    init(_ record: WorkloadRecord) {
+        item = record.id.rawValue
+        workload = record.request.name.rawValue
+        state = record.state.rawValue
+        reason = record.life.reason
+        since = "\(record.life.since)"
+        level = "\(record.level)"
+        requestedLevel = "\(record.request.level)"
+        attempts = record.life.attempts
+        maximumAttempts = record.request.retry.maximumAttempts
+        due = "\(record.due)"
+        inserted = "\(record.inserted)"
+        finishedRuns = record.life.finishedRuns
+        failedRuns = record.life.failedRuns
+        fence = record.life.fence
+        host = record.life.host
+        cancellation = record.life.cancellation
+        lastError = record.life.lastError
+        progress = record.progress.map { "\($0)" }
+        waitsFor = record.waitsFor.map(\.rawValue)
+        parameters = Self.text(record.request.parameters)
+        checkpoint = record.checkpoint.map(Self.text(_:))
+    }
+
+    /// Bytes as text if they are that, else their number.
+    private static func text(_ bytes: [UInt8]) -> String {
+        String(validating: bytes, as: UTF8.self) ?? "\(bytes.count) bytes"
+    }
+
+    /// Keeps a text on its line: control characters of a reason or a name would move the cursor.
+    static func plain(_ text: String) -> String {
+        String(text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : Character($0) })
+    }
+
+    /// One line for each item.
+    static func table(_ records: [WorkloadRecord]) -> [String] {
+        guard !records.isEmpty else { return ["no items"] }
+        var rows = [["ITEM", "WORKLOAD", "STATE", "LEVEL", "ATTEMPTS", "REASON"]]
+        for record in records {
+            let report = WorkReport(record)
+            rows.append(
+                [
+                    "\(record.id)", report.workload, report.state, report.level,
+                    "\(report.attempts)/\(report.maximumAttempts)", report.reason,
+                ].map(plain(_:)))
+        }
+        let widths = (0..<5).map { column in rows.map { $0[column].count }.max() ?? 0 }
+        return rows.map { row in
+            zip(row, widths).map { $0.padding(toLength: $1, withPad: " ", startingAt: 0) }.joined(separator: "  ")
+                + "  " + row[5]
+        }
+    }
+
+    /// All that is known of the item, one line each.
+    var lines: [String] {
+        let parents = waitsFor.map { "#\($0)" }.joined(separator: ", ")
+        let all: [(String, String?)] = [
+            ("item", "#\(item)"), ("workload", workload), ("state", "\(state) since \(since)"), ("reason", reason),
+            ("level", level == requestedLevel ? level : "\(level), requested \(requestedLevel)"),
+            ("attempts", "\(attempts) of \(maximumAttempts)"), ("due", due), ("inserted", inserted),
+            ("runs", "\(finishedRuns) finished, \(failedRuns) failed"), ("lease", host.map { "\(fence) at \($0)" }),
+            ("cancellation", cancellation), ("last error", lastError), ("progress", progress),
+            ("waits for", parents.isEmpty ? nil : parents), ("parameters", parameters), ("checkpoint", checkpoint),
+        ]
+        return all.compactMap { name, value in
+            value.map { name.padding(toLength: 14, withPad: " ", startingAt: 0) + Self.plain($0) }
+        }
+    }
+}
+#endif

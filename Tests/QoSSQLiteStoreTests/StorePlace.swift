@@ -1,0 +1,26 @@
+#if SQLiteStore
+import QoSFileTestSupport
+import QoSSQLiteStore
+
+/// A folder with a store in it.
+struct StorePlace {
+    let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder("store")
+    }
+
+    var path: String { "\(folder.path)/work.sqlite" }
+
+    /// The settings of most tests: nothing waits for the disk.
+    static var quick: SQLiteStore.Configuration {
+        var configuration = SQLiteStore.Configuration()
+        configuration.durability = .processCrash
+        return configuration
+    }
+
+    func open(_ configuration: SQLiteStore.Configuration = quick) throws -> SQLiteStore {
+        try SQLiteStore(at: path, configuration: configuration)
+    }
+}
+#endif
