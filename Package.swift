@@ -26,14 +26,24 @@ let package = Package(
         .library(name: "QoSFiles", targets: ["QoSFiles"]),
         .library(name: "QoSFoundation", targets: ["QoSFoundation"]),
         .library(name: "QoSWorkloads", targets: ["QoSWorkloads"]),
+        .library(name: "QoSServiceLifecycle", targets: ["QoSServiceLifecycle"]),
+        .library(name: "QoSObservability", targets: ["QoSObservability"]),
         .library(name: "QoSTesting", targets: ["QoSTesting"]),
         .library(name: "QoSWorkloadsTesting", targets: ["QoSWorkloadsTesting"]),
         .executable(name: "qosctl", targets: ["qosctl"]),
+    ],
+    traits: [
+        .trait(name: "ServiceLifecycle", description: "QoSServiceLifecycle: hosts of workloads as services."),
+        .trait(name: "Observability", description: "QoSObservability: logs and metrics of workloads."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.1.0"),
         .package(url: "https://github.com/apple/swift-service-context", from: "1.1.0"),
+        // Only with their traits; a user without them resolves none of these.
+        .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.9.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
     ],
     targets: [
         // The system's event loop library and the few C calls that Swift cannot import.
@@ -84,6 +94,32 @@ let package = Package(
         .target(
             name: "QoSWorkloadsTesting",
             dependencies: ["QoSWorkloads", "QoSTesting", "QoSRuntime", "QoSCore", "QoSKernel"]
+        ),
+
+        // Hosts of workloads in a ServiceGroup. Empty without its trait.
+        .target(
+            name: "QoSServiceLifecycle",
+            dependencies: [
+                "QoSWorkloads",
+                .product(
+                    name: "ServiceLifecycle", package: "swift-service-lifecycle",
+                    condition: .when(traits: ["ServiceLifecycle"])),
+                .product(
+                    name: "UnixSignals", package: "swift-service-lifecycle",
+                    condition: .when(traits: ["ServiceLifecycle"])),
+            ],
+            path: "Sources/Integrations/QoSServiceLifecycle"
+        ),
+
+        // Logs and metrics of workloads. Empty without its trait.
+        .target(
+            name: "QoSObservability",
+            dependencies: [
+                "QoSWorkloads", "QoSCore",
+                .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Observability"])),
+                .product(name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Observability"])),
+            ],
+            path: "Sources/Integrations/QoSObservability"
         ),
 
         // Conversions for code that speaks Foundation's and Dispatch's words; apart, so that the core needs neither.
@@ -165,7 +201,31 @@ let package = Package(
         ),
         .testTarget(
             name: "QoSWorkloadsTests",
-            dependencies: ["QoSWorkloads", "QoSWorkloadsTesting", "QoSTesting", "QoSRuntime", "QoSCore"]
+            dependencies: [
+                "QoSWorkloads", "QoSWorkloadsTesting", "QoSTesting", "QoSRuntime", "QoSCore", "QoSKernel",
+            ]
+        ),
+        // They test nothing without their traits.
+        .testTarget(
+            name: "QoSServiceLifecycleTests",
+            dependencies: [
+                "QoSServiceLifecycle", "QoSWorkloads", "QoSWorkloadsTesting", "QoSRuntime", "QoSCore",
+                .product(
+                    name: "ServiceLifecycle", package: "swift-service-lifecycle",
+                    condition: .when(traits: ["ServiceLifecycle"])),
+                .product(
+                    name: "UnixSignals", package: "swift-service-lifecycle",
+                    condition: .when(traits: ["ServiceLifecycle"])),
+                .product(name: "Logging", package: "swift-log", condition: .when(traits: ["ServiceLifecycle"])),
+            ]
+        ),
+        .testTarget(
+            name: "QoSObservabilityTests",
+            dependencies: [
+                "QoSObservability", "QoSWorkloads", "QoSWorkloadsTesting", "QoSTesting", "QoSRuntime", "QoSCore",
+                .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Observability"])),
+                .product(name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Observability"])),
+            ]
         ),
         .testTarget(
             name: "QoSOperationsTests",

@@ -37,7 +37,7 @@ let package = Package(
         .executable(name: "qos-service", targets: ["qos-service"]),
     ],
     dependencies: [
-        .package(name: "swift-qos", path: ".."),
+        .package(name: "swift-qos", path: "..", traits: ["ServiceLifecycle", "Observability"]),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
@@ -71,6 +71,8 @@ let package = Package(
                 "Indexing", "TreeScan",
                 .product(name: "QoSCore", package: "swift-qos"),
                 .product(name: "QoSRuntime", package: "swift-qos"),
+                .product(name: "QoSWorkloads", package: "swift-qos"),
+                .product(name: "QoSObservability", package: "swift-qos"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -87,6 +89,7 @@ let package = Package(
             ],
             resources: [
                 .embedInCode("Page/index.html"), .embedInCode("Page/page.css"), .embedInCode("Page/page.js"),
+                .embedInCode("Page/live.css"), .embedInCode("Page/live.js"),
             ]
         ),
 
@@ -122,6 +125,8 @@ let package = Package(
             name: "ServiceTests",
             dependencies: [
                 "qos-service", "Indexing", "SampleTestSupport", .product(name: "QoSRuntime", package: "swift-qos"),
+                .product(name: "QoSCore", package: "swift-qos"), .product(name: "QoSWorkloads", package: "swift-qos"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
             ]
         ),
     ],

@@ -45,6 +45,10 @@ need_build_tools() {
     need_packages libuv1-dev libsqlite3-dev pkg-config
 }
 
+# The parts that a user must ask for, and that these scripts always build.
+# shellcheck disable=SC2034 # the scripts that source this use it
+traits=(--enable-all-traits)
+
 # The documentation catalogs: one for each public module, with its name.
 # shellcheck disable=SC2034 # the scripts that source this use it
 catalogs=("$root"/Sources/*/*.docc "$root"/Sources/Integrations/*/*.docc)
@@ -52,8 +56,8 @@ catalogs=("$root"/Sources/*/*.docc "$root"/Sources/Integrations/*/*.docc)
 # Builds the package and sets `modules`: the compiler's options for a file that imports its modules. Sets `products` and
 # `tools`: the folders of what was built and of the toolchain.
 build_modules() {
-    swift build
-    products=$(swift build --show-bin-path)
+    swift build "${traits[@]}"
+    products=$(swift build "${traits[@]}" --show-bin-path)
     tools=$(dirname "$(readlink -f "$(command -v swift)")")
     # shellcheck disable=SC2034 # the scripts that source this use it
     modules=(

@@ -1,6 +1,6 @@
 import QoSCore
+import QoSKernel
 import QoSWorkloads
-import Synchronization
 
 /// A store around one in memory that breaks a promise, or fails when a test says so.
 final class ForgetfulStore: WorkloadStore {
@@ -27,8 +27,8 @@ final class ForgetfulStore: WorkloadStore {
 
     let base: InMemoryWorkloadStore
     let fault: Fault?
-    private let failing = Mutex<Set<Call>>([])
-    private let counts = Mutex<[Call: Int]>([:])
+    private let failing = Lock<Set<Call>>([])
+    private let counts = Lock<[Call: Int]>([:])
 
     init(_ fault: Fault? = nil) {
         self.fault = fault

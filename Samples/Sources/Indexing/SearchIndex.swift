@@ -18,6 +18,8 @@ public final class SearchIndex: Sendable {
     let options: IndexSettings
     let board: StatusBoard
     let isPassUnderWay = Mutex(false)
+    /// A number of this opening of the database.
+    let session = Mutex(UInt64.random(in: .min ... .max))
     /// Damage to the database that a search reported. The pass acts on it.
     private let reportedDamage = Mutex<String?>(nil)
     private let lock: Mutex<IndexLock>
@@ -61,11 +63,12 @@ public final class SearchIndex: Sendable {
 
     /// Begins a pass over the folder. One thread at a time may drive it.
     ///
+    /// - Parameter checkpoint: The place from which to go on. It counts only for the same opening of the database.
     /// - Throws: `IndexError` when the folder cannot be listed, another pass is under way, or the index is closed.
-    public func makePass() throws(IndexError) -> IndexPass {
+    public func makePass(from checkpoint: PassCheckpoint? = nil) throws(IndexError) -> IndexPass {
         let token = try PassToken(of: self)
         do {
-            return try IndexPass(self, token: token, pool: pool())
+            return try IndexPass(self, token: token, pool: pool(), from: checkpoint)
         } catch {
             let failure = Self.translate(error, files)
             board.update { $0.pause = failure.description }
@@ -150,6 +153,7 @@ public final class SearchIndex: Sendable {
 
     private func publish(_ opened: Opened) {
         reportedDamage.withLock { $0 = nil }
+        session.withLock { $0 = .random(in: .min ... .max) }
         let size = files.size
         board.update { status in
             status.counts = opened.counts

@@ -3,6 +3,7 @@ internal import Foundation
 internal import Glibc
 internal import QoSCore
 internal import QoSRuntime
+internal import QoSWorkloads
 
 // This file contains every decision about where work runs, and how signals arrive.
 
@@ -73,6 +74,26 @@ func processorCount() -> Int {
 /// Returns the counters of the process's scheduler, for the status; `nil` if the code runs without it, as in tests.
 func schedulerSnapshot() -> SchedulerSnapshot? {
     QoSProcess.scheduler?.snapshot
+}
+
+/// Returns the threads of the workloads: those of the process's scheduler, or of Swift's default executor.
+func workloadScheduler() -> any WorkloadScheduler {
+    QoSProcess.scheduler ?? SwiftWorkloadScheduler()
+}
+
+/// Runs workloads on Swift's default executor, for comparison and in tests.
+struct SwiftWorkloadScheduler: WorkloadScheduler {
+    func startWorkload(
+        at qosClass: QoSClass,
+        name: String,
+        _ body: @escaping @Sendable () async -> Void
+    ) -> Task<Void, Never> {
+        Task.detached(name: name, priority: qosClass.taskPriority) { await body() }
+    }
+
+    func raiseWorkload(_ task: Task<Void, Never>, to qosClass: QoSClass) {
+        task.escalatePriority(to: qosClass.taskPriority)
+    }
 }
 
 /// Runs `body` in a task of its own in the pool of a class. The wait does not raise it, so background work that the

@@ -2,7 +2,9 @@ internal import CoreMetrics
 internal import Glibc
 internal import Indexing
 internal import NIOCore
+internal import QoSObservability
 internal import QoSRuntime
+internal import QoSWorkloads
 
 /// The whole of the service: the index, the passes over it, the server and the terminal.
 struct SearchService: Sendable {
@@ -41,11 +43,22 @@ struct SearchService: Sendable {
         let metrics = PrometheusMetrics()
         MetricsSystem.bootstrap(metrics)
         let meter = ThroughputMeter()
-        let policy = try policy()
+        let token = try AccessToken.load(settings.tokenPath)
+        let policy = policy(token)
         let terminal = ProgressReporter(index: index, meter: meter, isQuiet: settings.isQuiet)
-        let driver = IndexDriver(index: index, interval: settings.rescanInterval)
         let (listening, started) = AsyncStream.makeStream(of: Int?.self)
         let governor = try governor()
+        let workloadMetrics = WorkloadMetrics(metrics)
+        let runs = RunHistory()
+        let workloads = try ServiceWorkloads(
+            index: index,
+            interval: settings.rescanInterval,
+            store: try WorkloadStoreFactory.store(in: settings.directory),
+            on: workloadScheduler(),
+            governor: governor,
+            observers: [runs, workloadMetrics, WorkloadLog(ServiceServer.logger(settings))]
+        )
+        let host = workloads.host
         let routes = ServiceRoutes(
             desk: try SearchDesk(
                 index: index,
@@ -57,11 +70,23 @@ struct SearchService: Sendable {
             meter: meter,
             policy: policy,
             metrics: metrics,
+            workloads: WorkloadRoutes(
+                host: host,
+                requests: RequestHistory(),
+                runs: runs,
+                governor: governor,
+                settings: settings
+            ),
+            pause: { await workloads.pause },
+            takeMetrics: {
+                if let snapshot = try? await host.snapshot() { workloadMetrics.record(snapshot) }
+            },
             governor: governor
         )
         let server = ServiceServer(routes, settings: settings) { started.yield($0) }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await server.run() }
+            group.addTask { try await routes.workloads.live.run() }
             group.addTask {
                 // It ends by cancellation only. Otherwise it could end before the server's error, and the service ends
                 // with the first end.
@@ -69,8 +94,9 @@ struct SearchService: Sendable {
                     // The last line reports the end of the pass, so it comes after the pass.
                     defer { terminal.finish() }
                     terminal.announce("Listening on \(place(port: port, policy))")
+                    terminal.announce("Changes of workloads need the token in \(settings.tokenPath)")
                     async let report: Void = terminal.run()
-                    try await runAtBackground { try await driver.run() }
+                    try await workloads.run()
                     try await report
                 }
             }
@@ -94,8 +120,9 @@ struct SearchService: Sendable {
     }
 
     /// Returns the policy that decides which clients are answered.
-    private func policy() throws -> AccessPolicy {
+    private func policy(_ token: String) -> AccessPolicy {
         var policy = AccessPolicy()
+        policy.actionToken = token
         policy.cookie = "qos-service-" + IndexLocation.hash(settings.directory)
         policy.hosts = Set(settings.allowedHosts.map { $0.lowercased() })
         switch settings.address {
@@ -103,9 +130,7 @@ struct SearchService: Sendable {
             policy.isReachableByNetwork = false
         case .network(let host, _):
             policy.hosts.insert(host.lowercased())
-            if settings.access == .token {
-                policy.token = try AccessToken.load(settings.tokenFile ?? settings.directory + "/token")
-            }
+            if settings.access == .token { policy.token = token }
         }
         return policy
     }

@@ -14,6 +14,11 @@ struct ServiceCommand: ParsableCommand {
                                   syntax=words (the default) or syntax=fts
             GET /file?id=NUMBER   lines of a hit's text; also from, count
             GET /status           the state of the index, as JSON
+            GET /workloads        the items of background work, as JSON
+            GET /workloads/ID     one item, with parameters and checkpoint
+            POST /workloads/ID/…  run, pause, resume, raise, promote, cancel;
+                                  needs the token
+            GET /events           the workloads as server-sent events
             GET /metrics          counters, in the text form of Prometheus
             GET /healthz          ok, without a token
 
@@ -53,7 +58,7 @@ struct ServiceCommand: ParsableCommand {
     @Option(help: "The folder of the index. (default: one per indexed folder, in the user's state folder)")
     var indexDir: String?
 
-    @Option(help: "Seconds between the end of a pass over the folder and the start of the next. (default: 60)")
+    @Option(help: "Seconds between the starts of two passes over the folder. (default: 60)")
     var rescanInterval: Int?
 
     @Option(help: "Seconds after which a search is given up. (default: 2)")

@@ -1,6 +1,8 @@
 import Foundation
 import Indexing
+import QoSCore
 import QoSRuntime
+import QoSWorkloads
 import SampleTestSupport
 import Testing
 
@@ -28,22 +30,23 @@ struct GovernorTests {
         let scheduler = try QoSScheduler(configuration: .init(processors: 2, appliesKernelEffects: false))
         let governor = try ServiceGovernor(governing: scheduler, GovernorSettings(), folders: [world.state.path])
         let index = try world.open()
-        let driver = IndexDriver(index: index, interval: .seconds(3_600))
-        let task = scheduler.startTask(at: .background) { try await driver.run() }
+        let workloads = try ServiceWorkloads(
+            index: index, interval: .seconds(3_600), store: InMemoryWorkloadStore(), on: scheduler,
+            governor: governor, observers: [])
+        let task = scheduler.startTask(at: .userInitiated) { try await workloads.run() }
         // On the scheduler's own threads: other tests may keep this task from running until the pass is over.
         await scheduler.startTask(at: .userInitiated) {
             while index.status.scanned == 0 { await Task.yield() }
             governor.monitor.overrides.thermal = .serious
-            while !isAtRest(scheduler) { await Task.yield() }
+            while await !isDeferred(workloads.host) { await Task.yield() }
         }.value
-        let paused = StatusResponse(index.status, rate: 0, showsPaths: true, governor: governor)
+        let pause = try #require(await workloads.pause)
+        let paused = StatusResponse(index.status, rate: 0, showsPaths: true, governor: governor, pause: pause)
         #expect(paused.state == .paused)
-        #expect(
-            paused.reason
-                == "Indexing pauses and goes on by itself: background is stopped: thermal state serious: simulated."
-        )
-        #expect(paused.conditions?.thermal.state == .serious && paused.decision?[.background].permission == .stop)
-        let hidden = StatusResponse(index.status, rate: 0, showsPaths: false, governor: governor)
+        #expect(paused.reason == "Indexing pauses and goes on by itself: heat is serious: simulated.")
+        #expect(paused.conditions?.thermal.state == .serious)
+        #expect(paused.decision?[.background].permission == .deferDiscretionary)
+        let hidden = StatusResponse(index.status, rate: 0, showsPaths: false, governor: governor, pause: pause)
         #expect(hidden.reason == "Indexing pauses and goes on by itself, to spare the machine.")
         #expect(hidden.conditions == nil && hidden.decision == nil && hidden.limit == nil)
         // Requests are answered meanwhile, and the pass does nothing.
@@ -51,7 +54,8 @@ struct GovernorTests {
         for _ in 0..<50 {
             _ = try await scheduler.run(at: .userInitiated) { try index.search(SearchQuery("common")) }
         }
-        #expect(index.status == before && isAtRest(scheduler))
+        #expect(index.status == before)
+        #expect(try await workloads.host.snapshot().items.first?.obstacles == ["heat"])
 
         governor.monitor.overrides.thermal = nil
         while index.status.lastPass == nil { await Task.yield() }
@@ -61,14 +65,15 @@ struct GovernorTests {
         #expect(answer.hits.map(\.path) == ["\(count - 1).md"])
         #expect(StatusResponse(index.status, rate: 0, showsPaths: true, governor: governor).state == .idle)
         task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
         try await scheduler.shutdown(within: .seconds(60))
         try index.close()
     }
 
-    /// Whether the background is stopped and no worker of it works.
-    private func isAtRest(_ scheduler: QoSScheduler) -> Bool {
-        scheduler.widthLimit(for: .background) == 0
-            && scheduler.snapshot.pools.contains { $0.qosClass == .background && $0.running == 0 }
+    /// Whether the pass has given its place back because of a condition.
+    private func isDeferred(_ host: WorkloadHost) async -> Bool {
+        let items = try? await host.snapshot().items
+        return items?.contains { $0.record.state == .deferred } ?? false
     }
 
     @Test("with a simulated state from the command line, the status shows conditions, decision and reasons")
@@ -78,9 +83,9 @@ struct GovernorTests {
         try service.waitUntilListening()
         let status = try service.status { $0.state == "paused" }
         #expect(status.conditions?.thermal.state == "serious" && status.conditions?.thermal.reason == "simulated")
-        #expect(status.decision?["background"]?.permission == "stop")
+        #expect(status.decision?["background"]?.permission == "deferDiscretionary")
         #expect(status.decision?["background"]?.reasons.first == "thermal state serious: simulated")
-        #expect(status.reason?.contains("thermal state serious: simulated") == true && !status.complete)
+        #expect(status.reason?.contains("heat is serious: simulated") == true && !status.complete)
         service.send(SIGTERM)
         #expect(service.wait().status == 0)
     }
@@ -107,6 +112,8 @@ struct GovernorTests {
         #expect(ServicePolicy().decision(for: conditions)[.background].duty < 1)
         conditions.foreground = Condition(.nominal, because: "in time")
         conditions[.memory] = Condition(.severe, because: "none left")
-        #expect(ServicePolicy().decision(for: conditions)[.background].permission == .stop)
+        let decision = ServicePolicy().decision(for: conditions)[.background]
+        // The workloads pause by themselves; a stopped class could not end.
+        #expect(decision.permission == .deferDiscretionary && decision.workers(onProcessors: 8) == 1)
     }
 }

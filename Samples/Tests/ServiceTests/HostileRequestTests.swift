@@ -92,6 +92,43 @@ struct HostileRequestTests {
         Row(name: "a distance too large", status: 200, target: "/search?syntax=fts&q=NEAR(fox+fox,+99999999999)"),
     ]
 
+    private static let workloads: [Row] = [
+        Row(name: "an item that is no number", status: 400, target: "/workloads/first"),
+        Row(name: "an item above the root", status: 400, target: "/workloads/.."),
+        Row(name: "an encoded path as an item", status: 400, target: "/workloads/%2e%2e%2fetc"),
+        Row(name: "item zero", status: 400, target: "/workloads/0"),
+        Row(name: "an item too large", status: 400, target: "/workloads/9223372036854775808"),
+        Row(name: "an unknown item", status: 404, target: "/workloads/999"),
+        Row(name: "an action by GET", status: 405, target: "/workloads/1/run"),
+        Row(name: "an action by PUT", status: 405, target: "/workloads/1/run", method: "PUT"),
+        Row(name: "an action by DELETE", status: 405, target: "/workloads/1/run", method: "DELETE"),
+        Row(name: "POST to the list", status: 405, target: "/workloads", method: "POST"),
+        Row(name: "POST to an item", status: 405, target: "/workloads/1", method: "POST"),
+        Row(name: "POST to the events", status: 405, target: "/events", method: "POST"),
+        Row(name: "an unknown action", status: 404, target: "/workloads/1/explode", method: "POST"),
+        Row(name: "an action on an unknown item", status: 404, target: "/workloads/999/run", method: "POST"),
+        Row(name: "an action above the root", status: 400, target: "/workloads/../run", method: "POST"),
+        Row(name: "a longer path", status: 405, target: "/workloads/1/run/now", method: "POST"),
+        Row(name: "no level", status: 400, target: "/workloads/2/raise", method: "POST"),
+        Row(name: "an unknown level", status: 400, target: "/workloads/2/raise?level=urgent", method: "POST"),
+        Row(name: "a level out of range", status: 400, target: "/workloads/2/raise?level=utility-99", method: "POST"),
+        Row(
+            name: "a reason of 201 bytes", status: 400,
+            target: "/workloads/2/pause?because=" + String(repeating: "a", count: 201), method: "POST"),
+        Row(name: "two reasons", status: 400, target: "/workloads/2/pause?because=a&because=b", method: "POST"),
+        Row(
+            name: "a body of 1 TB", status: 413, target: "/workloads/2/promote", method: "POST",
+            more: "Content-Length: 1000000000000\r\n"),
+        Row(name: "a list of none", status: 400, target: "/workloads?limit=0"),
+        Row(name: "a list of a million", status: 400, target: "/workloads?limit=1000000"),
+        Row(
+            name: "an action for another site", status: 403, target: "/workloads/2/cancel", method: "POST",
+            more: "Origin: http://evil.example\r\n"),
+        Row(
+            name: "an action for another Host", status: 421, target: "/workloads/2/cancel", method: "POST",
+            host: "Host: evil.example\r\n"),
+    ]
+
     @Test("each has the answer that its row says, and the service goes on")
     func areAnswered() throws {
         let world = try IndexWorld()
@@ -100,7 +137,7 @@ struct HostileRequestTests {
             [world.folder.path, "--index-dir", world.directory, "--port", "0"], errors: world.state["errors"])
         try service.waitUntilListening()
         try service.status { $0.complete }
-        for row in Self.heads + Self.queries {
+        for row in Self.heads + Self.queries + Self.workloads {
             let socket = try LoopbackSocket(port: service.port, patience: 60)
             let answer = try HTTPAnswer(socket, request: row.text(token: service.token))
             #expect(answer.status == row.status, "\(row.name): \(answer.head.prefix(60)) \(answer.text.prefix(200))")

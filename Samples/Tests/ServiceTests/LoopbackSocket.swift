@@ -130,6 +130,13 @@ final class LoopbackSocket {
         }
     }
 
+    /// The next bytes; empty when the other side has closed, and nil when the time of a read has passed.
+    func readPiece() -> String? {
+        var buffer = [UInt8](repeating: 0, count: 64 * 1024)
+        let count = unsafe read(descriptor, &buffer, buffer.count)
+        return count < 0 ? nil : String(decoding: buffer.prefix(count), as: UTF8.self)
+    }
+
     /// Whether the other side has closed, and not only the time of a read has passed.
     private(set) var hasEnded = false
 

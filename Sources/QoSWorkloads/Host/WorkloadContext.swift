@@ -13,6 +13,9 @@ public struct WorkloadContext<Checkpoint: Codable & Sendable>: Sendable {
     let attempt: Attempt
     let services: AttemptServices
 
+    /// The name of the workload.
+    public var name: WorkloadName { attempt.record.request.name }
+
     /// The number of the item.
     public var item: WorkloadItemID { attempt.record.id }
 

@@ -9,7 +9,7 @@ extension WorkloadHost {
         state.withLock { $0.attempts[attempt.lease] = attempt }
         moveToHeart(of: attempt.qosClass, attempt)
         services.observe(
-            .attemptBegan(attempt.lease, runner.name, attempt: claim.record.life.attempts))
+            .attemptBegan(attempt.lease, runner.name, claim.record.level, attempt: claim.record.life.attempts))
         let task = scheduler.startWorkload(at: attempt.qosClass, name: "\(runner.name)") {
             await self.perform(attempt, runner)
         }
@@ -65,7 +65,8 @@ extension WorkloadHost {
         while true {
             do {
                 let state = try await store.end(attempt.lease, result, at: clock.now)
-                services.observe(.attemptEnded(attempt.lease, name, state))
+                services.observe(
+                    .attemptEnded(attempt.lease, name, result, state, after: clock.elapsed - attempt.begin))
                 return
             } catch WorkloadStoreError.leaseLost {
                 services.observe(.leaseLost(attempt.lease, name))

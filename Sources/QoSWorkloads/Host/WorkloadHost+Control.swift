@@ -80,11 +80,12 @@ extension WorkloadHost {
         if isRaised {
             if let task { scheduler.raiseWorkload(task, to: terms.level.qosClass) }
             moveToHeart(of: terms.level.qosClass, attempt)
+            services.observe(.attemptPromoted(attempt.lease, attempt.record.request.name, to: terms.level))
         }
         if let reason = terms.cancellation {
             attempt.cancel(because: reason)
         } else if let reason = terms.deferral {
-            attempt.signals.set(.stop(reason))
+            ask(attempt, .stop(reason))
         }
     }
 
@@ -98,20 +99,34 @@ extension WorkloadHost {
             let reasons = attempt.record.request.conditions.compactMap { condition -> String? in
                 if case .unmet(let reason) = configuration.conditions.verdict(on: condition) { reason } else { nil }
             }.sorted()
-            let since = attempt.state.withLock { state in
-                state.unmetSince = reasons.isEmpty ? nil : state.unmetSince ?? now
-                return state.unmetSince
+            let (old, since) = attempt.state.withLock { state in
+                let old = state.unmetSince
+                state.unmetSince = reasons.isEmpty ? nil : old ?? now
+                return (old, state.unmetSince)
             }
             guard let since else {
-                attempt.signals.set(.none)
+                if attempt.signals.set(.none), let old {
+                    services.observe(.attemptResumed(attempt.lease, attempt.record.request.name, after: now - old))
+                }
                 continue
             }
             let end = since + configuration.patience
             let reason = reasons.joined(separator: "; ")
-            attempt.signals.set(end <= now ? .stop(reason) : .wait(reason))
+            ask(attempt, end <= now ? .stop(reason) : .wait(reason))
             if end > now { next = min(next ?? end, end) }
         }
         return next
+    }
+
+    /// Asks an attempt to pause or to stop, and tells the observer of a new reason.
+    private func ask(_ attempt: Attempt, _ request: AttemptSignals.Request) {
+        let isPaused = attempt.signals.hasRequest
+        guard attempt.signals.set(request), !isPaused else { return }
+        switch request {
+        case .wait(let reason), .stop(let reason):
+            services.observe(.attemptPaused(attempt.lease, attempt.record.request.name, because: reason))
+        case .none, .cancel: break
+        }
     }
 
     /// Claims and starts items while there are free places.
@@ -144,7 +159,7 @@ extension WorkloadHost {
         while true {
             let attempts = self.attempts
             for attempt in attempts { attempt.signals.set(.stop(reason)) }
-            guard !attempts.isEmpty, clock.elapsed < limit else { break }
+            guard !attempts.isEmpty, clock.elapsed < limit, state.withLock({ !$0.endsAtOnce }) else { break }
             await alarm.wait(until: limit)
         }
         for attempt in attempts where attempt.takeEnd() {

@@ -21,6 +21,8 @@ public final class WorkloadHost: Sendable {
 
     struct State: Sendable {
         var phase = Phase.new
+        /// Whether the end waits for no attempt.
+        var endsAtOnce = false
         var attempts: [WorkloadLease: Attempt] = [:]
         var hearts: [QoSClass: Heart] = [:]
         /// The class whose heart has an attempt; it changes with a promotion.
@@ -77,7 +79,8 @@ public final class WorkloadHost: Sendable {
     /// Runs items until the task is cancelled or ``stop()`` is called.
     ///
     /// At the end, the host asks its attempts to stop, waits for them for ``Configuration/endGrace``, and gives their
-    /// leases back. Their items go on from their checkpoints, at this or another host.
+    /// leases back. Their items go on from their checkpoints, at this or another host. A cancellation while the host
+    /// ends already does the same as ``stopAtOnce()``.
     ///
     /// - Throws: ``WorkloadHostError/alreadyRun``.
     public func run() async throws {
@@ -91,7 +94,7 @@ public final class WorkloadHost: Sendable {
         await withTaskCancellationHandler {
             await control.value
         } onCancel: {
-            stop()
+            if state.withLock({ $0.phase == .ending }) { stopAtOnce() } else { stop() }
         }
     }
 
@@ -99,6 +102,15 @@ public final class WorkloadHost: Sendable {
     public func stop() {
         state.withLock { state in
             if state.phase == .running { state.phase = .ending }
+        }
+        alarm.ring()
+    }
+
+    /// Ends ``run()`` without waiting for attempts: cancels them, and gives their leases back.
+    public func stopAtOnce() {
+        state.withLock { state in
+            if state.phase == .running { state.phase = .ending }
+            state.endsAtOnce = true
         }
         alarm.ring()
     }

@@ -1,9 +1,19 @@
-/// An event of a host, for logs and metrics. The text of an event says what happened.
+public import QoSCore
+
+/// An event of a host, for logs and metrics.
 public enum WorkloadHostEvent: Sendable, Hashable {
-    /// An attempt began.
-    case attemptBegan(WorkloadLease, WorkloadName, attempt: Int)
-    /// An attempt ended, and the item has this state.
-    case attemptEnded(WorkloadLease, WorkloadName, WorkloadState)
+    /// An attempt began, at this level.
+    case attemptBegan(WorkloadLease, WorkloadName, QoSLevel, attempt: Int)
+    /// An attempt ended with this result after this time, and the item has this state.
+    case attemptEnded(WorkloadLease, WorkloadName, AttemptResult, WorkloadState, after: Duration)
+    /// A condition of a running item does not hold, or a stop was requested. The attempt is asked to pause.
+    case attemptPaused(WorkloadLease, WorkloadName, because: String)
+    /// All conditions of a running item hold again after this time.
+    case attemptResumed(WorkloadLease, WorkloadName, after: Duration)
+    /// A running item was promoted to this level (rule O8).
+    case attemptPromoted(WorkloadLease, WorkloadName, to: QoSLevel)
+    /// A caller raised an item, and with it those that it depends on (rules O5, O6, O9).
+    case itemRaised(WorkloadItemID, to: QoSLevel)
     /// An attempt lost its lease. Another host may run the item.
     case leaseLost(WorkloadLease, WorkloadName)
     /// The lease of a host that stopped renewing was taken back.
@@ -14,4 +24,26 @@ public enum WorkloadHostEvent: Sendable, Hashable {
     case attemptAbandoned(WorkloadLease, WorkloadName)
     /// A call of the store failed. The host tries again.
     case storeFailed(String)
+}
+
+extension WorkloadHostEvent: CustomStringConvertible {
+    /// The event in words.
+    public var description: String {
+        switch self {
+        case .attemptBegan(let lease, let name, let level, let attempt):
+            "\(name) \(lease.item) began attempt \(attempt) at \(level)"
+        case .attemptEnded(let lease, let name, let result, let state, let time):
+            "\(name) \(lease.item) \(result) after \(time), and is \(state.rawValue)"
+        case .attemptPaused(let lease, let name, let reason): "\(name) \(lease.item) pauses: \(reason)"
+        case .attemptResumed(let lease, let name, let time): "\(name) \(lease.item) goes on after \(time)"
+        case .attemptPromoted(let lease, let name, let level): "\(name) \(lease.item) was promoted to \(level)"
+        case .itemRaised(let item, let level): "\(item) was raised to \(level)"
+        case .leaseLost(let lease, let name): "\(name) \(lease.item) lost its lease \(lease.fence)"
+        case .leaseReclaimed(let sighting):
+            "the lease \(sighting.lease.fence) of \(sighting.lease.item) was taken back from \(sighting.host)"
+        case .checkpointUnreadable(let lease, let name, let reason): "\(name) \(lease.item) starts again: \(reason)"
+        case .attemptAbandoned(let lease, let name): "\(name) \(lease.item) does not end; its lease was given back"
+        case .storeFailed(let error): "the store failed: \(error)"
+        }
+    }
 }

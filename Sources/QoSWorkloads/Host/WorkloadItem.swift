@@ -18,6 +18,7 @@ public struct WorkloadItem: Sendable, Identifiable {
     /// - Throws: ``WorkloadStoreError`` if the item has ended.
     public func raise(to level: QoSLevel) async throws {
         try await host.store.raise(id, to: level)
+        host.services.observe(.itemRaised(id, to: level))
         host.alarm.ring()
     }
 
@@ -73,6 +74,7 @@ public struct WorkloadItem: Sendable, Identifiable {
     private func promote(to level: QoSLevel) async throws {
         do {
             try await host.store.awaited(id, at: level)
+            host.services.observe(.itemRaised(id, to: level))
             host.alarm.ring()
         } catch WorkloadStoreError.alreadyEnded {
             // It ended meanwhile.

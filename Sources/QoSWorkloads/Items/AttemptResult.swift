@@ -9,3 +9,14 @@ public enum AttemptResult: Sendable, Hashable {
     /// The attempt failed. Without a delay, the retry policy gives one.
     case failed(error: String, delay: Duration?)
 }
+
+extension AttemptResult: CustomStringConvertible {
+    /// The end in words: `deferred: the machine is hot`.
+    public var description: String {
+        switch self {
+        case .finished: "finished"
+        case .deferred(let reason, _): "deferred: \(reason)"
+        case .failed(let error, _): "failed: \(error)"
+        }
+    }
+}

@@ -36,8 +36,35 @@ public enum WorkloadCondition: Sendable, Hashable, Codable {
         }
     }
 
+    /// A short name for metrics and pages: the kind of pressure, `heat`, `requests`, `mains power`, `low-power mode`, or
+    /// the program's own name.
+    public var label: String {
+        switch self {
+        case .pressure(let kind, _): kind.rawValue
+        case .thermal: "heat"
+        case .foregroundInTime: "requests"
+        case .onMainsPower: "mains power"
+        case .notInLowPowerMode: "low-power mode"
+        case .named(let name): name
+        }
+    }
+
     private static func judge(_ holds: Bool, _ what: String, _ reason: String) -> ConditionVerdict {
         holds ? .met : .unmet("\(what) is \(reason)")
+    }
+}
+
+extension WorkloadCondition: CustomStringConvertible {
+    /// The condition in words: `io pressure below elevated`.
+    public var description: String {
+        switch self {
+        case .pressure(let kind, let limit): "\(kind.rawValue) pressure below \(limit)"
+        case .thermal(let limit): "heat at most \(limit)"
+        case .foregroundInTime: "requests in time"
+        case .onMainsPower: "mains power"
+        case .notInLowPowerMode: "no low-power mode"
+        case .named(let name): name
+        }
     }
 }
 

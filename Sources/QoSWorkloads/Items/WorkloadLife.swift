@@ -25,13 +25,41 @@ public struct WorkloadLife: Sendable, Hashable, Codable {
     /// The number of runs that used up their attempts.
     public private(set) var failedRuns = 0
 
-    init(insertedAt now: WallTime) {
+    package init(insertedAt now: WallTime) {
         since = now
         reason = "inserted"
     }
 
+    /// The parts of a life that a store keeps in columns of their own.
+    package struct Parts: Sendable, Hashable {
+        package var state: WorkloadState
+        package var reason: String
+        package var since: WallTime
+        package var attempts: Int
+        package var fence: UInt64
+        package var beat: UInt64
+        package var host: String?
+        package var cancellation: String?
+        package var lastError: String?
+        package var finishedRuns: Int
+        package var failedRuns: Int
+
+        package init(state: WorkloadState, reason: String, since: WallTime) {
+            (self.state, self.reason, self.since) = (state, reason, since)
+            (attempts, fence, beat, finishedRuns, failedRuns) = (0, 0, 0, 0, 0)
+        }
+    }
+
+    /// Makes the life that a store has kept.
+    package init(_ parts: Parts) {
+        (state, reason, since) = (parts.state, parts.reason, parts.since)
+        (attempts, fence, beat, host) = (parts.attempts, parts.fence, parts.beat, parts.host)
+        (cancellation, lastError) = (parts.cancellation, parts.lastError)
+        (finishedRuns, failedRuns) = (parts.finishedRuns, parts.failedRuns)
+    }
+
     /// A reason to wait, from the first one that applies to the last.
-    enum Wait: Sendable, Hashable {
+    package enum Wait: Sendable, Hashable {
         case time(String)
         case parents(String)
         case deferral(String)
@@ -54,13 +82,13 @@ public struct WorkloadLife: Sendable, Hashable, Codable {
     }
 
     /// Whether this fence is that of the valid lease.
-    func isHeld(under fence: UInt64) -> Bool { state == .running && self.fence == fence }
+    package func isHeld(under fence: UInt64) -> Bool { state == .running && self.fence == fence }
 
     /// Notes what a waiting item waits for.
     ///
     /// - Returns: whether it waits at all.
     @discardableResult
-    mutating func waitChanged(to wait: Wait, at now: WallTime) -> Bool {
+    package mutating func waitChanged(to wait: Wait, at now: WallTime) -> Bool {
         guard state.isWaiting else { return false }
         become(wait.state, wait.reason, at: now)
         return true
@@ -69,7 +97,7 @@ public struct WorkloadLife: Sendable, Hashable, Codable {
     /// Notes that a host takes a ready item.
     ///
     /// - Returns: the fence of the new lease; `nil` unless the item is ready.
-    mutating func claimed(by host: String, at now: WallTime) -> UInt64? {
+    package mutating func claimed(by host: String, at now: WallTime) -> UInt64? {
         guard state == .ready else { return nil }
         fence += 1
         beat = 0
@@ -82,7 +110,7 @@ public struct WorkloadLife: Sendable, Hashable, Codable {
     /// Notes a renewal.
     ///
     /// - Returns: whether the lease is valid.
-    mutating func renewed(under fence: UInt64) -> Bool {
+    package mutating func renewed(under fence: UInt64) -> Bool {
         guard isHeld(under: fence) else { return false }
         beat += 1
         return true
@@ -91,14 +119,14 @@ public struct WorkloadLife: Sendable, Hashable, Codable {
     /// Notes a remark about the running attempt.
     ///
     /// - Returns: whether the lease is valid.
-    mutating func noted(_ remark: String, under fence: UInt64) -> Bool {
+    package mutating func noted(_ remark: String, under fence: UInt64) -> Bool {
         guard isHeld(under: fence) else { return false }
         reason = "attempt \(attempts) at \(host ?? ""): \(remark)"
         return true
     }
 
     /// The place of an item after an attempt.
-    enum Ending: Sendable, Hashable {
+    package enum Ending: Sendable, Hashable {
         /// It has finished, or waits for its next run.
         case runFinished(repeats: Bool)
         /// The run goes on later, after a delay.
@@ -112,7 +140,7 @@ public struct WorkloadLife: Sendable, Hashable, Codable {
     /// Notes the end of an attempt. An item that goes on is scheduled until the owner says what it waits for.
     ///
     /// - Returns: `nil` if the lease is not valid.
-    mutating func attemptEnded(
+    package mutating func attemptEnded(
         under fence: UInt64, _ result: AttemptResult, retry: RetryPolicy, repeats: Bool, seed: UInt64, at now: WallTime
     ) -> Ending? {
         guard isHeld(under: fence) else { return nil }
@@ -152,7 +180,7 @@ public struct WorkloadLife: Sendable, Hashable, Codable {
     /// Notes that the holder of a lease has not renewed it for a lease duration.
     ///
     /// - Returns: `nil` if the lease is not valid, or was renewed since.
-    mutating func leaseExpired(
+    package mutating func leaseExpired(
         under fence: UInt64, beat: UInt64, retry: RetryPolicy, repeats: Bool, seed: UInt64, at now: WallTime
     ) -> Ending? {
         guard isHeld(under: fence), self.beat == beat else { return nil }
@@ -162,7 +190,7 @@ public struct WorkloadLife: Sendable, Hashable, Codable {
     }
 
     /// The effect of a cancellation.
-    enum Cancellation: Sendable, Hashable {
+    package enum Cancellation: Sendable, Hashable {
         /// The item has ended.
         case ended
         /// The running attempt is asked to end.
@@ -172,7 +200,7 @@ public struct WorkloadLife: Sendable, Hashable, Codable {
     }
 
     /// Notes a cancellation. Of several, the first reason stays.
-    mutating func cancelled(because reason: String, at now: WallTime) -> Cancellation {
+    package mutating func cancelled(because reason: String, at now: WallTime) -> Cancellation {
         if state.isEnded { return .tooLate }
         guard state == .running else {
             become(.cancelled, reason, at: now)
@@ -185,7 +213,7 @@ public struct WorkloadLife: Sendable, Hashable, Codable {
     /// Notes that a dead item gets its attempts back.
     ///
     /// - Returns: whether it was dead.
-    mutating func revived(at now: WallTime) -> Bool {
+    package mutating func revived(at now: WallTime) -> Bool {
         guard state == .dead else { return false }
         attempts = 0
         become(.scheduled, "revived", at: now)
@@ -193,7 +221,7 @@ public struct WorkloadLife: Sendable, Hashable, Codable {
     }
 
     /// The life of a ready item as seen through a closed gate or a paused workload.
-    func deferred(because reason: String, since closed: WallTime) -> WorkloadLife {
+    package func deferred(because reason: String, since closed: WallTime) -> WorkloadLife {
         guard state == .ready else { return self }
         var life = self
         life.become(.deferred, reason, at: max(since, closed))

@@ -9,38 +9,59 @@ public struct WorkloadRecord: Sendable, Hashable, Codable, Identifiable {
     /// The time of its insertion.
     public let inserted: WallTime
     /// The state, with its reason, attempts and lease.
-    public internal(set) var life: WorkloadLife
+    public package(set) var life: WorkloadLife
     /// The effective level: the requested one, or a higher one after a promotion.
-    public internal(set) var level: QoSLevel
+    public package(set) var level: QoSLevel
     /// The time at which it is due; ``WallTime/distantFuture`` if it waits for a file event.
-    public internal(set) var due: WallTime
+    public package(set) var due: WallTime
     /// The end of the window in which its run should begin.
-    public internal(set) var windowEnd: WallTime
+    public package(set) var windowEnd: WallTime
     /// The start of the last run's first attempt.
-    public internal(set) var lastRun: WallTime?
+    public package(set) var lastRun: WallTime?
     /// The last checkpoint of the current run, encoded.
-    public internal(set) var checkpoint: [UInt8]?
+    public package(set) var checkpoint: [UInt8]?
     /// The last reported progress.
-    public internal(set) var progress: WorkloadProgress?
+    public package(set) var progress: WorkloadProgress?
     /// The items that must end first, in order.
-    public internal(set) var waitsFor: [WorkloadItemID] = []
+    public package(set) var waitsFor: [WorkloadItemID] = []
 
     /// The planned start of the current run, without the delays of retries.
-    var planned: WallTime
+    package var planned: WallTime
     /// The length of a delay that the clock must not make longer, with the time at which it began.
-    var delay: Delay?
+    package var delay: Delay?
     /// Whether an attempt of the current run has begun. A deferred attempt does not count, but its run has begun.
-    var hasBegun = false
+    package var hasBegun = false
     /// Whether a file event came during the run.
-    var isTriggeredAgain = false
+    package var isTriggeredAgain = false
     /// The time of the first file event since the last run.
-    var firstTrigger: WallTime?
+    package var firstTrigger: WallTime?
     /// Whether the next run ignores the conditions.
-    var ignoresConditions = false
+    package var ignoresConditions = false
 
-    struct Delay: Sendable, Hashable, Codable {
-        var length: Duration
-        var begin: WallTime
+    /// A delay that began at a time.
+    package struct Delay: Sendable, Hashable, Codable {
+        package var length: Duration
+        package var begin: WallTime
+
+        package init(length: Duration, begin: WallTime) {
+            self.length = length
+            self.begin = begin
+        }
+    }
+
+    /// Makes the record of a stored item.
+    package init(
+        id: WorkloadItemID, request: WorkloadRequest, inserted: WallTime, life: WorkloadLife, level: QoSLevel,
+        window: RunWindow
+    ) {
+        self.id = id
+        self.request = request
+        self.inserted = inserted
+        self.life = life
+        self.level = level
+        due = window.start
+        windowEnd = window.end
+        planned = window.start
     }
 
     /// The state.

@@ -1,11 +1,16 @@
 internal import QoSCore
 
 /// The window in which a run begins.
-struct RunWindow: Sendable, Hashable {
+package struct RunWindow: Sendable, Hashable {
     /// The earliest time.
-    var start: WallTime
+    package var start: WallTime
     /// The time by which the run begins if its conditions hold.
-    var end: WallTime
+    package var end: WallTime
+
+    package init(start: WallTime, end: WallTime) {
+        self.start = start
+        self.end = end
+    }
 }
 
 /// A rule for the runs of a repeating item. Pure: the answers depend on the arguments alone.

@@ -1,30 +1,46 @@
 /// The decision what an insertion does, before it does anything: unique keys, labels, dependencies, circles.
-struct InsertionPlan {
-    enum Kind {
+package struct InsertionPlan {
+    /// The items of a store, as far as a plan looks at them.
+    package protocol Source {
+        /// The number of the last item that was inserted.
+        var lastID: Int64 { get }
+        /// Returns whether the store has an item.
+        func contains(_ id: WorkloadItemID) -> Bool
+        /// Returns the unfinished item with a unique key.
+        func item(withKey key: String) -> WorkloadItemID?
+        /// Returns whether an item that the store has is running.
+        func isRunning(_ id: WorkloadItemID) -> Bool
+        /// Returns the name of an item that the store has.
+        func displayName(of id: WorkloadItemID) -> String
+        /// Returns the unfinished parents of an item that the store has.
+        func parents(of id: WorkloadItemID) -> [WorkloadItemID]
+    }
+
+    package enum Kind {
         /// The unfinished item with the same key stays, and may be promoted.
         case existing(WorkloadItemID, isPromoted: Bool)
         /// A new item, perhaps in the place of another one.
         case new(replacing: WorkloadItemID?)
     }
 
-    struct Step {
-        let request: WorkloadRequest
-        let id: WorkloadItemID
-        let kind: Kind
+    package struct Step {
+        package let request: WorkloadRequest
+        package let id: WorkloadItemID
+        package let kind: Kind
         /// The unfinished parents. `true`: the item runs whatever becomes of this one.
-        var parents: [WorkloadItemID: Bool] = [:]
+        package var parents: [WorkloadItemID: Bool] = [:]
 
-        var isNew: Bool {
+        package var isNew: Bool {
             if case .new = kind { true } else { false }
         }
     }
 
-    private(set) var steps: [Step] = []
+    package private(set) var steps: [Step] = []
 
     /// Makes a plan.
     ///
     /// - Throws: ``WorkloadStoreError`` if one of the requests must be refused.
-    init(_ requests: [WorkloadRequest], in table: WorkloadTable) throws(WorkloadStoreError) {
+    package init(_ requests: [WorkloadRequest], in table: some Source) throws(WorkloadStoreError) {
         var labels: [String: Int] = [:]
         var newKeys: Set<String> = []
         var nextID = table.lastID
@@ -40,7 +56,7 @@ struct InsertionPlan {
             guard case .new(let replaced) = steps[index].kind else { continue }
             for dependency in steps[index].request.dependencies {
                 let parent = try Self.item(dependency, labels, steps)
-                if case .item = dependency, !table.items.contains(parent) { throw .unknownItem(parent) }
+                if case .item = dependency, !table.contains(parent) { throw .unknownItem(parent) }
                 // An item does not wait for the one that it replaces, except for its end.
                 if parent != replaced { steps[index].parents[parent] = steps[index].parents[parent] ?? false }
             }
@@ -48,7 +64,7 @@ struct InsertionPlan {
         if let cycle = cycle(in: table) { throw .cycle(cycle) }
     }
 
-    private static func step(_ request: WorkloadRequest, nextID: inout Int64, _ table: WorkloadTable) -> Step {
+    private static func step(_ request: WorkloadRequest, nextID: inout Int64, _ table: some Source) -> Step {
         let existing = request.unique.flatMap { table.item(withKey: $0.key) }
         if let existing, let policy = request.unique?.onDuplicate, policy == .keep || policy == .promote {
             return Step(request: request, id: existing, kind: .existing(existing, isPromoted: policy == .promote))
@@ -57,7 +73,7 @@ struct InsertionPlan {
         let isReplaced = request.unique?.onDuplicate == .replace
         var step = Step(
             request: request, id: WorkloadItemID(rawValue: nextID), kind: .new(replacing: isReplaced ? existing : nil))
-        if let existing, !isReplaced || table[existing].record.state == .running {
+        if let existing, !isReplaced || table.isRunning(existing) {
             step.parents[existing] = true
         }
         return step
@@ -77,7 +93,7 @@ struct InsertionPlan {
     // MARK: Circles
 
     /// Returns the names of items that would wait for one another.
-    private func cycle(in table: WorkloadTable) -> [String]? {
+    private func cycle(in table: some Source) -> [String]? {
         var new: [WorkloadItemID: Step] = [:]
         var successors: [WorkloadItemID: WorkloadItemID] = [:]
         for step in steps {
@@ -87,19 +103,20 @@ struct InsertionPlan {
         }
         let cycle = Self.cycle(from: new.keys.sorted()) { id in
             if let step = new[id] { return Array(step.parents.keys) }
-            // The children of a replaced item wait for its successor.
-            return table[id].parents.keys.map { successors[$0] ?? $0 }
+            // Nothing stored waits for a new item, unless that replaces an item: the children wait for the successor.
+            guard !successors.isEmpty else { return [] }
+            return table.parents(of: id).map { successors[$0] ?? $0 }
         }
         return cycle?.map { id in
             new[id].map { $0.request.label ?? "\($0.request.name) (new)" }
-                ?? table[id].record.displayName
+                ?? table.displayName(of: id)
         }
     }
 
     /// Returns a circle that can be reached from some items, each of which waits for the next; `nil` without one.
     ///
     /// - Complexity: O(n) for n items and dependencies that are reached; no recursion.
-    static func cycle(
+    package static func cycle(
         from starts: [WorkloadItemID], parents: (WorkloadItemID) -> [WorkloadItemID]
     ) -> [WorkloadItemID]? {
         var done: Set<WorkloadItemID> = []
@@ -124,4 +141,11 @@ struct InsertionPlan {
         }
         return nil
     }
+}
+
+extension WorkloadTable: InsertionPlan.Source {
+    package func contains(_ id: WorkloadItemID) -> Bool { items.contains(id) }
+    package func isRunning(_ id: WorkloadItemID) -> Bool { self[id].record.state == .running }
+    package func displayName(of id: WorkloadItemID) -> String { self[id].record.displayName }
+    package func parents(of id: WorkloadItemID) -> [WorkloadItemID] { Array(self[id].parents.keys) }
 }

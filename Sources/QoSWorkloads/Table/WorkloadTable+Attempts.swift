@@ -89,10 +89,7 @@ extension WorkloadTable {
         leaveRunning(id, &effects)
         switch ending {
         case .waits(let delay):
-            if let delay {
-                self[id].record.due = now.advanced(by: delay)
-                self[id].record.delay = .init(length: delay, begin: now)
-            }
+            if let delay { self[id].record.delayed(by: delay, at: now) }
             settle(id, because: self[id].record.life.reason, at: now, &effects)
         case .runFinished(let repeats):
             self[id].record.checkpoint = nil
@@ -106,14 +103,13 @@ extension WorkloadTable {
     private mutating func runEnded(
         _ id: WorkloadItemID, failed: Bool, repeats: Bool, at now: WallTime, _ effects: inout TableEffects
     ) {
-        self[id].record.ignoresConditions = false
-        self[id].record.hasBegun = false
+        self[id].record.runEnded()
         guard repeats else {
             end([id], at: now, &effects)
             return
         }
         end(releaseChildren(of: id, failed: failed, at: now, &effects), at: now, &effects)
-        planNextRun(of: id, at: now)
+        self[id].record.planNextRun(at: now)
         settle(id, because: failed ? self[id].record.life.reason : nil, at: now, &effects)
     }
 
@@ -123,23 +119,6 @@ extension WorkloadTable {
         guard let key = self[id].record.request.concurrency else { return }
         keys[key.key]?.running.remove(id)
         refill(key, &effects)
-    }
-
-    /// Plans the next run of a repeating item, at its requested level.
-    ///
-    /// After a failed run the checkpoint stays: the next run goes on from there.
-    private mutating func planNextRun(of id: WorkloadItemID, at now: WallTime) {
-        let record = self[id].record
-        self[id].record.level = record.request.level
-        if let recurrence = record.request.schedule.recurrence {
-            let next = recurrence.next(
-                after: record.planned, begunAt: record.lastRun ?? now, keepsAll: record.request.catchUp == .runAll)
-            plan(id, next)
-        } else if case .onFileEvents(let trigger) = record.request.schedule {
-            let due = record.isTriggeredAgain ? now.advanced(by: trigger.settling) : .distantFuture
-            self[id].record.isTriggeredAgain = false
-            plan(id, RunWindow(start: due, end: due))
-        }
     }
 
     // MARK: The end of items
@@ -180,8 +159,5 @@ extension WorkloadTable {
     }
 
     /// The reason for which an item is cancelled after one of its parents.
-    func failureReason(of parent: WorkloadItemID) -> String {
-        let record = self[parent].record
-        return "depends on \(record.displayName): \(record.life.reason)"
-    }
+    func failureReason(of parent: WorkloadItemID) -> String { self[parent].record.failureReason }
 }

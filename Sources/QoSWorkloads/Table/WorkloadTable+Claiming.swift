@@ -40,11 +40,7 @@ extension WorkloadTable {
             keys[key.key, default: KeyUse(since: now)].running.insert(id)
             keys[key.key]?.since = now
         }
-        if !record.hasBegun {
-            self[id].record.hasBegun = true
-            self[id].record.lastRun = now
-            self[id].record.firstTrigger = nil
-        }
+        self[id].record.attemptBegan(at: now)
         return WorkloadClaim(lease: WorkloadLease(item: id, fence: fence), record: self[id].record)
     }
 

@@ -46,10 +46,7 @@ extension WorkloadTable {
         }
         guard self[id].record.state.isWaiting else { return }
         unqueue(id)
-        self[id].record.ignoresConditions = true
-        self[id].record.due = min(self[id].record.due, now)
-        self[id].record.delay = nil
-        self[id].record.planned = min(self[id].record.planned, now)
+        self[id].record.runRequested(at: now)
         settle(id, at: now, &effects)
     }
 
@@ -58,17 +55,8 @@ extension WorkloadTable {
         for id: WorkloadItemID, at now: WallTime, _ effects: inout TableEffects
     ) throws(WorkloadStoreError) {
         clockRead(now, &effects)
-        let record = try unfinished(id)
-        guard case .onFileEvents(let trigger) = record.request.schedule else { return }
-        guard record.state.isWaiting, !record.hasBegun else {
-            self[id].record.isTriggeredAgain = true
-            return
-        }
-        guard record.state == .scheduled else { return }
-        let due = trigger.due(eventAt: now, first: record.firstTrigger)
-        self[id].record.firstTrigger = record.firstTrigger ?? now
-        plan(id, RunWindow(start: due, end: due))
-        settle(id, at: now, &effects)
+        _ = try unfinished(id)
+        if self[id].record.fileChanged(at: now) { settle(id, at: now, &effects) }
     }
 
     /// Removes the items that ended before a time.

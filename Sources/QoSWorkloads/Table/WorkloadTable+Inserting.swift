@@ -53,11 +53,7 @@ extension WorkloadTable {
             gateNumbers[request.conditions] = gates.count
             gates.append(Gate(conditions: request.conditions))
         }
-        let window = Self.firstWindow(of: request.schedule, at: now)
-        var record = WorkloadRecord(
-            id: id, request: request, inserted: now, life: WorkloadLife(insertedAt: now), level: request.level,
-            due: window.start, windowEnd: window.end, planned: window.start)
-        if case .after(let length) = request.schedule { record.delay = .init(length: length, begin: now) }
+        let record = WorkloadRecord(inserting: request, as: id, at: now)
         if items.contains(id) { self[id].record = record } else { items.insert(Entry(record: record), for: id) }
         for (parent, runsAnyway) in step.parents { link(id, to: parent, runsAnyway: runsAnyway) }
         if let key = request.unique?.key { unique[key] = id }
@@ -106,15 +102,5 @@ extension WorkloadTable {
         link(child, to: parent, runsAnyway: false)
         settle(child, at: now, &effects)
         raise(CollectionOfOne(parent), to: self[child].record.level, &effects)
-    }
-
-    private static func firstWindow(of schedule: WorkloadSchedule, at now: WallTime) -> RunWindow {
-        switch schedule {
-        case .now: RunWindow(start: now, end: now)
-        case .after(let delay): RunWindow(start: now.advanced(by: delay), end: now.advanced(by: delay))
-        case .at(let time): RunWindow(start: time, end: time)
-        case .onFileEvents: RunWindow(start: .distantFuture, end: .distantFuture)
-        case .every, .cron: schedule.recurrence?.first(from: now) ?? RunWindow(start: now, end: now)
-        }
     }
 }

@@ -8,19 +8,13 @@ extension WorkloadTable {
         unqueue(id)
         let record = self[id].record
         guard record.state.isWaiting else { return }
+        let hasParents = !self[id].parents.isEmpty
+        self[id].record.settle(because: reason, hasParents: hasParents, at: now)
         guard record.due <= now else {
-            let isForFiles = record.due == .distantFuture
-            let wait = reason ?? (isForFiles ? "waits for a change of its files" : "due at \(record.due)")
-            self[id].record.life.waitChanged(to: .time(wait), at: now)
             due.insert(.init(order: record.due, item: id, stamp: stamped(id, .due)))
             return
         }
-        guard self[id].parents.isEmpty else {
-            self[id].record.life.waitChanged(to: .parents("waits for other items"), at: now)
-            return
-        }
-        let wait = "waits for a free place at a host that has '\(record.request.name)'"
-        self[id].record.life.waitChanged(to: .host(wait), at: now)
+        guard !hasParents else { return }
         enterLane(id)
         effects.hasReady = true
         if let holders = holders(blocking: id) { raise(holders, to: record.level, &effects) }
@@ -129,23 +123,9 @@ extension WorkloadTable {
     /// Moves the items whose time has come.
     mutating func settleDue(at now: WallTime, _ effects: inout TableEffects) {
         while let first = firstDue(), first.order <= now {
-            let record = self[first.item].record
-            if record.request.catchUp == .skip, !record.hasBegun,
-                let recurrence = record.request.schedule.recurrence,
-                let next = recurrence.skipping(RunWindow(start: record.due, end: record.windowEnd), now: now)
-            {
-                plan(first.item, next)
-            }
+            self[first.item].record.skipMissedRun(at: now)
             settle(first.item, at: now, &effects)
         }
-    }
-
-    /// Sets the window of the next run.
-    mutating func plan(_ id: WorkloadItemID, _ window: RunWindow) {
-        self[id].record.planned = window.start
-        self[id].record.due = window.start
-        self[id].record.windowEnd = window.end
-        self[id].record.delay = nil
     }
 
     /// Notes the time of an event. If the clock was set back, delays begin anew, and runs are planned anew.
@@ -158,20 +138,7 @@ extension WorkloadTable {
         // Two hosts read the clock at slightly different moments.
         guard now.duration(to: latest) > .seconds(1) else { return }
         self.latest = now
-        for id in items.ids where self[id].place == .due {
-            let record = self[id].record
-            if let delay = record.delay, delay.begin > now {
-                self[id].record.delay?.begin = now
-                self[id].record.due = min(record.due, now.advanced(by: delay.length))
-            } else if record.delay == nil, !record.hasBegun,
-                let recurrence = record.request.schedule.recurrence,
-                let window = recurrence.replanned(
-                    RunWindow(start: record.due, end: record.windowEnd), lastRun: record.lastRun, now: now)
-            {
-                plan(id, window)
-            } else {
-                continue
-            }
+        for id in items.ids where self[id].place == .due && self[id].record.clockSetBack(to: now) {
             settle(id, at: now, &effects)
         }
     }

@@ -61,7 +61,7 @@ package struct WorkloadTable: Sendable {
     }
 
     var items = ItemSlots()
-    var lastID: Int64 = 0
+    package var lastID: Int64 = 0
     var lastStamp: UInt64 = 0
     /// The latest time that the table was given.
     var latest: WallTime?
@@ -108,7 +108,7 @@ package struct WorkloadTable: Sendable {
             if let first = record.waitsFor.first {
                 let name = items[first].record.displayName
                 let others = record.waitsFor.count - 1
-                let reason = "waits for \(name)\(others > 0 ? " and \(others) more" : "")"
+                let reason = WorkloadRecord.reason(waitingFor: name, others: others)
                 record.life.waitChanged(to: .parents(reason), at: record.life.since)
             }
         default: break
@@ -121,7 +121,7 @@ package struct WorkloadTable: Sendable {
         let record = entry.record
         if let pause = paused[record.request.name] { return pause }
         if let key = record.request.concurrency, let use = keys[key.key], use.running.count >= key.limit {
-            return ("\(use.running.count) of \(key.limit) items with the key '\(key.key)' run", use.since)
+            return (WorkloadRecord.reason(running: use.running.count, of: key), use.since)
         }
         return gates[gate(of: record)].closed
     }

@@ -115,28 +115,37 @@ struct DeadlockTests {
     @Test("O10 a dependency is refused that would close a circle with an operation's wait")
     func laterDependency() async throws {
         try await withScheduler { scheduler in
-            let (queue, other) = (QoSOperationQueue(scheduler: scheduler), QoSOperationQueue(scheduler: scheduler))
-            let awaited = QoSOperation(name: "awaited") {}
-            let waiting = Gate()
-            let waiter = queue.addOperation(name: "waiter") {
-                waiting.open()
-                try await awaited.waitUntilFinished()
-            }
-            await waiting.passed()
-            // The wait begins at some moment after that; until then the dependency is accepted.
-            while (try? awaited.addDependency(waiter)) != nil {
-                try awaited.removeDependency(waiter)
-                await Task.yield()
-            }
-            #expect(
-                throws: OperationError.deadlock([
-                    .init(waiter: "awaited", awaited: "waiter", reason: .dependency),
-                    .init(waiter: "waiter", awaited: "awaited", reason: .wait),
-                ])
-            ) { try awaited.addDependency(waiter) }
-            try other.add(awaited)
-            try await waiter.value
+            while try await !laterDependencyIsRefused(on: scheduler) {}
         }
+    }
+
+    /// Tries dependencies until one is refused, because the wait has begun.
+    ///
+    /// - Returns: `false` if the wait began while a dependency was in place. Then the wait is refused, and the waiter
+    ///   ends.
+    private func laterDependencyIsRefused(on scheduler: QoSScheduler) async throws -> Bool {
+        let (queue, other) = (QoSOperationQueue(scheduler: scheduler), QoSOperationQueue(scheduler: scheduler))
+        let awaited = QoSOperation(name: "awaited") {}
+        let waiting = Gate()
+        let waiter = queue.addOperation(name: "waiter") {
+            waiting.open()
+            try await awaited.waitUntilFinished()
+        }
+        await waiting.passed()
+        while (try? awaited.addDependency(waiter)) != nil {
+            try awaited.removeDependency(waiter)
+            if waiter.isFinished { return false }
+            await Task.yield()
+        }
+        #expect(
+            throws: OperationError.deadlock([
+                .init(waiter: "awaited", awaited: "waiter", reason: .dependency),
+                .init(waiter: "waiter", awaited: "awaited", reason: .wait),
+            ])
+        ) { try awaited.addDependency(waiter) }
+        try other.add(awaited)
+        try await waiter.value
+        return true
     }
 
     @Test("O9 waiting for a child, for what the body adds, and for the end in a task of its own is no deadlock")

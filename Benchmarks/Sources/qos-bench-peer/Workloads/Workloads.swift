@@ -44,7 +44,10 @@ enum Workloads {
         case ("B14", "own-widths"): HiddenLock(WidthResource.init, load: caseName["rho"])
         case ("B15", _): lock(caseName)
         case ("B16", _): OrdinaryOperation.make(caseName)
-        case ("B17", "jobs"): JobCost(classes: Int(caseName["classes"]), work: UInt64(caseName["us"] * 1000))
+        case ("B17", "jobs"):
+            JobCost(
+                classes: Int(caseName["classes"]), work: UInt64(caseName["us"] * 1000),
+                submitter: Int(caseName["submitter"]))
         default: nil
         }
     }

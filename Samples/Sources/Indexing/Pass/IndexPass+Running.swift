@@ -8,10 +8,16 @@ extension IndexPass {
     /// - Parameters:
     ///   - limit: The bounds of one step.
     ///   - patience: The length of a pause before the step is tried again.
-    /// - Throws: `CancellationError`, or the `IndexError` of a step.
-    public func run(limit: BatchLimit = BatchLimit(), patience: Duration = .seconds(5)) async throws {
+    ///   - breathe: Runs before each step. It may suspend, and an error ends the run.
+    /// - Throws: `CancellationError`, the `IndexError` of a step, or the error of `breathe`.
+    public func run(
+        limit: BatchLimit = BatchLimit(),
+        patience: Duration = .seconds(5),
+        breathe: (IndexPass) async throws -> Void = { _ in }
+    ) async throws {
         while true {
             try Task.checkCancellation()
+            try await breathe(self)
             let outcome: StepOutcome =
                 if case .indexing = phase { try await stepReadingAhead(limit) } else { try step(limit: limit) }
             switch outcome {

@@ -1,4 +1,5 @@
 internal import GRDB
+internal import Synchronization
 internal import TreeScan
 
 /// One pass over a folder, from the scan to the last document, as a sequence of short synchronous steps.
@@ -32,21 +33,42 @@ public final class IndexPass {
     var lastRead: Int64 = 0
     /// The smoothed cost of the end of a batch: a commit writes the changes that earlier documents left in memory.
     var commitCost = Duration.zero
-    private let start = ContinuousClock.now
+    private let start: ContinuousClock.Instant
     /// Given back as soon as the pass is over.
     private var token: PassToken?
 
-    init(_ index: SearchIndex, token: PassToken, pool: DatabasePool) throws(TreeScanError) {
+    /// Begins a pass, or goes on behind the walk of an earlier one.
+    init(
+        _ index: SearchIndex, token: PassToken, pool: DatabasePool, from checkpoint: PassCheckpoint?
+    ) throws(TreeScanError) {
         self.index = index
         self.token = token
         self.pool = pool
         root = try RootFolder(index.folder)
         extractor = TextExtractor(textLimit: index.options.textLimit)
-        phase = .scanning(try TreeScanner(root: root, options: index.options.scan))
-        index.board.update { status in
-            status.activity = .scanning
-            status.scanned = 0
+        if let checkpoint, checkpoint.isScanned, checkpoint.session == index.session.withLock({ $0 }) {
+            phase = .indexing
+            report = checkpoint.report
+            start = .now - .seconds(report.seconds)
+            index.board.update { $0.activity = .indexing }
+        } else {
+            phase = .scanning(try TreeScanner(root: root, options: index.options.scan))
+            start = .now
+            index.board.update { status in
+                status.activity = .scanning
+                status.scanned = 0
+            }
         }
+    }
+
+    /// The place from which a later pass can go on.
+    public var checkpoint: PassCheckpoint {
+        let isScanned =
+            switch phase {
+            case .scanning, .sweeping: false
+            case .indexing, .merging, .finished: true
+            }
+        return PassCheckpoint(session: index.session.withLock { $0 }, isScanned: isScanned, report: report)
     }
 
     deinit {

@@ -24,11 +24,6 @@ struct ServiceGovernor: Sendable {
         monitor.overrides = settings.simulated
     }
 
-    /// The reason why the indexing stands still, for people; nil if it goes on.
-    var pause: String? {
-        monitor.decision.deferralReason(for: .background)
-    }
-
     /// The limits of the indexing and their reasons, for people; nil without a limit.
     var limit: String? {
         let allowance = monitor.decision[.background]

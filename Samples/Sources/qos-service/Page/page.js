@@ -4,18 +4,19 @@ const find = id => document.getElementById(id)
 const pageSize = 20, fileLines = 200
 let request = null, timer = 0, patience = 0, fresh = true
 
-/// The state in the address: a search, its page, and a file of it.
+/// The state in the address: the view of the workloads, or a search, its page, and a file of it.
 function state() {
   const now = new URLSearchParams(location.search)
   const number = (name, least) => Math.max(least, Number.parseInt(now.get(name) ?? least, 10) || least)
   return {
     q: now.get("q") ?? "", syntax: now.get("syntax") === "fts" ? "fts" : "words",
-    offset: number("offset", 0), file: now.get("file"), line: number("line", 1), from: number("from", 1),
+    view: now.get("view") === "work" ? "work" : "search", offset: number("offset", 0), file: now.get("file"), line: number("line", 1), from: number("from", 1),
   }
 }
 
 function address(changes) {
   const now = { ...state(), ...changes }, words = new URLSearchParams()
+  if (now.view === "work") words.set("view", "work")
   if (now.q) words.set("q", now.q)
   if (now.syntax !== "words") words.set("syntax", now.syntax)
   if (now.offset) words.set("offset", now.offset)
@@ -225,9 +226,24 @@ async function show(moves) {
   const now = state()
   if (find("query").value.trim() !== now.q.trim()) find("query").value = now.q
   find("syntax").value = now.syntax
-  find("results").hidden = now.file !== null
-  find("file").hidden = now.file === null
-  document.title = now.q ? `${now.q} – Search` : "Search"
+  const isWork = now.view === "work"
+  document.querySelector("form").hidden = isWork
+  find("results").hidden = isWork || now.file !== null
+  find("file").hidden = isWork || now.file === null
+  link(find("to-search"), { view: "search" })
+  link(find("to-work"), { view: "work" })
+  find(isWork ? "to-work" : "to-search").setAttribute("aria-current", "page")
+  find(isWork ? "to-search" : "to-work").removeAttribute("aria-current")
+  find("view").textContent = isWork ? "Workloads" : "Search"
+  find("skip").href = isWork ? "#work" : "#results"
+  find("skip").textContent = isWork ? "Skip to the workloads" : "Skip to the results"
+  document.title = isWork ? "Workloads" : now.q ? `${now.q} – Search` : "Search"
+  showWork(isWork)
+  if (isWork) {
+    request?.abort()
+    if (moves) find("work").focus({ preventScroll: true })
+    return
+  }
   if (now.file !== null) return openFile(moves)
   await search()
   if (moves) {

@@ -46,12 +46,19 @@ struct StatusResponse: Encodable {
     ///   - rate: Files per second.
     ///   - showsPaths: Whether to show reason and notice, which name files of this machine.
     ///   - governor: The governor of the indexing, if there is one.
-    init(_ status: IndexStatus, rate: Double, showsPaths: Bool, governor: ServiceGovernor? = nil) {
+    ///   - pause: The reason why the indexing pauses, if it does.
+    init(
+        _ status: IndexStatus,
+        rate: Double,
+        showsPaths: Bool,
+        governor: ServiceGovernor? = nil,
+        pause: String? = nil
+    ) {
         folder = status.folder.split(separator: "/").last.map(String.init) ?? "/"
         databaseBytes = status.databaseBytes
-        // While its class is stopped, the pass cannot say so itself.
+        // A pass that is not due matters to nobody.
         let isAtWork = !(status.activity == .idle && status.hasScanned)
-        let pause = isAtWork ? governor?.pause : nil
+        let pause = isAtWork ? pause : nil
         state = pause == nil ? status.activity : .paused
         let secret = "The service's own terminal says more."
         let obstacle = status.pause.map { showsPaths ? $0 : "The index cannot go on. \(secret)" }

@@ -1,12 +1,16 @@
 internal import HTTPTypes
 internal import Hummingbird
 
-/// Answers only clients that the policy allows, and only GET and HEAD.
+/// Answers only clients that the policy allows, and only the methods that a path has: POST for the actions of items, GET
+/// and HEAD for all others.
 struct AccessMiddleware: RouterMiddleware {
     typealias Context = ServiceContext
 
     /// The path that needs no token. It shows whether the service lives.
     static let openPath = "/healthz"
+
+    /// The largest body of a request. No route reads one.
+    private static let bodyLimit = 64 * 1024
 
     let policy: AccessPolicy
 
@@ -16,19 +20,29 @@ struct AccessMiddleware: RouterMiddleware {
         context: ServiceContext,
         next: @concurrent (Request, ServiceContext) async throws -> Response
     ) async throws -> Response {
-        guard request.method == .get || request.method == .head else {
+        let methods = Self.methods(of: request.uri.path)
+        guard methods.contains(request.method) else {
+            let names = methods.map(\.rawValue)
             throw Refusal(
-                status: .methodNotAllowed, message: "Only GET and HEAD are answered.", fields: [.allow: "GET, HEAD"])
+                status: .methodNotAllowed,
+                message: "Only \(names.joined(separator: " and ")) \(names.count == 1 ? "is" : "are") answered here.",
+                fields: [.allow: names.joined(separator: ", ")])
         }
         let question = AccessPolicy.Question(request)
         if let refusal = policy.refusal(question) {
             throw Refusal(status: refusal.status, message: refusal.description)
         }
-        if request.uri.path == Self.openPath || policy.hasToken(question) {
-            return try await next(request, context)
+        if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > Self.bodyLimit {
+            throw Refusal(status: .contentTooLarge, message: "No route takes a body. Send parameters in the address.")
         }
         if request.uri.path == "/", let token = token(in: request, context), policy.isToken(token) {
             return welcome(token)
+        }
+        var context = context
+        context.mayAct = policy.mayAct(question)
+        let mayPass = question.changesState ? context.mayAct : policy.hasToken(question)
+        if request.uri.path == Self.openPath || mayPass {
+            return try await next(request, context)
         }
         let refusal = AccessPolicy.Refusal.noToken
         throw Refusal(
@@ -36,6 +50,12 @@ struct AccessMiddleware: RouterMiddleware {
             message: refusal.description,
             fields: [.wwwAuthenticate: "Bearer"]
         )
+    }
+
+    /// Returns the methods of a path.
+    static func methods(of path: String) -> [HTTPRequest.Method] {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        return parts.count == 4 && parts[1] == "workloads" ? [.post] : [.get, .head]
     }
 
     private func token(in request: Request, _ context: ServiceContext) -> String? {
@@ -80,7 +100,8 @@ extension AccessPolicy.Question {
             fetchSite: field("Sec-Fetch-Site"),
             fetchMode: field("Sec-Fetch-Mode"),
             authorization: request.headers[.authorization],
-            cookies: request.headers[values: .cookie]
+            cookies: request.headers[values: .cookie],
+            changesState: request.method == .post
         )
     }
 }

@@ -19,6 +19,8 @@ struct AccessPolicy: Sendable {
         var authorization: String?
         /// The Cookie headers.
         var cookies: [String] = []
+        /// Whether the request changes anything.
+        var changesState = false
     }
 
     /// The reason to refuse a request.
@@ -48,6 +50,8 @@ struct AccessPolicy: Sendable {
     var hosts: Set<String> = []
     /// The token that a request needs, or nil if it needs none.
     var token: String?
+    /// The token that a request needs to change workloads; without one nobody can.
+    var actionToken: String?
     /// The name of the token's cookie.
     var cookie = "qos-service"
     /// Whether others than this user's own programs can connect.
@@ -65,7 +69,9 @@ struct AccessPolicy: Sendable {
         if let origin = question.origin, origin != "http://\(authority)", origin != "https://\(authority)" {
             return .foreignSite
         }
-        if let site = question.fetchSite, site != "same-origin", site != "none", question.fetchMode != "navigate" {
+        // A link may lead here from anywhere. A form may not.
+        let isLink = question.fetchMode == "navigate" && !question.changesState
+        if let site = question.fetchSite, site != "same-origin", site != "none", !isLink {
             return .foreignSite
         }
         return nil
@@ -73,25 +79,39 @@ struct AccessPolicy: Sendable {
 
     /// Whether the request has the token, if one is needed.
     func hasToken(_ question: Question) -> Bool {
-        guard token != nil else { return true }
+        guard let token else { return true }
+        return shows(token, question)
+    }
+
+    /// Whether the request may change workloads.
+    func mayAct(_ question: Question) -> Bool {
+        actionToken.map { shows($0, question) } ?? false
+    }
+
+    private func shows(_ token: String, _ question: Question) -> Bool {
         if let header = question.authorization, let end = header.firstIndex(of: " "),
             header[..<end].lowercased() == "bearer"
         {
-            return isToken(String(header[end...].drop { $0 == " " }))
+            return Self.equal(String(header[end...].drop { $0 == " " }), token)
         }
         let prefix = cookie + "="
         return question.cookies.contains { line in
             line.split(separator: ";").contains { part in
                 let pair = part.drop { $0 == " " }
-                return pair.hasPrefix(prefix) && isToken(String(pair.dropFirst(prefix.count)))
+                return pair.hasPrefix(prefix) && Self.equal(String(pair.dropFirst(prefix.count)), token)
             }
         }
     }
 
-    /// Whether a text is the token. Takes the same time wherever they differ.
+    /// Whether a text is a token of this service.
     func isToken(_ text: String) -> Bool {
-        guard let token, text.utf8.count == token.utf8.count else { return false }
-        return zip(text.utf8, token.utf8).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+        [token, actionToken].contains { $0.map { Self.equal(text, $0) } ?? false }
+    }
+
+    /// Compares two texts. Takes the same time wherever they differ.
+    private static func equal(_ left: String, _ right: String) -> Bool {
+        guard left.utf8.count == right.utf8.count else { return false }
+        return zip(left.utf8, right.utf8).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
     }
 
     private func allows(_ host: String) -> Bool {

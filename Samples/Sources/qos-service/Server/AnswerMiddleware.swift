@@ -2,6 +2,7 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import Indexing
 internal import Logging
+internal import QoSWorkloads
 
 /// Turns errors into answers and writes a line of the log for each request.
 struct AnswerMiddleware: RouterMiddleware {
@@ -59,6 +60,8 @@ struct AnswerMiddleware: RouterMiddleware {
             return try JSONResponse.make(ErrorResponse(error.description), status: .badRequest)
         case let error as SearchError where error.isUserError:
             return try JSONResponse.make(ErrorResponse(error.description), status: .badRequest)
+        case let error as WorkloadStoreError:
+            return try JSONResponse.make(ErrorResponse(error.description), status: error.status)
         case let error as SearchError:
             return try unavailable(error.description, isPublic: error == .timedOut || error == .cancelled)
         case let error as BusyError:
@@ -78,5 +81,15 @@ struct AnswerMiddleware: RouterMiddleware {
         var response = try JSONResponse.make(ErrorResponse(text), status: .serviceUnavailable)
         response.headers[.retryAfter] = "1"
         return response
+    }
+}
+
+extension WorkloadStoreError {
+    fileprivate var status: HTTPResponse.Status {
+        switch self {
+        case .unknownItem: .notFound
+        case .alreadyEnded, .alreadyStarted, .leaseLost, .cycle: .conflict
+        case .unknownLabel, .duplicateLabel, .duplicateKey, .schedule: .badRequest
+        }
     }
 }

@@ -8,7 +8,7 @@ internal import NIOHTTPTypes
 /// The framework closes connections that wait too long for a request, or for the rest of its head. This handler closes
 /// a connection in these cases:
 ///
-/// - An answer is not written some time after the request's head was read.
+/// - An answer is not written some time after the request's head was read. The live events are no such answer.
 /// - The client closes it, or its sending half, during a request.
 /// - The request goes on after its answer.
 final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
@@ -48,11 +48,13 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
-        case .head:
+        case .head(let head):
             requests += 1
             isReading = true
             if let connection { connections.begin(connection) }
-            if timer == nil { startTimer(context) }
+            // The live events have no end of their own. `LiveBoard` cuts off clients that take nothing.
+            let isLive = head.method == .get && head.path?.prefix { $0 != "?" } == "/events"
+            if timer == nil, !isLive { startTimer(context) }
         case .body:
             break
         case .end:

@@ -5,6 +5,8 @@ enum PageAsset: CaseIterable {
     case page
     case style
     case script
+    case liveStyle
+    case liveScript
 
     /// The path of the file.
     var path: RouterPath {
@@ -12,6 +14,8 @@ enum PageAsset: CaseIterable {
         case .page: "/"
         case .style: "/page.css"
         case .script: "/page.js"
+        case .liveStyle: "/live.css"
+        case .liveScript: "/live.js"
         }
     }
 
@@ -21,6 +25,8 @@ enum PageAsset: CaseIterable {
         case .page: JSONResponse.data(PackageResources.index_html, type: "text/html; charset=utf-8")
         case .style: JSONResponse.data(PackageResources.page_css, type: "text/css; charset=utf-8")
         case .script: JSONResponse.data(PackageResources.page_js, type: "text/javascript; charset=utf-8")
+        case .liveStyle: JSONResponse.data(PackageResources.live_css, type: "text/css; charset=utf-8")
+        case .liveScript: JSONResponse.data(PackageResources.live_js, type: "text/javascript; charset=utf-8")
         }
     }
 }

@@ -4,6 +4,8 @@ enum ParameterError: Error, CustomStringConvertible {
     case notANumber(String, String)
     case outOfRange(String, Int, ClosedRange<Int>)
     case unknownSyntax(String)
+    case unknownLevel(String)
+    case tooLong(String, limit: Int)
     case malformed
 
     var description: String {
@@ -16,6 +18,10 @@ enum ParameterError: Error, CustomStringConvertible {
             "\(name) is \(value). Choose a value from \(range.lowerBound) to \(range.upperBound)."
         case .unknownSyntax(let text):
             "syntax is \"\(text)\". Write words (the default) or fts."
+        case .unknownLevel(let text):
+            "level is \"\(text)\". Write userInteractive, userInitiated, default, utility or background."
+        case .tooLong(let name, let limit):
+            "\(name) is too long. Write \(limit) bytes at most."
         case .malformed:
             "The parameters cannot be read. Write each once, and encode what is no letter or digit as %XX in UTF-8."
         }

@@ -1,5 +1,6 @@
 internal import Hummingbird
 internal import Indexing
+internal import QoSCore
 
 /// The parameters in a request's address, as HTML forms write them: `+` is a space.
 struct Parameters: Decodable {
@@ -10,6 +11,8 @@ struct Parameters: Decodable {
     var id: String?
     var from: String?
     var count: String?
+    var level: String?
+    var because: String?
 
     /// Reads the parameters.
     ///
@@ -45,6 +48,31 @@ struct Parameters: Decodable {
         let from = try Self.number("from", from, in: 1...1_000_000_000) ?? 1
         let count = try Self.number("count", count, in: 1...1000) ?? 200
         return (Int64(id), from...(from + count - 1))
+    }
+
+    /// Returns the number of items that a list shows.
+    ///
+    /// - Throws: `ParameterError`.
+    func itemLimit(_ range: ClosedRange<Int>) throws -> Int? {
+        try Self.number("limit", limit, in: range)
+    }
+
+    /// Returns the level of an action.
+    ///
+    /// - Throws: `ParameterError`.
+    func itemLevel() throws -> QoSLevel? {
+        guard let level else { return nil }
+        guard let value = QoSLevel(level) else { throw ParameterError.unknownLevel(String(level.prefix(40))) }
+        return value
+    }
+
+    /// Returns the reason of an action.
+    ///
+    /// - Throws: `ParameterError`.
+    func itemReason() throws -> String? {
+        guard let because, !because.isEmpty else { return nil }
+        guard because.utf8.count <= 200 else { throw ParameterError.tooLong("because", limit: 200) }
+        return because
     }
 
     private static func number(_ name: String, _ text: String?, in range: ClosedRange<Int>? = nil) throws -> Int? {

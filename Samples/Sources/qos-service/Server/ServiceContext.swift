@@ -5,6 +5,8 @@ internal import NIOCore
 struct ServiceContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     let channel: any Channel
+    /// Whether the client has shown the token: it may see everything, and change workloads.
+    var mayAct = false
 
     init(source: ApplicationRequestContextSource) {
         coreContext = CoreRequestContextStorage(source: source)

@@ -9,6 +9,11 @@ struct ServiceRoutes: Sendable {
     let meter: ThroughputMeter
     let policy: AccessPolicy
     let metrics: PrometheusMetrics?
+    let workloads: WorkloadRoutes
+    /// The reason why the indexing pauses; nil if it does not.
+    let pause: @Sendable () async -> String?
+    /// The metrics that are taken only when somebody asks.
+    let takeMetrics: @Sendable () async -> Void
     var governor: ServiceGovernor?
 
     /// Whether every client may see paths of this machine.
@@ -29,12 +34,16 @@ struct ServiceRoutes: Sendable {
         router.get("/healthz") { _, _ in JSONResponse.data("ok\n".utf8, type: "text/plain; charset=utf-8") }
         router.get("/search") { try await search($0, $1) }
         router.get("/file") { try await file($0, $1) }
+        workloads.add(to: router)
         router.get("/status") { _, _ in
-            try JSONResponse.make(
-                StatusResponse(desk.index.status, rate: meter.rate, showsPaths: showsPaths, governor: governor)
+            let pause = await pause()
+            return try JSONResponse.make(
+                StatusResponse(
+                    desk.index.status, rate: meter.rate, showsPaths: showsPaths, governor: governor, pause: pause)
             )
         }
         router.get("/metrics") { _, _ in
+            await takeMetrics()
             let text = (metrics?.text ?? "") + IndexMetrics.text(desk.index.status, rate: meter.rate)
             return JSONResponse.data(text.utf8, type: "text/plain; version=0.0.4; charset=utf-8")
         }
@@ -45,13 +54,16 @@ struct ServiceRoutes: Sendable {
         let start = ContinuousClock.now
         let query = try Parameters(request, context).query()
         let answer = try await connections.whileOpen(context.channel) { try await desk.search(query) }
+        workloads.requests.record(ContinuousClock.now - start)
         let milliseconds = (ContinuousClock.now - start) / .milliseconds(1)
         return try JSONResponse.make(SearchResponse(query, answer, milliseconds: milliseconds))
     }
 
     private func file(_ request: Request, _ context: ServiceContext) async throws -> Response {
+        let start = ContinuousClock.now
         let (id, lines) = try Parameters(request, context).excerpt()
         let excerpt = try await connections.whileOpen(context.channel) { try await desk.excerpt(of: id, lines: lines) }
+        workloads.requests.record(ContinuousClock.now - start)
         guard let excerpt else {
             throw Refusal(status: .notFound, message: "The index has no text of this file any more. Search again.")
         }

@@ -13,6 +13,7 @@ struct ServiceServer: Sendable {
 
     private let group: ServiceGroup
     private let connections: Connections
+    private let live: LiveBoard
 
     /// Makes a server. It listens once it runs, and calls `onListening` with the port.
     init(
@@ -20,15 +21,10 @@ struct ServiceServer: Sendable {
         settings: ServiceSettings,
         onListening: @escaping @Sendable (Int?) -> Void
     ) {
-        // The service has its own terminal output. The log is for requests, and for trouble.
-        let level = settings.logLevel
-        let logger = Logger(label: "qos-service") { label in
-            var handler = StreamLogHandler.standardError(label: label)
-            handler.logLevel = level
-            return handler
-        }
+        let logger = Self.logger(settings)
         let connections = routes.connections
         self.connections = connections
+        live = routes.workloads.live
         let time = TimeAmount(settings.requestTime)
         let address: BindAddress =
             switch settings.address {
@@ -65,10 +61,19 @@ struct ServiceServer: Sendable {
         )
         // The framework's own messages are for trouble only.
         var quiet = logger
-        quiet.logLevel = max(level, .critical)
+        quiet.logLevel = max(settings.logLevel, .critical)
         var configuration = ServiceGroupConfiguration(services: [.init(service: application)], logger: quiet)
         configuration.maximumGracefulShutdownDuration = Self.grace
         group = ServiceGroup(configuration: configuration)
+    }
+
+    /// Returns the log. The service has its own terminal output, so the log is for requests, workloads and trouble.
+    static func logger(_ settings: ServiceSettings) -> Logger {
+        Logger(label: "qos-service") { label in
+            var handler = StreamLogHandler.standardError(label: label)
+            handler.logLevel = settings.logLevel
+            return handler
+        }
     }
 
     /// Runs the server. Cancellation lets running requests end first, and interrupts long searches.
@@ -80,6 +85,7 @@ struct ServiceServer: Sendable {
             try await running.value
         } onCancel: {
             Task {
+                live.end()
                 await group.triggerGracefulShutdown()
                 try await Task.sleep(for: Self.searchGrace)
                 connections.cancelAll()

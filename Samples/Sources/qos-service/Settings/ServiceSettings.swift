@@ -44,4 +44,7 @@ struct ServiceSettings: Sendable, Equatable {
     var logLevel = Logger.Level.error
     /// Whether progress is not shown.
     var isQuiet = false
+
+    /// The file with the token.
+    var tokenPath: String { tokenFile ?? directory + "/token" }
 }

@@ -1,0 +1,415 @@
+"use strict"
+// The view of the workloads. Texts of the service are set as text, never as markup. Elements stay from one state to the
+// next, so the focus and a reader's place stay, too.
+const svgSpace = "http://www.w3.org/2000/svg"
+const steps = 150
+const classes = ["userInteractive", "userInitiated", "default", "utility", "background"]
+const actionNames = { run: "Run now", pause: "Pause", resume: "Resume", promote: "Promote", cancel: "Cancel" }
+const work = { source: null, isShown: false, rows: new Map(), state: null, lost: 0 }
+
+function element(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag)
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value !== undefined && value !== null) made.setAttribute(name, value)
+  }
+  made.append(...children)
+  return made
+}
+
+function shape(tag, attributes = {}, text) {
+  const made = document.createElementNS(svgSpace, tag)
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value)
+  if (text !== undefined) made.textContent = text
+  return made
+}
+
+function setText(target, text) {
+  if (target.textContent !== text) target.textContent = text
+}
+
+/// Sets a text of the service: characters that deceive appear as their numbers.
+function setSafe(target, text) {
+  if (target.dataset.text === text) return
+  target.dataset.text = text
+  target.replaceChildren(isolated(text))
+}
+
+function time(seconds) {
+  if (seconds < 1) return `${Math.round(seconds * 1000)} ms`
+  if (seconds < 120) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`
+  if (seconds < 7200) return `${Math.round(seconds / 60)} min`
+  return seconds < 172800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86400)} d`
+}
+
+const latency = value => value < 1 ? `${value.toFixed(2)} ms` : value < 100 ? `${value.toFixed(1)} ms` : `${Math.round(value)} ms`
+const title = item => `${item.name} #${item.id}`
+
+// MARK: The stream
+
+/// Shows the view, and follows the workloads while it is seen.
+function showWork(isShown) {
+  work.isShown = isShown
+  find("work").hidden = !isShown
+  follow()
+}
+
+function follow() {
+  const wanted = work.isShown && !document.hidden
+  if (wanted === (work.source !== null)) return
+  if (!wanted) {
+    work.source.close()
+    work.source = null
+    return
+  }
+  const source = work.source = new EventSource("events")
+  source.onmessage = message => {
+    work.lost = 0
+    tell("")
+    showState(JSON.parse(message.data))
+  }
+  source.addEventListener("trouble", message => tell(message.data))
+  source.onerror = async () => {
+    tell("The live view has lost the service, and tries again.")
+    if (source.readyState !== EventSource.CLOSED) return
+    // Refused: the answer says why.
+    source.close()
+    if (work.source === source) work.source = null
+    try {
+      const response = await fetch("workloads")
+      if (!response.ok) tell((await response.json()).error.message)
+    } catch { /* It does not answer at all. */ }
+    work.lost = Math.min(work.lost + 1, 5)
+    setTimeout(follow, 1000 * 2 ** work.lost)
+  }
+}
+
+function tell(text) {
+  setText(find("work-note"), text)
+  find("work-note").hidden = text === ""
+}
+
+document.addEventListener("visibilitychange", follow)
+
+// MARK: The state
+
+function showState(state) {
+  work.state = state
+  const count = test => state.items.filter(test).length
+  const parts = [
+    [count(item => item.state === "running" && !item.is_deferred), "running"], [count(item => item.state === "ready"), "waiting"],
+    [count(item => item.is_deferred), "deferred"], [count(item => item.state === "blocked"), "blocked"],
+    [count(item => item.state === "scheduled"), "scheduled"], [count(item => item.state === "dead"), "dead"],
+  ].filter(part => part[0] > 0).map(part => part.join(" "))
+  const last = state.requests.points.at(-1)
+  setText(find("work-summary"), (parts.join(", ") || "nothing to do")
+    + (last ? ` · p50 ${latency(last.p50)}, p99 ${latency(last.p99)}` : " · no requests yet")
+    + (state.complete ? "" : " · more items than are shown")
+    + (state.may_act ? "" : " · read only: changes need the token"))
+  showChart(state)
+  showLanes(state.lanes)
+  showItems(state)
+  showGraph(state)
+  showConditions(state)
+}
+
+/// Keeps as many rows in a table as there are values, and fills each.
+function fillRows(table, values, labels, fill) {
+  const body = table.tBodies[0]
+  while (body.rows.length > values.length) body.lastElementChild.remove()
+  while (body.rows.length < values.length) {
+    const row = element("tr")
+    labels.forEach((label, index) => row.append(element(index === 0 ? "th" : "td", index === 0 ? { scope: "row" } : { "data-label": label })))
+    body.append(row)
+  }
+  values.forEach((value, index) => fill(body.rows[index], [...body.rows[index].cells], value))
+}
+
+function showLanes(lanes) {
+  fillRows(find("lanes"), lanes, ["class", "running", "waiting", "deferred", "blocked", "scheduled", "oldest wait"], (row, cells, lane) => {
+    const numbers = [lane.running, lane.ready, lane.deferred, lane.blocked, lane.scheduled]
+    row.className = numbers.some(number => number > 0) ? "" : "empty"
+    setText(cells[0], lane.class)
+    cells[0].className = "class-" + lane.class
+    numbers.forEach((number, index) => {
+      setText(cells[index + 1], String(number))
+      cells[index + 1].className = number > 0 ? ["is-running", "is-ready", "is-deferred", "", ""][index] : "zero"
+    })
+    setText(cells[6], lane.oldest_wait === null || lane.oldest_wait === undefined ? "–" : time(lane.oldest_wait))
+  })
+}
+
+function showConditions(state) {
+  find("conditions-section").hidden = !state.conditions
+  if (!state.conditions) return
+  const waiting = label => state.items.filter(item => item.obstacles.includes(label)).map(title)
+  const order = condition => condition.is_nominal ? (condition.is_known ? 1 : 2) : 0
+  const sorted = [...state.conditions].sort((left, right) => order(left) - order(right))
+  fillRows(find("conditions"), sorted, ["condition", "state", "reason", "rises", "falls"], (row, cells, condition) => {
+    const items = waiting(condition.label)
+    row.className = condition.is_nominal ? (condition.is_known ? "" : "unknown") : "raised"
+    setText(cells[0], condition.label)
+    setText(cells[1], condition.is_known || !condition.is_nominal ? condition.state : "not known")
+    setSafe(cells[2], condition.reason + (items.length ? ` – defers ${items.join(", ")}` : ""))
+    setText(cells[3], condition.rises)
+    setText(cells[4], condition.falls)
+  })
+}
+
+// MARK: The chart
+
+function showChart(state) {
+  const { points, now, step } = state.requests
+  const names = [...new Set(state.runs.map(run => run.name))].sort().slice(0, 6)
+  // As wide as its place, so that the texts have their size on a phone, too.
+  const wide = Math.max(280, Math.min(860, find("chart").clientWidth)), left = 50, right = 8, top = 8, tall = 170, ribbon = 16
+  const height = top + tall + 6 + Math.max(1, names.length) * ribbon + 20
+  const x = at => left + (wide - left - right) * Math.min(1, Math.max(0, (at - now + steps) / steps))
+  const most = Math.max(10, ...points.map(point => point.p99)), least = 0.1
+  const decades = Math.ceil(Math.log10(most / least))
+  const y = value => top + tall - tall * Math.log10(Math.max(value, least) / least) / decades
+  const minutes = steps * step / 60
+  const last = points.at(-1)
+  const svg = shape("svg", { viewBox: `0 0 ${wide} ${height}`, role: "img", "aria-label":
+    `Latency of requests in the last ${minutes} minutes. ` + (last ? `Last: median ${latency(last.p50)}, 99th percentile ${latency(last.p99)}. ` : "No requests. ")
+    + (names.length ? `Workloads that ran: ${names.join(", ")}.` : "No workload ran.") })
+  for (const run of state.runs) {
+    const from = x(run.begin), to = Math.max(x(run.end ?? now), from + 1)
+    svg.append(shape("rect", { class: `band class-${run.class}`, x: from, y: top, width: to - from, height: tall }))
+  }
+  for (let decade = 0; decade <= decades; decade++) {
+    const value = least * 10 ** decade
+    svg.append(shape("line", { class: "grid", x1: left, x2: wide - right, y1: y(value), y2: y(value) }))
+    svg.append(shape("text", { x: left - 5, y: y(value) + 4, class: "axis end" }, value >= 1000 ? `${value / 1000} s` : `${Number(value.toPrecision(1))} ms`))
+  }
+  names.forEach((name, row) => {
+    const line = top + tall + 6 + row * ribbon
+    for (const run of state.runs.filter(run => run.name === name)) {
+      const from = x(run.begin), to = Math.max(x(run.end ?? now), from + 2)
+      const part = shape("rect", { class: `ribbon class-${run.class}`, x: from, y: line + 2, width: to - from, height: ribbon - 5, rx: 2 })
+      part.append(shape("title", {}, `${run.name} #${run.item} at ${run.class}`))
+      svg.append(part)
+    }
+    svg.append(shape("text", { x: left + 3, y: line + ribbon - 5, class: "axis name" }, name))
+  })
+  for (const [key, kind] of [["p99", "p99"], ["p50", "p50"]]) {
+    let path = "", before = null
+    for (const point of points) {
+      path += `${before !== null && point.step - before <= 2 ? "L" : "M"}${x(point.step + 1).toFixed(1)} ${y(point[key]).toFixed(1)}`
+      before = point.step
+      svg.append(shape("circle", { class: kind, cx: x(point.step + 1).toFixed(1), cy: y(point[key]).toFixed(1), r: 1.8 }))
+    }
+    svg.append(shape("path", { class: kind, d: path || "M0 0" }))
+  }
+  for (let minute = 0; minute <= minutes; minute++) {
+    if (wide < 500 && minute % 2 === 0 && minute > 0) continue
+    const anchor = minute === 0 ? "end" : minute === minutes ? "" : "middle"
+    svg.append(shape("text", { x: x(now - minute * 60 / step), y: height - 4, class: `axis ${anchor}` }, minute === 0 ? "now" : `−${minute} min`))
+  }
+  find("chart").replaceChildren(svg)
+  const legend = [["p99", "p99"], ["p50", "p50"], ...classes.filter(name => state.runs.some(run => run.class === name)).map(name => [`class-${name}`, `a workload ran at ${name}`])]
+  const text = legend.map(entry => entry[1]).join()
+  if (find("legend").dataset.text !== text) {
+    find("legend").dataset.text = text
+    find("legend").replaceChildren(...legend.map(([kind, name]) => element("li", {}, element("span", { class: `swatch ${kind}`, "aria-hidden": "true" }), name)))
+  }
+  fillRows(find("figures"), points.slice(-10).reverse(), ["before", "requests", "p50", "p99"], (row, cells, point) => {
+    const texts = [time(Math.max(0, (now - point.step - 1) * step)), String(point.count), latency(point.p50), latency(point.p99)]
+    cells.forEach((cell, index) => setText(cell, texts[index]))
+  })
+}
+
+// MARK: Items
+
+function showItems(state) {
+  const seen = new Set(state.items.map(item => item.id))
+  for (const [id, row] of work.rows) {
+    if (seen.has(id)) continue
+    row.element.remove()
+    work.rows.delete(id)
+  }
+  find("no-items").hidden = state.items.length > 0
+  let before = null
+  for (const item of state.items) {
+    if (!work.rows.has(item.id)) work.rows.set(item.id, makeRow(item))
+    const row = work.rows.get(item.id)
+    fillRow(row, item, state.may_act)
+    const place = before === null ? find("items").firstElementChild : before.nextElementSibling
+    if (place !== row.element) find("items").insertBefore(row.element, place)
+    before = row.element
+  }
+}
+
+function makeRow(item) {
+  const part = (tag, name) => element(tag, { class: name })
+  const row = {
+    id: item.id, badge: part("span", "badge"), level: part("span", "level"), reason: part("p", "reason"), facts: part("p", "quiet"),
+    error: part("p", "notice"), progress: element("progress", { "aria-label": `Progress of ${title(item)}` }), conditions: part("ul", "unmet"),
+    buttons: part("div", "buttons"), details: element("details", { class: "plain" }, element("summary", {}, "Details")), texts: part("dl", ""), actions: "",
+  }
+  const name = element("span")
+  name.append(isolated(item.name), ` #${item.id}`)
+  const heading = element("h3", {}, name, " ", row.badge, " ", row.level)
+  if (item.label) heading.append(element("span", { class: "quiet" }, isolated(item.label)))
+  row.details.append(row.texts)
+  row.details.ontoggle = () => { if (row.details.open) showDetails(row) }
+  row.element = element("li", { id: `item-${item.id}` }, heading, row.reason, row.progress, row.conditions, row.facts, row.error, row.buttons, row.details)
+  return row
+}
+
+const stateNames = { ready: "waiting", running: "running" }
+
+function fillRow(row, item, mayAct) {
+  const state = item.state === "running" && item.is_deferred ? "paused" : stateNames[item.state] ?? item.state
+  setText(row.badge, state)
+  row.badge.className = `badge is-${item.is_deferred ? "deferred" : item.state}`
+  row.element.className = `state-${item.is_deferred ? "deferred" : item.state}`
+  setText(row.level, item.is_promoted ? `${item.requested_level} → ${item.level}` : item.level)
+  row.level.className = `level class-${item.level.split("-")[0]}${item.is_promoted ? " promoted" : ""}`
+  if (item.is_promoted) row.level.title = "promoted"
+  setSafe(row.reason, item.details?.reason ?? "")
+  row.reason.hidden = !item.details?.reason
+  const progress = item.progress
+  row.progress.hidden = !progress?.total || item.state === "finished"
+  if (progress?.total) {
+    row.progress.max = progress.total
+    row.progress.value = progress.completed
+  }
+  const facts = []
+  if (progress) facts.push(progress.total ? `${progress.completed} of ${progress.total} ${progress.unit}` : `${progress.completed} ${progress.unit}`)
+  if (item.waiting !== undefined && item.waiting !== null && item.state !== "scheduled") facts.push(`waits for ${time(item.waiting)}`)
+  if (item.due) facts.push(`due ${item.due * 1000 > Date.now() ? "in " + time(item.due - Date.now() / 1000) : "now"}`)
+  facts.push(item.schedule)
+  if (item.attempts) facts.push(`attempt ${item.attempts} of ${item.maximum_attempts}`)
+  if (item.has_checkpoint) facts.push("has a checkpoint")
+  if (item.finished_runs) facts.push(count(item.finished_runs, "run finished", "runs finished"))
+  if (item.failed_runs) facts.push(count(item.failed_runs, "run failed", "runs failed"))
+  setSafe(row.facts, facts.join(" · "))
+  const error = item.details?.last_error
+  setSafe(row.error, error ? `Last error: ${error}` : "")
+  row.error.hidden = !error
+  const unmet = (item.details?.conditions ?? []).filter(condition => !condition.is_met)
+  const text = JSON.stringify(unmet)
+  if (row.conditions.dataset.text !== text) {
+    row.conditions.dataset.text = text
+    row.conditions.replaceChildren(...unmet.map(condition => element("li", {}, `needs ${condition.text}: `, isolated(condition.reason ?? ""))))
+  }
+  row.conditions.hidden = unmet.length === 0
+  showActions(row, item, mayAct)
+}
+
+function showActions(row, item, mayAct) {
+  row.buttons.hidden = !mayAct || item.actions.length === 0
+  const actions = mayAct ? item.actions.join() : ""
+  if (row.actions === actions) return
+  const focused = row.buttons.contains(document.activeElement) ? document.activeElement.dataset.action : null
+  row.actions = actions
+  const made = []
+  for (const action of item.actions) {
+    if (action === "raise") {
+      const select = element("select", { "aria-label": `Level for ${title(item)}`, "data-action": "level" })
+      for (const name of classes) select.append(element("option", { value: name }, name))
+      select.value = "utility"
+      const button = element("button", { type: "button", "data-action": "raise", "aria-label": `Raise ${title(item)}` }, "Raise to")
+      button.onclick = () => act(item, "raise", { level: select.value })
+      made.push(element("span", { class: "raise" }, button, select))
+    } else {
+      const button = element("button", { type: "button", "data-action": action, "aria-label": `${actionNames[action]} ${title(item)}` }, actionNames[action])
+      button.onclick = () => action === "cancel" ? confirmCancel(item, button) : act(item, action)
+      made.push(button)
+    }
+  }
+  row.buttons.replaceChildren(...made)
+  if (focused) (row.buttons.querySelector(`[data-action="${focused}"]`) ?? row.buttons.querySelector("button"))?.focus()
+}
+
+/// A cancellation cannot be taken back, so it takes two presses.
+function confirmCancel(item, button) {
+  if (button.dataset.sure) return act(item, "cancel")
+  button.dataset.sure = "yes"
+  button.textContent = "Really cancel?"
+  button.setAttribute("aria-label", `Really cancel ${title(item)}?`)
+  setTimeout(() => {
+    delete button.dataset.sure
+    button.textContent = actionNames.cancel
+    button.setAttribute("aria-label", `Cancel ${title(item)}`)
+  }, 4000)
+}
+
+async function act(item, action, parameters = {}) {
+  const answer = find("work-answer")
+  try {
+    const response = await fetch(`workloads/${item.id}/${action}?` + new URLSearchParams(parameters), { method: "POST" })
+    const result = await response.json()
+    if (!response.ok) throw new Error(result.error.message)
+    answer.className = ""
+    setText(answer, `${title(item)}: ${(actionNames[action] ?? "Raise").toLowerCase()} is done.`)
+  } catch (error) {
+    answer.className = "error"
+    setText(answer, error instanceof TypeError ? "The service does not answer. Is it still running?" : error.message)
+  }
+}
+
+async function showDetails(row) {
+  try {
+    const response = await fetch(`workloads/${row.id}`), item = await response.json()
+    if (!response.ok) throw new Error(item.error.message)
+    const texts = [
+      ["Schedule", item.schedule], ["In this state since", new Date(item.since * 1000).toLocaleString()],
+      ["Parameters", item.parameters], ["Checkpoint", item.checkpoint], ["Unique key", item.details?.unique_key],
+      ["Conditions", item.details?.conditions.map(condition => `${condition.text}: ${condition.is_met ? "holds" : condition.reason}`).join("\n")],
+      ["Host", item.details?.host], ["Paused because", item.details?.paused_because],
+    ].filter(text => text[1])
+    row.texts.replaceChildren(...texts.flatMap(([name, text]) => [element("dt", {}, name), element("dd", {}, isolated(text))]))
+  } catch (error) { row.texts.replaceChildren(element("dd", {}, error.message)) }
+}
+
+// MARK: Dependencies
+
+function showGraph(state) {
+  const items = new Map(state.items.map(item => [item.id, item]))
+  const edges = state.edges.filter(edge => items.has(edge.from) && items.has(edge.to)).slice(0, 60)
+  const text = JSON.stringify([edges, edges.map(edge => [items.get(edge.from), items.get(edge.to)].map(item => [item.state, item.is_deferred, item.level]))])
+  const graph = find("graph")
+  if (graph.dataset.text === text) return
+  graph.dataset.text = text
+  if (edges.length === 0) {
+    graph.replaceChildren(element("p", { class: "quiet" }, "No item waits for another one."))
+    find("edges").replaceChildren()
+    return
+  }
+  // The column of an item is the longest way to it.
+  const column = new Map()
+  const depth = id => {
+    if (column.has(id)) return column.get(id)
+    column.set(id, 0)
+    column.set(id, Math.max(0, ...edges.filter(edge => edge.from === id).map(edge => depth(edge.to) + 1)))
+    return column.get(id)
+  }
+  const nodes = [...new Set(edges.flatMap(edge => [edge.to, edge.from]))].sort((left, right) => left - right)
+  nodes.forEach(depth)
+  const wide = 170, tall = 46, gapX = 70, gapY = 16, rows = new Map(), place = new Map()
+  for (const id of nodes) {
+    const row = rows.get(column.get(id)) ?? 0
+    rows.set(column.get(id), row + 1)
+    place.set(id, { x: column.get(id) * (wide + gapX) + 4, y: row * (tall + gapY) + 4 })
+  }
+  const width = (Math.max(...column.values()) + 1) * (wide + gapX) - gapX + 8, height = Math.max(...rows.values()) * (tall + gapY) + 4
+  const svg = shape("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": "Items and what they wait for; the list below says the same" })
+  for (const edge of edges) {
+    const from = place.get(edge.to), to = place.get(edge.from)
+    const x1 = from.x + wide, y1 = from.y + tall / 2, x2 = to.x, y2 = to.y + tall / 2, middle = (x1 + x2) / 2
+    const kind = edge.is_promoted ? "edge promoted" : "edge"
+    svg.append(shape("path", { class: kind, d: `M${x1} ${y1}C${middle} ${y1} ${middle} ${y2} ${x2 - 7} ${y2}` }))
+    svg.append(shape("path", { class: `${kind} tip`, d: `M${x2 - 8} ${y2 - 4.5}L${x2} ${y2}L${x2 - 8} ${y2 + 4.5}Z` }))
+    if (edge.is_promoted) svg.append(shape("text", { class: "axis middle promoted", x: middle, y: (y1 + y2) / 2 - 7 }, "promoted"))
+  }
+  for (const id of nodes) {
+    const item = items.get(id), { x, y } = place.get(id), name = title(item)
+    svg.append(shape("rect", { class: `node state-${item.is_deferred ? "deferred" : item.state}`, x, y, width: wide, height: tall, rx: 6 }))
+    svg.append(shape("text", { class: "node-name", x: x + 10, y: y + 19 }, name.length > 22 ? name.slice(0, 21) + "…" : name))
+    svg.append(shape("text", { class: "axis", x: x + 10, y: y + 36 }, `${item.is_deferred ? "deferred" : stateNames[item.state] ?? item.state} · ${item.level}`))
+  }
+  graph.replaceChildren(svg)
+  find("edges").replaceChildren(...edges.map(edge => element("li", edge.is_promoted ? { class: "promoted" } : {},
+    isolated(`${title(items.get(edge.from))} waits for ${title(items.get(edge.to))}` + (edge.is_promoted ? `, which it has promoted to ${items.get(edge.to).level}` : "")))))
+}

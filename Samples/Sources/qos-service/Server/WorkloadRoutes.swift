@@ -1,0 +1,140 @@
+internal import HTTPTypes
+internal import Hummingbird
+internal import QoSCore
+internal import QoSWorkloads
+
+/// The routes of the workloads: the list, an item, its actions, and the live events.
+struct WorkloadRoutes: Sendable {
+    /// The number of ended items that lists show.
+    private static let endedLimit = 20
+    /// The longest list of items in an answer.
+    private static let listLimit = 1000
+    /// The number of items that the live events show.
+    private static let liveLimit = 200
+
+    let host: WorkloadHost
+    let requests: RequestHistory
+    let runs: RunHistory
+    let governor: ServiceGovernor?
+    let latencyLimit: Duration
+    let live: LiveBoard
+
+    /// Makes the routes, and the board of the live events.
+    ///
+    /// - Parameters:
+    ///   - host: The host of the workloads.
+    ///   - requests: The latencies of requests.
+    ///   - runs: The attempts of the host; one of its observers.
+    ///   - governor: Knows the state of the machine.
+    ///   - settings: The settings of the service.
+    init(
+        host: WorkloadHost,
+        requests: RequestHistory,
+        runs: RunHistory,
+        governor: ServiceGovernor?,
+        settings: ServiceSettings
+    ) {
+        self.host = host
+        self.requests = requests
+        self.runs = runs
+        self.governor = governor
+        latencyLimit = settings.governor.latencyLimit
+        let latencyLimit = latencyLimit
+        live = LiveBoard(
+            limit: min(16, settings.connections / 4), writeLimit: settings.requestTime, history: runs
+        ) { isTrusted in
+            let response = try await Self.picture(
+                host, requests, runs, governor, latencyLimit, limit: Self.liveLimit, isTrusted: isTrusted)
+            return try JSONResponse.text(response)
+        }
+    }
+
+    /// Adds the routes.
+    func add(to router: Router<ServiceContext>) {
+        router.get("/workloads") { try await list($0, $1) }
+        router.get("/workloads/:id") { try await detail($0, $1) }
+        router.post("/workloads/:id/:action") { try await act($0, $1) }
+        router.get("/events") { try events($0, $1) }
+    }
+
+    private static func picture(
+        _ host: WorkloadHost,
+        _ requests: RequestHistory,
+        _ runs: RunHistory,
+        _ governor: ServiceGovernor?,
+        _ latencyLimit: Duration,
+        limit: Int,
+        isTrusted: Bool
+    ) async throws -> LiveResponse {
+        LiveResponse(
+            try await host.snapshot(limit: limit, ended: endedLimit), requests: requests, runs: runs,
+            conditions: governor.map { ConditionResponse.list($0.monitor.conditions, latencyLimit: latencyLimit) },
+            isTrusted: isTrusted)
+    }
+
+    private func list(_ request: Request, _ context: ServiceContext) async throws -> Response {
+        let limit = try Parameters(request, context).itemLimit(1...Self.listLimit) ?? Self.liveLimit
+        return try JSONResponse.make(
+            try await Self.picture(
+                host, requests, runs, governor, latencyLimit, limit: limit, isTrusted: context.mayAct))
+    }
+
+    private func detail(_ request: Request, _ context: ServiceContext) async throws -> Response {
+        try await answer(about: try id(context), context)
+    }
+
+    private func act(_ request: Request, _ context: ServiceContext) async throws -> Response {
+        let id = try id(context)
+        let name = context.parameters.get("action") ?? ""
+        guard let action = WorkloadAction(rawValue: name) else {
+            let names = WorkloadAction.allCases.map(\.rawValue).joined(separator: ", ")
+            throw Refusal(
+                status: .notFound, message: "There is no action \"\(name.prefix(40))\". Choose one of \(names).")
+        }
+        let parameters = try Parameters(request, context)
+        let level = try parameters.itemLevel()
+        if action == .raise, level == nil {
+            throw ParameterError.missing("level", example: "/workloads/1/raise?level=utility")
+        }
+        let reason = try parameters.itemReason() ?? "asked for on the page"
+        guard let record = try await host[id].record else { throw WorkloadStoreError.unknownItem(id) }
+        try await action.perform(on: record, host, level: level, reason: reason)
+        runs.touch()
+        return try await answer(about: id, context)
+    }
+
+    private func answer(about id: WorkloadItemID, _ context: ServiceContext) async throws -> Response {
+        let pauses = try await host.snapshot(limit: 1).pauses
+        guard let item = try await host.snapshot(of: id) else { throw WorkloadStoreError.unknownItem(id) }
+        return try JSONResponse.make(
+            WorkloadResponse(item, pauses: pauses, isTrusted: context.mayAct, isWhole: true))
+    }
+
+    private func id(_ context: ServiceContext) throws -> WorkloadItemID {
+        let text = context.parameters.get("id") ?? ""
+        guard let number = Int64(text), number > 0 else {
+            throw ParameterError.notANumber("The item", String(text.prefix(40)))
+        }
+        return WorkloadItemID(rawValue: number)
+    }
+
+    private func events(_ request: Request, _ context: ServiceContext) throws -> Response {
+        guard let subscriber = live.subscribe(context.channel, isTrusted: context.mayAct) else {
+            throw Refusal(
+                status: .serviceUnavailable,
+                message: "\(live.limit) pages show the live view already, or the service stops. Close one.",
+                fields: [.retryAfter: "5"])
+        }
+        let body = ResponseBody { writer in
+            // A browser that loses the stream asks again after two seconds.
+            try await writer.write(ByteBuffer(string: "retry: 2000\n\n"))
+            for await state in subscriber.states {
+                subscriber.noteWrite(begins: true)
+                try await writer.write(ByteBuffer(string: state))
+                subscriber.noteWrite(begins: false)
+            }
+            try await writer.finish(nil)
+        }
+        return Response(status: .ok, headers: [.contentType: "text/event-stream; charset=utf-8"], body: body)
+    }
+}

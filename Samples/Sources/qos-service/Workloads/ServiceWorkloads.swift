@@ -1,0 +1,109 @@
+internal import Indexing
+internal import QoSCore
+internal import QoSObservability
+internal import QoSWorkloads
+
+/// The background work of the service: its store, its host, and the items that each start submits.
+struct ServiceWorkloads: Sendable {
+    /// The time for which a running pass waits for a condition before it gives its place back.
+    private static let patience = Duration.seconds(2)
+    /// The time that a pass has to end after a stop. A step takes about 50 ms.
+    private static let endGrace = Duration.milliseconds(600)
+    /// The time for which the store keeps ended items.
+    private static let memory = Duration.seconds(7 * 24 * 3600)
+
+    let host: WorkloadHost
+    private let store: any WorkloadStore
+    private let index: SearchIndex
+    private let interval: Duration
+    private let failures: AsyncStream<any Error>
+
+    /// Makes the host. It runs items during `run`.
+    ///
+    /// - Parameters:
+    ///   - index: The index that the passes fill.
+    ///   - interval: The time between the starts of two passes.
+    ///   - store: The store of the items.
+    ///   - governor: Judges the conditions of the items; without one all hold.
+    ///   - observers: Receive the host's events.
+    init(
+        index: SearchIndex,
+        interval: Duration,
+        store: any WorkloadStore,
+        on scheduler: any WorkloadScheduler,
+        governor: ServiceGovernor?,
+        observers: [any WorkloadObserver]
+    ) throws {
+        self.index = index
+        self.interval = interval
+        self.store = store
+        var configuration = WorkloadHost.Configuration()
+        configuration.name = "qos-service"
+        configuration.conditions = MonitoredConditions(governor?.monitor)
+        configuration.patience = Self.patience
+        configuration.endGrace = Self.endGrace
+        for observer in observers { configuration.addObserver(observer) }
+        let (failures, failed) = AsyncStream.makeStream(of: (any Error).self)
+        self.failures = failures
+        let indexing = IndexingWorkload(index: index) { failed.yield($0) }
+        host = try WorkloadHost(store: store, on: scheduler, workloads: [indexing], configuration: configuration)
+    }
+
+    /// Submits the items and runs them until the task is cancelled.
+    ///
+    /// - Throws: `CancellationError`, an error of the store at the start, or that of an index that cannot be made anew.
+    func run() async throws {
+        let rescan = try await submit()
+        let (host, failures) = (host, failures)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await host.run() }
+            group.addTask { try await watchIndex(rescan) }
+            group.addTask { for await error in failures { throw error } }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+        try Task.checkCancellation()
+    }
+
+    /// Submits a pass for now, and one for each interval after it.
+    ///
+    /// - Returns: The repeating item.
+    func submit() async throws -> WorkloadItem {
+        let now = SystemWorkloadClock().now
+        try await store.removeEnded(before: now.advanced(by: .zero - Self.memory))
+        // This process has the lock of the index's folder, so no other host lives: its leases need not run out.
+        for sighting in try await store.leases() { try await store.reclaim(sighting, at: now) }
+        let parameters = IndexingWorkload.Parameters(folder: index.status.folder)
+        let retry = RetryPolicy(maximumAttempts: 5, base: .seconds(1), limit: max(.seconds(1), interval))
+        let one = ConcurrencyKey("indexing")
+        let first = try WorkloadRequest(
+            for: IndexingWorkload.self, parameters, level: .background, retry: retry,
+            conditions: IndexingWorkload.conditions, unique: .key("pass at the start"), concurrency: one,
+            label: "pass at the start")
+        // Replaced, because the interval may be another one than at the last start.
+        let rescan = try WorkloadRequest(
+            for: IndexingWorkload.self, parameters, level: .background, schedule: .every(interval), retry: retry,
+            dependencies: [.label("pass at the start")], onFailedParent: .runAnyway,
+            conditions: IndexingWorkload.conditions,
+            unique: .key("rescan", onDuplicate: .replace), concurrency: one, label: "rescan")
+        return try await host.submit([first, rescan])[1]
+    }
+
+    /// Starts a pass at once when the index has to be made anew.
+    private func watchIndex(_ rescan: WorkloadItem) async throws {
+        while true {
+            try await Task.sleep(for: .seconds(1), tolerance: .milliseconds(200))
+            guard index.needsRebuild, try await rescan.record?.state == .scheduled else { continue }
+            try await rescan.runNow()
+        }
+    }
+
+    /// The reason why the indexing pauses, for people; nil if it does not.
+    var pause: String? {
+        get async {
+            guard let items = try? await host.snapshot(limit: 100).items else { return nil }
+            let item = items.first { $0.record.request.name == IndexingWorkload.name && $0.isDeferred }
+            return item.map { $0.pause ?? $0.record.life.reason }
+        }
+    }
+}

@@ -1,0 +1,231 @@
+import Foundation
+import Glibc
+import SampleTestSupport
+import Testing
+
+/// What `/workloads` answers, in part.
+struct WorkloadsAnswer: Decodable {
+    struct Item: Decodable {
+        let id: Int
+        let name: String
+        let label: String?
+        let state: String
+        let level: String
+        let isPromoted: Bool
+        let isDeferred: Bool
+        let obstacles: [String]
+        let actions: [String]
+        let waitsFor: [Int]
+        let details: Details?
+        let parameters: String?
+    }
+
+    struct Details: Decodable {
+        let reason: String
+        let pausedBecause: String?
+    }
+
+    struct Edge: Decodable {
+        let from: Int
+        let to: Int
+        let isPromoted: Bool
+    }
+
+    let mayAct: Bool
+    let items: [Item]
+    let edges: [Edge]
+}
+
+@Suite("The routes of the workloads", .serialized, .timeLimit(.minutes(5)))
+struct WorkloadRouteTests {
+    let world: IndexWorld
+
+    init() throws {
+        world = try IndexWorld()
+        try world.folder.write("one.md", "fox")
+    }
+
+    private func start(_ more: String...) throws -> ServiceProcess {
+        let service = try ServiceProcess(
+            [world.folder.path, "--index-dir", world.directory, "--port", "0"] + more, errors: world.state["errors"])
+        try service.waitUntilListening()
+        return service
+    }
+
+    private func workloads(_ service: ServiceProcess) throws -> WorkloadsAnswer {
+        try service.get("/workloads").decode(WorkloadsAnswer.self)
+    }
+
+    private func post(
+        _ path: String, _ service: ServiceProcess, _ more: [String: String] = [:], token: Bool = true
+    ) throws -> HTTPAnswer {
+        let fields = (token ? ["Authorization": "Bearer \(service.token)"] : [:]).merging(more) { $1 }
+        return try HTTPAnswer(port: service.port, path: path, method: "POST", fields: fields)
+    }
+
+    @Test("the indexing is an item that waits with its reason, its rescan waits for it, and both are promoted together")
+    func showsIndexing() throws {
+        let service = try start("--simulate", "thermal=serious")
+        try service.status { $0.state == "paused" }
+        let before = try workloads(service)
+        #expect(before.mayAct)
+        #expect(before.items.map(\.label) == ["pass at the start", "rescan"])
+        let first = before.items[0]
+        #expect(first.state == "deferred" && first.obstacles == ["heat"])
+        #expect(first.details?.reason == "heat is serious: simulated")
+        #expect(before.items[1].state == "scheduled" && before.items[1].waitsFor == [first.id])
+        #expect(before.edges.map(\.isPromoted) == [false])
+
+        let raised = try post("/workloads/\(before.items[1].id)/promote", service)
+        #expect(raised.status == 200)
+        let after = try workloads(service)
+        #expect(after.items.map(\.level) == ["userInitiated", "userInitiated"])
+        #expect(after.items.map(\.isPromoted) == [true, true] && after.edges.map(\.isPromoted) == [true])
+        #expect(
+            try service.get("/metrics").text.contains(
+                "qos_workloads_items{class=\"userInitiated\",state=\"deferred\"} 1"))
+
+        // Run now ignores the heat.
+        #expect(try post("/workloads/\(first.id)/run", service).status == 200)
+        try service.status { $0.complete }
+    }
+
+    @Test("pause, resume, raise and cancel do what they say, and answer with the item")
+    func acts() throws {
+        let service = try start()
+        try service.status { $0.complete }
+        let rescan = try #require(try workloads(service).items.first { $0.label == "rescan" })
+        let path = "/workloads/\(rescan.id)"
+        let paused = try post("\(path)/pause?because=maintenance+%3Cb%3E", service)
+            .decode(WorkloadsAnswer.Item.self)
+        #expect(paused.details?.pausedBecause == "maintenance <b>")
+        #expect(paused.actions.contains("resume") && !paused.actions.contains("pause"))
+        let resumed = try post("\(path)/resume", service).decode(WorkloadsAnswer.Item.self)
+        #expect(resumed.details?.pausedBecause == nil)
+        let raised = try post("\(path)/raise?level=utility", service).decode(WorkloadsAnswer.Item.self)
+        #expect(raised.level == "utility" && raised.isPromoted)
+        let detail = try service.get(path).decode(WorkloadsAnswer.Item.self)
+        #expect(detail.parameters?.contains(world.folder.path.replacing("/", with: "\\/")) == true)
+        let cancelled = try post("\(path)/cancel", service).decode(WorkloadsAnswer.Item.self)
+        #expect(cancelled.state == "cancelled" && cancelled.actions.isEmpty)
+        #expect(try post("\(path)/cancel", service).status == 409)
+    }
+
+    @Test("nobody without the token changes anything, and strangers see no reasons")
+    func needsToken() throws {
+        let open = try start("--access", "open")
+        try open.status { $0.complete }
+        let list = try HTTPAnswer(port: open.port, path: "/workloads")
+        let answer = try list.decode(WorkloadsAnswer.self)
+        #expect(list.status == 200 && !answer.mayAct)
+        #expect(answer.items.allSatisfy { $0.details == nil && $0.parameters == nil })
+        #expect(!list.text.contains(world.folder.path) && !list.text.contains("\"conditions\""))
+        let id = try #require(answer.items.first).id
+        for action in ["run", "pause", "resume", "raise?level=utility", "promote", "cancel"] {
+            let refused = try post("/workloads/\(id)/\(action)", open, token: false)
+            #expect(refused.status == 401, "\(action)")
+            #expect(try refused.decode(ErrorResult.self).error.message.contains("token"))
+        }
+        let file = world.directory + "/token"
+        let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+        let token = try String(contentsOfFile: file, encoding: .utf8)
+        let bearer = ["Authorization": "Bearer \(token)"]
+        #expect(try post("/workloads/\(id)/promote", open, bearer, token: false).status == 200)
+        let cookie = try HTTPAnswer(port: open.port, path: "/?token=\(token)")
+        #expect(cookie.status == 303 && cookie.head.lowercased().contains("samesite=lax"))
+    }
+
+    @Test("a page of another site cannot act with the cookie of the owner")
+    func refusesForeignSites() throws {
+        let service = try start()
+        let refused: [[String: String]] = [
+            ["Origin": "http://evil.example"], ["Origin": "null"], ["Sec-Fetch-Site": "cross-site"],
+            ["Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"], ["Sec-Fetch-Site": "same-site"],
+        ]
+        for fields in refused {
+            #expect(try post("/workloads/2/promote", service, fields).status == 403, "\(fields)")
+        }
+        let own = ["Origin": "http://localhost", "Sec-Fetch-Site": "same-origin"]
+        #expect(try post("/workloads/2/promote", service, own).status == 200)
+    }
+
+    @Test("the events send the state at once, again after a change, and end when the service stops, within a second")
+    func sendsEvents() throws {
+        let service = try start("--request-time", "1", "--idle-time", "1")
+        try service.status { $0.complete }
+        let socket = try LoopbackSocket(port: service.port, patience: 60)
+        let stream = EventReader(socket)
+        socket.send(
+            "GET /events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(service.token)\r\n\r\n")
+        let head = stream.read(until: "\r\n\r\n")
+        #expect(head.contains("200 OK") && head.contains("text/event-stream"))
+        #expect(stream.read(until: "\"may_act\":true").contains("data: {"))
+        _ = try post("/workloads/2/promote", service)
+        #expect(stream.read(until: "\"level\":\"userInitiated\"") != "")
+        // Longer than the limits of other requests: each state takes a second at most.
+        for _ in 0..<4 { #expect(stream.read(until: "data: {") != "") }
+        let start = ContinuousClock.now
+        service.send(SIGTERM)
+        _ = stream.readToEnd()
+        #expect(stream.hasEnded, "the service ends the stream")
+        #expect(service.wait().status == 0)
+        #expect(ContinuousClock.now - start < .seconds(20))
+    }
+
+    @Test("the number of live views is limited, and a client that takes nothing costs no other one")
+    func boundsEvents() throws {
+        let service = try start("--connections", "16")
+        try service.status { $0.complete }
+        let request = "GET /events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(service.token)\r\n\r\n"
+        let sockets = try (0..<4).map { _ in try LoopbackSocket(port: service.port, patience: 60) }
+        for socket in sockets {
+            socket.send(request)
+            #expect(EventReader(socket).read(until: "data: {") != "")
+        }
+        let refused = try service.get("/events")
+        #expect(refused.status == 503)
+        #expect(try refused.decode(ErrorResult.self).error.message.contains("4 pages"))
+        #expect(try service.get("/search?q=fox").decode(SearchResult.self).hits.count == 1)
+        let live = EventReader(sockets[0])
+        for _ in 0..<3 { #expect(live.read(until: "data: {") != "") }
+    }
+}
+
+/// Reads a stream piece by piece.
+final class EventReader {
+    private let socket: LoopbackSocket
+    private var rest = ""
+    private(set) var hasEnded = false
+
+    init(_ socket: LoopbackSocket) {
+        self.socket = socket
+    }
+
+    /// Returns everything up to a text, or an empty text if the stream ends before it.
+    func read(until text: String) -> String {
+        while true {
+            if let range = rest.range(of: text) {
+                let before = String(rest[..<range.upperBound])
+                rest.removeSubrange(..<range.upperBound)
+                return before
+            }
+            guard let piece = socket.readPiece() else { return "" }
+            if piece.isEmpty {
+                hasEnded = true
+                return ""
+            }
+            rest += piece
+        }
+    }
+
+    /// Reads until the other side closes.
+    func readToEnd() {
+        while let piece = socket.readPiece() {
+            guard !piece.isEmpty else {
+                hasEnded = true
+                return
+            }
+        }
+    }
+}
