@@ -30,6 +30,13 @@ extension EnergyReport: CustomStringConvertible {
         }
         if threads.count > mostThreads { lines.append("  and \(threads.count - mostThreads) more") }
         if endedThreads > 0 { lines.append("  \(endedThreads) threads ended meanwhile") }
+        lines.append("timers              firings/s  wake-ups/s")
+        lines += timers.map { entry in
+            "  \(Self.left(entry.qosClass.map { "\($0)" } ?? "the runtime", 16))"
+                + "\(Self.right(Self.fixed(entry.firingsPerSecond, 1), 11))"
+                + "\(Self.right(Self.fixed(entry.wakeUpsPerSecond, 1), 12))"
+        }
+        if let timerProblem { lines.append("  unknown: \(timerProblem)") }
         lines.append("power of the machine")
         lines += power.map { "  \(Self.left($0.name, 16))\(Self.right(Self.fixed($0.watts, 2), 11)) W" }
         if let powerProblem { lines.append("  unknown: \(powerProblem)") }

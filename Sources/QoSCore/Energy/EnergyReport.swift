@@ -40,6 +40,16 @@ public struct EnergyReport: Sendable, Hashable, Codable {
         public let watts: Double
     }
 
+    /// The timers of the runtime that fired for one class.
+    public struct Timers: Sendable, Hashable, Codable {
+        /// The class of the work that waited; `nil` for the runtime's own timers.
+        public let qosClass: QoSClass?
+        /// The number of timers per second that fired.
+        public let firingsPerSecond: Double
+        /// The number of times per second that a thread woke up for such a timer.
+        public let wakeUpsPerSecond: Double
+    }
+
     /// The time between the two moments, in seconds.
     public let seconds: Double
 
@@ -66,6 +76,13 @@ public struct EnergyReport: Sendable, Hashable, Codable {
 
     /// The reason why ``power`` is empty; `nil` if it is not.
     public let powerProblem: String?
+
+    /// The timers of the runtime by class, from the highest to the lowest: the classes that cause wake-ups. Empty where they
+    /// are not known.
+    public let timers: [Timers]
+
+    /// The reason why ``timers`` is empty; `nil` if it is not.
+    public let timerProblem: String?
 
     /// The recommended lowest value of ``shareAtUtilityOrLower`` while no user waits.
     public static let guideline = 0.9
@@ -108,6 +125,14 @@ public struct EnergyReport: Sendable, Hashable, Codable {
         power = last.counters.compactMap { end in
             counters[end.name].map { Power(from: $0, to: end, over: seconds) }
         }
+        let fired = Dictionary(first.timers.map { ($0.qosClass, $0) }) { $1 }
+        timers = last.timers.map { end in
+            let begin = fired[end.qosClass]
+            return Timers(
+                qosClass: end.qosClass, firingsPerSecond: Self.rate(end.fired.less(begin?.fired ?? 0), seconds),
+                wakeUpsPerSecond: Self.rate(end.wakeUps.less(begin?.wakeUps ?? 0), seconds))
+        }
+        timerProblem = timers.isEmpty ? last.timerProblem ?? "no counts of timers" : nil
         powerProblem = power.isEmpty ? last.counterProblem ?? first.counterProblem ?? "no energy counters" : nil
     }
 

@@ -45,6 +45,23 @@ public struct EnergySnapshot: Sendable, Hashable, Codable {
         }
     }
 
+    /// The timers of the runtime that have fired for one class.
+    public struct Timers: Sendable, Hashable, Codable {
+        /// The class of the work that waited; `nil` for the runtime's own timers.
+        public let qosClass: QoSClass?
+        /// The number of timers that have fired.
+        public let fired: UInt64
+        /// The number of times that a thread woke up for such a timer. Timers that fire together share one.
+        public let wakeUps: UInt64
+
+        /// Makes a record.
+        public init(qosClass: QoSClass?, fired: UInt64, wakeUps: UInt64) {
+            self.qosClass = qosClass
+            self.fired = fired
+            self.wakeUps = wakeUps
+        }
+    }
+
     /// The moment, in nanoseconds of the monotonic clock.
     public let nanoseconds: UInt64
 
@@ -60,15 +77,23 @@ public struct EnergySnapshot: Sendable, Hashable, Codable {
     /// The reason why there are no counters; `nil` if there are some.
     public let counterProblem: String?
 
+    /// The timers of the runtime, from the highest class to the lowest; empty where they are not known.
+    public let timers: [Timers]
+
+    /// The reason why ``timers`` is empty; `nil` if it is not.
+    public let timerProblem: String?
+
     /// Makes a snapshot.
     public init(
         nanoseconds: UInt64, threads: [Thread], processNanoseconds: UInt64? = nil, counters: [Counter] = [],
-        counterProblem: String? = nil
+        counterProblem: String? = nil, timers: [Timers] = [], timerProblem: String? = nil
     ) {
         self.nanoseconds = nanoseconds
         self.threads = threads
         self.processNanoseconds = processNanoseconds
         self.counters = counters
         self.counterProblem = counterProblem
+        self.timers = timers
+        self.timerProblem = timerProblem
     }
 }

@@ -11,11 +11,15 @@ package struct TimerWindow: Sendable, Hashable {
     /// Any other timer waits until a window ends, so that later timers share its wake-up.
     package let isPrompt: Bool
 
+    /// The class of the work that waits; `nil` for the runtime's own timers.
+    package let qosClass: QoSClass?
+
     /// Makes a window.
-    package init(deadline: UInt64, tolerance: UInt64, isPrompt: Bool = true) {
+    package init(deadline: UInt64, tolerance: UInt64, isPrompt: Bool = true, for qosClass: QoSClass? = nil) {
         self.deadline = deadline
         self.tolerance = tolerance
         self.isPrompt = isPrompt
+        self.qosClass = qosClass
     }
 
     /// Makes the window of a timer for work of a class.
@@ -29,7 +33,7 @@ package struct TimerWindow: Sendable, Hashable {
         let delay = deadline > now ? deadline - now : 0
         self.init(
             deadline: deadline, tolerance: tolerance ?? TimerLeeway.tolerance(of: qosClass, delay: delay),
-            isPrompt: TimerLeeway.isPrompt(qosClass))
+            isPrompt: TimerLeeway.isPrompt(qosClass), for: qosClass)
     }
 
     /// The latest moment, in nanoseconds; `UInt64.max` for a window that would end beyond it.

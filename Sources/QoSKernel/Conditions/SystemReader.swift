@@ -18,17 +18,23 @@ package struct SystemReader: Sendable {
 
     /// Reads each source once.
     package func read() -> SystemReadings {
-        var readings = SystemReadings()
-        let stalls = StallReader(root: root)
+        var readings = readKernel()
         readings.thermal = ThermalReader(root: root).read()
         readings.power = PowerReader(root: root).read()
+        readings.freeDisk = DiskReader(paths: paths).read()
+        return readings
+    }
+
+    /// Reads the sources of which the kernel has the answer: none of them blocks.
+    func readKernel() -> SystemReadings {
+        var readings = SystemReadings()
+        let stalls = StallReader(root: root)
         readings.cpu = stalls.read(.cpu)
         readings.memory = stalls.read(.memory)
         readings.io = stalls.read(.io)
         readings.steal = ProcessorTimeReader(root: root).read()
         readings.throttling = ThrottlingReader(root: root).read()
         readings.freeMemory = MemoryReader(root: root).read()
-        readings.freeDisk = DiskReader(paths: paths).read()
         return readings
     }
 }

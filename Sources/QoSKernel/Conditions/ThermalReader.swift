@@ -1,6 +1,7 @@
 package import QoSCore
 
-/// Reads the thermal zones and the cooling devices of the machine (the kernel's `driver-api/thermal/sysfs-api.rst`).
+/// Reads the thermal zones and the cooling devices of the machine (the kernel's `driver-api/thermal/sysfs-api.rst`). On a
+/// machine without zones the chips that monitor hardware take their place.
 ///
 /// Any thread may call it. A sensor behind a slow bus may take milliseconds.
 package struct ThermalReader: Sendable {
@@ -8,8 +9,8 @@ package struct ThermalReader: Sendable {
 
     /// The possible temperatures of a sensor and of a trip point, in °C. The kernel uses −274 °C for "none"; firmware
     /// uses 0 and 256.
-    private static let temperatures = -50.0...200
-    private static let tripPoints = 20.0...200
+    static let temperatures = -50.0...200
+    static let tripPoints = 20.0...200
 
     private let root: FileRoot
 
@@ -20,11 +21,12 @@ package struct ThermalReader: Sendable {
 
     /// Reads everything that can be read. A broken zone or device is skipped, and named in the reading.
     package func read() -> Reading<ThermalReading> {
-        let names: [String]
+        var names: [String] = []
+        var problem = "no thermal zone in \(Self.folder)"
         do throws(KernelError) {
             names = try SensorFile.names(in: root.appending(Self.folder))
         } catch {
-            return .unknown("no thermal sensors: \(error)")
+            problem = "no thermal sensors: \(error)"
         }
         var reading = ThermalReading()
         for name in names {
@@ -38,9 +40,14 @@ package struct ThermalReader: Sendable {
                 reading.skipped.append("\(name): \(error)")
             }
         }
+        if reading.zones.isEmpty {
+            let (zones, skipped) = HardwareMonitorReader(root: root).read()
+            reading.zones = zones
+            reading.skipped += skipped
+        }
         if !reading.zones.isEmpty || !reading.cooling.isEmpty { return .known(reading) }
         if let first = reading.skipped.first { return .unknown("no thermal sensor can be read, \(first)") }
-        return .unknown("no thermal zone in \(Self.folder)")
+        return .unknown(problem)
     }
 
     private func path(_ name: String, _ file: String) -> String { root.appending("\(Self.folder)/\(name)/\(file)") }

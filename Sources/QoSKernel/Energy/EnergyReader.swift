@@ -3,7 +3,7 @@ package import QoSCore
 
 /// Reads the use of processors by the threads of a process, and the energy counters of the machine.
 ///
-/// Any thread may call it. Two small files for each thread.
+/// Any thread may call it. Two small files for each thread, and a look at each descriptor.
 package struct EnergyReader: Sendable {
     /// The reasons why a process cannot be read.
     package enum Problem: Error, Sendable, Hashable {
@@ -48,9 +48,11 @@ package struct EnergyReader: Sendable {
         }
         guard !threads.isEmpty else { throw .noProcess(id) }
         let counters = readCounters()
+        let timers = TimerTallyReader(process: process, id: id, root: root).read()
         return EnergySnapshot(
             nanoseconds: MonotonicClock.nanoseconds(), threads: threads, processNanoseconds: processTime(),
-            counters: counters.counters, counterProblem: counters.problem)
+            counters: counters.counters, counterProblem: counters.problem, timers: timers.timers,
+            timerProblem: timers.problem)
     }
 
     private func problem(of error: KernelError) -> Problem {

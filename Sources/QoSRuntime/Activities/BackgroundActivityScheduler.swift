@@ -32,6 +32,7 @@ public final class BackgroundActivityScheduler: Sendable {
     ///   - monitor: the source of the conditions; without one, all conditions hold.
     public convenience init(on scheduler: QoSScheduler, monitor: SystemMonitor? = nil) {
         self.init(host: SchedulerHost(scheduler, monitor))
+        scheduler.core.show { [weak driver] in driver?.states }
     }
 
     /// Makes a scheduler of activities on another host, for tests.

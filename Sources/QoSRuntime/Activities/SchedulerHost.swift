@@ -20,7 +20,7 @@ final class SchedulerHost: ActivityHost {
     func wake(afterNanoseconds nanoseconds: UInt64, tolerance: UInt64, _ body: @escaping @Sendable () -> Void) {
         let deadline = MonotonicClock.nanoseconds().addingSaturating(nanoseconds)
         scheduler.core.addTimer(
-            TimerWindow(deadline: deadline, tolerance: tolerance, isPrompt: false), .body(body),
+            TimerWindow(deadline: deadline, tolerance: tolerance, isPrompt: false, for: .background), .body(body),
             isContinuous: true)
     }
 

@@ -10,6 +10,9 @@ final class MonitorCore: Sendable {
     let decisions = ValueBroadcast(GovernorDecision())
     let latencies: LatencyRecorder
 
+    /// The sources of the machine; `nil` where the configuration has one of its own.
+    let reader: PatientSystemReader?
+
     private let requests = Lock(MonitorRequests())
     /// Taken out during a reading, so that the policy runs without a lock.
     private let state: Lock<MonitorState?>
@@ -24,6 +27,7 @@ final class MonitorCore: Sendable {
 
     init(_ configuration: SystemMonitor.Configuration, governing scheduler: QoSScheduler?) {
         self.configuration = configuration
+        reader = configuration.makeReader()
         latencies = LatencyRecorder()
         state = Lock(MonitorState(configuration))
         self.scheduler = Lock(WeakScheduler(scheduler: scheduler))
@@ -42,7 +46,7 @@ final class MonitorCore: Sendable {
     ///
     /// - Parameter triggered: the kinds of pressure that the kernel has just reported.
     func tick(at now: SchedulerInstant, triggered: Set<PressureKind> = []) {
-        var readings = configuration.read()
+        var readings = configuration.source?() ?? reader?.read() ?? SystemReadings()
         readings.triggered = triggered
         let taken = state.withLock { state -> MonitorState? in
             defer { state = nil }
@@ -88,6 +92,7 @@ final class MonitorCore: Sendable {
         applyWidths(of: GovernorDecision(), at: SchedulerInstant(nanoseconds: 0))
         conditions.finish()
         decisions.finish()
+        reader?.end()
     }
 }
 

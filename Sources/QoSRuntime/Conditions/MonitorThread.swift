@@ -4,7 +4,7 @@ import Synchronization
 
 /// The thread of a monitor. It sleeps until the next reading, the next change of a duty, a wake-up, or pressure.
 ///
-/// Sensors behind a slow bus block it, and nothing else.
+/// Sensors that may block are read by another thread.
 final class MonitorThread: Sendable {
     private let core: MonitorCore
     private let watch: PressureWatch

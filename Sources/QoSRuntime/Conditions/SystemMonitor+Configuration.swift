@@ -33,6 +33,9 @@ extension SystemMonitor {
         /// The source of the readings, for tests; `nil` reads the machine.
         package var source: (@Sendable () -> SystemReadings)?
 
+        /// Takes the place of the thermal sensors, for tests.
+        package var thermalSource: (@Sendable () -> Reading<ThermalReading>)?
+
         /// Makes a configuration.
         public init() {}
 
@@ -55,9 +58,10 @@ extension SystemMonitor {
             }
         }
 
-        /// Reads all sources once.
-        func read() -> SystemReadings {
-            source?() ?? SystemReader(root: fileRoot, paths: fileSystems).read()
+        /// Makes the reader of the machine; `nil` where ``source`` takes its place.
+        func makeReader() -> PatientSystemReader? {
+            source == nil
+                ? PatientSystemReader(root: fileRoot, paths: fileSystems, thermal: thermalSource) : nil
         }
     }
 }

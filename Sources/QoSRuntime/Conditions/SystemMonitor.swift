@@ -73,6 +73,20 @@ public final class SystemMonitor: Sendable {
         return try await body()
     }
 
+    /// A source that does not answer.
+    public struct BlockedSource: Sendable, Hashable, Codable {
+        /// The name: `the thermal sensors`.
+        public let name: String
+        /// The time since the read of the source began.
+        public let duration: Duration
+    }
+
+    /// The sources that do not answer, such as sensors behind a broken bus. Their conditions count as unknown, and the
+    /// others are read without them.
+    public var blockedSources: [BlockedSource] {
+        (core.reader?.blocked ?? []).map { BlockedSource(name: $0.name, duration: .nanoseconds($0.nanoseconds)) }
+    }
+
     // MARK: Decisions
 
     /// The allowances in force.

@@ -28,7 +28,11 @@ extension SchedulerCore {
         group.lookAtWorkers(at: now)
         group.calls.forgetTold()
         for rank in 0..<QoSClass.userInteractive.rank {
-            group.pools[rank].rescan(limit: Self.rescanLimit) { group.moveRaised($0, from: rank, to: $1) }
+            let cancelledClass = group.classOfCancelled(rank: rank)
+            group.pools[rank].rescan(limit: Self.rescanLimit, cancelledClass: cancelledClass) { node, qosClass in
+                let isCancelled = cancelledClass == qosClass && ConcurrencyRuntime.isCancelled(node)
+                group.moveRaised(node, from: rank, to: qosClass, isCancelled ? .cancelled : .escalated)
+            }
             group.promoteRunning(rank: rank)
         }
         noteAges(at: now)

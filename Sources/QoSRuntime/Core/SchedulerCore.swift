@@ -13,7 +13,7 @@ final class SchedulerCore: @unchecked Sendable {
     let group: PoolGroup
 
     let loop: EventLoop
-    let timers = TimerService()
+    let timers: TimerService
 
     /// The event sources for work queues. They end with the loop.
     let sources = SourceRegistry()
@@ -36,6 +36,9 @@ final class SchedulerCore: @unchecked Sendable {
     /// The number of times that a worker's thread could not be created.
     let startFailures = Atomic<UInt64>(0)
 
+    /// The states of the background activities, of each of their schedulers; `nil` for one that is gone.
+    let activities = Lock<[@Sendable () -> [BackgroundActivityState]?]>([])
+
     private let loopState: LoopState
 
     /// The state that only the loop's thread uses.
@@ -57,6 +60,7 @@ final class SchedulerCore: @unchecked Sendable {
             onTimer: { unsafe link.core?.loopWoke() }
         )
         group = PoolGroup(settings: settings, loop: loop)
+        timers = TimerService(tally: group.timerTally)
         loopState = LoopState(widthWithoutQuota: settings.widthWithoutQuota)
         unsafe link.core = self
     }

@@ -145,6 +145,13 @@ package enum ConcurrencyRuntime {
         return unsafe currentPriority(task.pointer)
     }
 
+    /// Returns whether a queued node is a task that was cancelled.
+    static func isCancelled(_ node: JobNode) -> Bool {
+        guard node.tag.isJob, let task = task(of: node.job) else { return false }
+        // SAFETY: the value that names the current task is the task object's address, and a queued task is alive.
+        return unsafe unsafeBitCast(task.rawValue, to: UnsafeCurrentTask.self).isCancelled
+    }
+
     /// Returns the node of a task. A task is its own job, and a handle is a reference to it.
     static func node<Success, Failure: Error>(of task: Task<Success, Failure>) -> JobNode {
         // SAFETY: `Task` is a frozen struct of one reference.

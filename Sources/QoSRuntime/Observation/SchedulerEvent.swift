@@ -44,6 +44,8 @@ public enum PromotionReason: Sendable, Hashable, Codable {
     /// The task was escalated: work of the higher class awaits it, or ``QoSScheduler/raise(_:to:)`` was called and
     /// could not move it at once. Swift's runtime tells the priority, but not which task awaits.
     case escalated
+    /// The task was cancelled while its class is stopped, and comes to its end in the other class.
+    case cancelled
     /// The thread of this name called ``QoSScheduler/raise(_:to:)``.
     case raised(by: String)
     /// The promoted work runs an item of a work queue. A caller waits for that item, or a higher item is queued behind

@@ -66,7 +66,7 @@ struct ClassPool: ~Copyable {
         self.spin = spin
         timers =
             PoolTimerKeeping.isKept(rank: qosClass.rank)
-            ? PoolTimerKeeping(rank: qosClass.rank, alarm: group.alarm) : nil
+            ? PoolTimerKeeping(rank: qosClass.rank, alarm: group.alarm, tally: group.timerTally) : nil
         unsafe ownGroup = group
         workers = SharedTable(count: capacity)
         workers.fill { index, _ in

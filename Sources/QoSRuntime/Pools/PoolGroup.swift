@@ -59,6 +59,9 @@ final class PoolGroup: @unchecked Sendable {
     /// The counters of the loop so far.
     let loopCounters = LoopCounters()
 
+    /// The counters of the timers that have fired.
+    let timerTally = TimerTally()
+
     init(settings: PoolSettings, loop: EventLoop) {
         self.settings = settings
         self.loop = loop

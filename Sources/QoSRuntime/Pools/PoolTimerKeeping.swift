@@ -22,6 +22,7 @@ final class PoolTimerKeeping: Sendable {
 
     private let state = Lock(PoolTimers<TimerService.Payload>())
     private let alarm: LoopAlarm
+    private let tally: TimerTally
     private let rank: Int
 
     /// Whether there are timers, for a look without the lock. A worker that has added one sees it.
@@ -30,9 +31,10 @@ final class PoolTimerKeeping: Sendable {
     /// Whether there are timers. Any thread.
     var hasTimers: Bool { isInUse.load(ordering: .relaxed) }
 
-    init(rank: Int, alarm: LoopAlarm) {
+    init(rank: Int, alarm: LoopAlarm, tally: TimerTally) {
         self.rank = rank
         self.alarm = alarm
+        self.tally = tally
     }
 
     private func update<Result>(_ body: (inout PoolTimers<TimerService.Payload>) -> Result) -> Result {
@@ -85,6 +87,7 @@ final class PoolTimerKeeping: Sendable {
     /// Fires timers as a thread that is no worker. So their jobs are added from outside, for the next worker that is
     /// woken.
     private func fire(_ due: [TimerService.Payload], on worker: WorkerRef) {
+        count(due)
         Worker.setCurrent(nil)
         for payload in due { payload.fire() }
         Worker.setCurrent(worker)
@@ -92,7 +95,15 @@ final class PoolTimerKeeping: Sendable {
 
     /// Takes the timers that the loop has to fire. The loop's thread.
     func takeDue(now: UInt64) -> [TimerService.Payload] {
-        hasTimers ? update { $0.loopLooks(now: now) } : []
+        guard hasTimers else { return [] }
+        let due = update { $0.loopLooks(now: now) }
+        count(due)
+        return due
+    }
+
+    /// Counts timers that one wake-up fires.
+    private func count(_ due: [TimerService.Payload]) {
+        for index in due.indices { tally.fired(for: QoSClass(atRank: rank), isWakeUp: index == 0) }
     }
 
     /// Takes out all timers, at shutdown. Any thread.

@@ -63,6 +63,10 @@ public struct SchedulerSnapshot: Sendable, Hashable, Codable {
         public let nodesStolen: UInt64
         /// The number of times that a worker went to sleep.
         public let timesParked: UInt64
+        /// The number of timers that have fired for work of the class.
+        public let timersFired: UInt64
+        /// The number of times that a thread woke up for such a timer. Timers that fire together share one.
+        public let timerWakeUps: UInt64
 
         // As numbers, so that the encoded form is readable and names the unit.
         let widthChangeDelayNanoseconds: UInt64
@@ -121,6 +125,9 @@ public struct SchedulerSnapshot: Sendable, Hashable, Codable {
     /// Whether a call is promoted while it waits for an actor without an executor of its own (rule I4). `false` if the
     /// running concurrency library hides the state of its actors.
     public let promotesWaitingActors: Bool
+
+    /// The background activities on the scheduler, in the order of their identifiers (rule S5).
+    public let activities: [BackgroundActivityState]
 }
 
 extension SchedulerCore {
@@ -129,7 +136,8 @@ extension SchedulerCore {
         return SchedulerSnapshot(
             processors: group.width,
             pools: QoSClass.descending.map { qosClass in
-                group.pools[qosClass.rank].snapshot(group.admission.record(rank: qosClass.rank))
+                group.pools[qosClass.rank].snapshot(
+                    group.admission.record(rank: qosClass.rank), group.timerTally.timers(for: qosClass))
             },
             tasksMoved: group.promotions.moved.load(ordering: .relaxed),
             runningPromoted: group.promotions.running.load(ordering: .relaxed),
@@ -144,12 +152,30 @@ extension SchedulerCore {
             loopTurns: group.loopCounters.turns.load(ordering: .relaxed),
             looks: group.loopCounters.looks.load(ordering: .relaxed),
             effectMode: group.profile?.capabilities.mode.rawValue,
-            promotesWaitingActors: ConcurrencyRuntime.seesWaitingActors)
+            promotesWaitingActors: ConcurrencyRuntime.seesWaitingActors,
+            activities: activityStates())
+    }
+
+    /// The states of the background activities. The states are made outside of the lock.
+    private func activityStates() -> [BackgroundActivityState] {
+        let sources = activities.withLock { $0 }
+        return sources.flatMap { $0() ?? [] }.sorted { $0.activity.identifier < $1.activity.identifier }
+    }
+
+    /// Adds the background activities of a scheduler of theirs, and forgets those of which the scheduler is gone.
+    func show(_ states: @escaping @Sendable () -> [BackgroundActivityState]?) {
+        let former = activities.withLock { $0 }
+        let isThere = former.map { $0() != nil }
+        activities.withLock { sources in
+            // Others may have been added meanwhile, behind these.
+            let later = sources.dropFirst(former.count)
+            sources = zip(former, isThere).filter(\.1).map(\.0) + later + [states]
+        }
     }
 }
 
 extension ClassPool {
-    func snapshot(_ admitted: ClassAdmission) -> SchedulerSnapshot.Pool {
+    func snapshot(_ admitted: ClassAdmission, _ timers: EnergySnapshot.Timers) -> SchedulerSnapshot.Pool {
         var (queued, run, stolen, parked) = (0, UInt64(0), UInt64(0), UInt64(0))
         let started = self.started
         for index in 0..<started {
@@ -170,6 +196,7 @@ extension ClassPool {
             raisedByFence: counters.raisedByFence.load(ordering: .relaxed),
             raisedForLock: counters.raisedForLock.load(ordering: .relaxed), starvationWindows: admitted.windows,
             stalls: counters.stalls.load(ordering: .relaxed), jobsRun: run, nodesStolen: stolen, timesParked: parked,
+            timersFired: timers.fired, timerWakeUps: timers.wakeUps,
             widthChangeDelayNanoseconds: counters.widthChange.load(ordering: .relaxed),
             processorTimeNanoseconds: processorTime(), oldestWaitNanoseconds: oldest,
             // A shown age counts: the longest wait is never less than an age that a reader saw.

@@ -16,7 +16,7 @@ import Synchronization
 /// A request may race with the loop that goes to sleep. The requesting thread publishes its request before it reads
 /// `armed`. The loop publishes `armed` before it looks at the requests for the last time. Both are sequentially
 /// consistent, so one of the two sees the other.
-// SAFETY: only the loop's thread uses `timers` and `firesUntil`; the rest is atomic.
+// SAFETY: only the loop's thread uses the sets and the state of a turn; the rest is atomic.
 final class TimerService: @unchecked Sendable {
     /// The action of a timer when it fires, on the loop's thread.
     enum Payload {
@@ -49,16 +49,26 @@ final class TimerService: @unchecked Sendable {
             self.suspended = suspended
         }
 
+        var timer: Timer { Timer(payload: payload, qosClass: window.qosClass) }
+
         /// The window on the continuous clock; `nil` for a timer of the other clock.
         var continuousWindow: TimerWindow? {
             suspended.map { suspended in
                 TimerWindow(
                     deadline: window.deadline.addingSaturating(suspended), tolerance: window.tolerance,
-                    isPrompt: window.isPrompt)
+                    isPrompt: window.isPrompt, for: window.qosClass)
             }
         }
     }
 
+    /// A timer in a set.
+    struct Timer {
+        let payload: Payload
+        /// The class of the work that waits; `nil` for the runtime's own timers.
+        let qosClass: QoSClass?
+    }
+
+    private let tally: TimerTally
     private let requests = LinkedStack<Request>()
     private let cancelled = LinkedStack<TimerTicket>()
     private let cancellations = Atomic<Int>(0)
@@ -68,13 +78,21 @@ final class TimerService: @unchecked Sendable {
     private let armed = Atomic<UInt64>(.max)
 
     /// The timers that stand still while the machine is suspended. Monotonic nanoseconds.
-    private var timers = TimerSet<Payload>()
+    private var timers = TimerSet<Timer>()
 
     /// The timers that do not. Nanoseconds of the continuous clock.
-    private var continuous = TimerSet<Payload>()
+    private var continuous = TimerSet<Timer>()
 
     /// The time up to which timers are still due after a turn that reached its limit; 0 for none.
     private var firesUntil: UInt64 = 0
+
+    /// Whether the loop has woken for a timer and has fired none since then.
+    private var isWakeUp = false
+
+    /// - Parameter tally: counts the firings and the wake-ups.
+    init(tally: TimerTally = TimerTally()) {
+        self.tally = tally
+    }
 
     /// Whether the loop wakes up for a timer. Any thread.
     var isArmed: Bool { armed.load(ordering: .sequentiallyConsistent) != .max }
@@ -120,10 +138,16 @@ final class TimerService: @unchecked Sendable {
     func advance(now: () -> UInt64, suspended: UInt64 = 0, fire: (Payload) -> Void) -> UInt64? {
         takeRequests()
         let time = now()
-        if min(armed.load(ordering: .relaxed), nextWake(suspended) ?? .max) <= time { firesUntil = time }
+        if min(armed.load(ordering: .relaxed), nextWake(suspended) ?? .max) <= time {
+            isWakeUp = isWakeUp || firesUntil == 0
+            firesUntil = time
+        }
         var left = Self.firingsPerTurn
-        while left > 0, let payload = popExpired(now: firesUntil, suspended) {
-            fire(payload)
+        while left > 0, let timer = popExpired(now: firesUntil, suspended) {
+            // The timer that is due first is the reason of the wake-up.
+            tally.fired(for: timer.qosClass, isWakeUp: isWakeUp)
+            isWakeUp = false
+            fire(timer.payload)
             left -= 1
         }
         let hasMore = nextDeadline(suspended).map { $0 <= firesUntil } ?? false
@@ -153,7 +177,7 @@ final class TimerService: @unchecked Sendable {
     }
 
     /// Takes the timer that is due first, of both sets.
-    private func popExpired(now: UInt64, _ suspended: UInt64) -> Payload? {
+    private func popExpired(now: UInt64, _ suspended: UInt64) -> Timer? {
         let other = earlier(nil, continuous.nextDeadline, suspended)
         if let other, other <= now, other < timers.nextDeadline ?? .max {
             return continuous.popExpired(now: now.addingSaturating(suspended))
@@ -164,8 +188,8 @@ final class TimerService: @unchecked Sendable {
     /// Takes out every timer that has not fired with its deadline, at shutdown. The loop's thread.
     func removeAll(suspended: UInt64 = 0, _ body: (_ deadline: UInt64, Payload) -> Void) {
         removeRequests(body)
-        while let deadline = nextDeadline(suspended), let payload = popExpired(now: .max, suspended) {
-            body(deadline, payload)
+        while let deadline = nextDeadline(suspended), let timer = popExpired(now: .max, suspended) {
+            body(deadline, timer.payload)
         }
     }
 
@@ -183,13 +207,13 @@ final class TimerService: @unchecked Sendable {
         requests.takeAll { request in
             guard case .ticket(let ticket) = request.payload else {
                 if let window = request.continuousWindow {
-                    continuous.insert(window, request.payload)
+                    continuous.insert(window, request.timer)
                 } else {
-                    timers.insert(request.window, request.payload)
+                    timers.insert(request.window, request.timer)
                 }
                 return
             }
-            if !ticket.isTaken { ticket.name = timers.insert(request.window, request.payload) }
+            if !ticket.isTaken { ticket.name = timers.insert(request.window, request.timer) }
         }
         for ticket in removed {
             if let name = ticket.name { _ = timers.cancel(name) }

@@ -17,7 +17,7 @@ final class TimerTicket: Linked, @unchecked Sendable {
     private let taken = Atomic<Bool>(false)
 
     /// The place of the timer in the loop's set; `nil` while it is not in the set.
-    var name: TimerSet<TimerService.Payload>.Name?
+    var name: TimerSet<TimerService.Timer>.Name?
 
     var next: UInt = 0
 

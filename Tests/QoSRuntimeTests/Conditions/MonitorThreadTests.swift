@@ -67,4 +67,28 @@ struct MonitorThreadTests {
         monitor.stop()
         for await _ in monitor.conditionChanges {}
     }
+
+    @Test("S1 a sensor that blocks does not hold up the other sources, and the monitor names it with the time")
+    func blockedSensor() async throws {
+        let release = Gate()
+        var configuration = SystemMonitor.Configuration()
+        configuration.interval = .milliseconds(10)
+        configuration.thermalSource = {
+            release.blockThread()
+            return .unknown("the sensor is back")
+        }
+        let monitor = try SystemMonitor(configuration: configuration)
+        for await conditions in monitor.conditionChanges where conditions[.freeDisk].isKnown {
+            #expect(!conditions.thermal.isKnown)
+            if conditions.thermal.reason.contains("the thermal sensors blocked: no answer for") { break }
+        }
+        // Requests still count at once.
+        monitor.setLowPowerMode(true)
+        for await conditions in monitor.conditionChanges where conditions.power.state.isLowPowerMode { break }
+        let blocked = try #require(monitor.blockedSources.first)
+        #expect(blocked.name == "the thermal sensors" && blocked.duration >= .milliseconds(100))
+        release.open()
+        while !monitor.blockedSources.isEmpty { await Task.yield() }
+        monitor.stop()
+    }
 }

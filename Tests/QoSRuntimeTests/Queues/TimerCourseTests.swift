@@ -40,8 +40,12 @@ struct TimerCourseTests {
     @Test("S6 the window has the timer's tolerance, or that of the class")
     func window() {
         let own = TimerCourse(first: 100, interval: 5, tolerance: 7)
-        #expect(own.window(now: 0, of: .background) == TimerWindow(deadline: 100, tolerance: 7, isPrompt: false))
+        #expect(
+            own.window(now: 0, of: .background)
+                == TimerWindow(deadline: 100, tolerance: 7, isPrompt: false, for: .background))
         let inferred = TimerCourse(first: 100, interval: 5, tolerance: nil)
-        #expect(inferred.window(now: 20, of: .default) == TimerWindow(deadline: 100, tolerance: 20, isPrompt: true))
+        #expect(
+            inferred.window(now: 20, of: .default)
+                == TimerWindow(deadline: 100, tolerance: 20, isPrompt: true, for: .default))
     }
 }

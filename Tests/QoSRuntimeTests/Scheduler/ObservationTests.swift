@@ -63,6 +63,21 @@ struct ObservationTests {
         #expect(documented.sorted() == fields.sorted())
     }
 
+    @Test("S5 the background activities stand in the snapshot, of all their schedulers that are there")
+    func activities() async throws {
+        try await withScheduler { scheduler in
+            let first = BackgroundActivityScheduler(on: scheduler)
+            var second: BackgroundActivityScheduler? = BackgroundActivityScheduler(on: scheduler)
+            try first.schedule(BackgroundActivity("scrub", .every(.seconds(3600)))) { _ in .finished }
+            try second?.schedule(BackgroundActivity("index", .every(.seconds(3600)))) { _ in .finished }
+            #expect(scheduler.snapshot.activities.map(\.activity.identifier) == ["index", "scrub"])
+            second = nil
+            #expect(scheduler.snapshot.activities.map(\.activity.identifier) == ["scrub"])
+            let text = try String(decoding: JSONEncoder().encode(scheduler.snapshot), as: UTF8.self)
+            #expect(text.contains("scrub"))
+        }
+    }
+
     @Test("the age of the oldest waiting job, and the longest so far", arguments: QoSClass.allCases)
     func queueDelay(_ qosClass: QoSClass) async throws {
         let configuration = QoSScheduler.Configuration(

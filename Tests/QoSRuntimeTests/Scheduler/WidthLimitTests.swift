@@ -172,4 +172,33 @@ struct WidthLimitTests {
             for task in tasks { await task.escaped }
         }
     }
+
+    @Test(
+        "S2 O11 cancelled work of a stopped class comes to its end in the lowest class that runs",
+        arguments: [false, true])
+    func cancelledWork(isSuspended: Bool) async throws {
+        try await withScheduler { scheduler in
+            for qosClass in [QoSClass.background, .utility] { scheduler.setWidthLimit(0, for: qosClass) }
+            let (begun, ended, other) = (Gate(), Gate(), Tally())
+            let seen = Collected<QoSClass?>()
+            if isSuspended { scheduler.setWidthLimit(nil, for: .background) }
+            let task = scheduler.startDetachedTask(at: .background, name: "cancelled") {
+                begun.open()
+                try? await Task.sleep(for: .seconds(3600))
+                for _ in 0..<3 { await Task.yield() }
+                seen.append(Worker.current?.pool.value.qosClass)
+                if Task.isCancelled { ended.open() }
+            }
+            if isSuspended { await begun.passed() }
+            scheduler.setWidthLimit(0, for: .background)
+            let waiting = scheduler.startDetachedTask(at: .background, name: "not cancelled") { _ = other.add() }
+            task.cancel()
+            // Nobody awaits the task, which would raise it.
+            await ended.passed()
+            #expect(seen.all == [.default])
+            #expect(other.value == 0, "work that is not cancelled stays stopped")
+            scheduler.setWidthLimit(nil, for: .background)
+            await waiting.value
+        }
+    }
 }

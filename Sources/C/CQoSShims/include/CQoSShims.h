@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <fcntl.h>
@@ -54,6 +55,24 @@ static inline int cqos_futex_wake(uint32_t *word, int count) {
 static inline int cqos_make_event(void) {
     int descriptor = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     return descriptor < 0 ? -errno : descriptor;
+}
+
+// Makes a page that other processes of the user can read through /proc/PID/fd (memfd_create(2)), and nobody can cut
+// short. Returns the descriptor, which must stay open, or the negated errno.
+static inline int cqos_make_shown_page(const char *name, size_t size, void **page) {
+    int descriptor = (int)syscall(SYS_memfd_create, name, 3u /* MFD_CLOEXEC | MFD_ALLOW_SEALING */);
+    if (descriptor < 0) return -errno;
+    *page = ftruncate(descriptor, (off_t)size) != 0
+                ? MAP_FAILED
+                : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    // F_ADD_SEALS: F_SEAL_SEAL, F_SEAL_SHRINK, F_SEAL_GROW. A page cut short would be a SIGBUS.
+    if (*page == MAP_FAILED || fcntl(descriptor, 1033, 1 | 2 | 4) != 0) {
+        int error = errno;
+        if (*page != MAP_FAILED) munmap(*page, size);
+        close(descriptor);
+        return -error;
+    }
+    return descriptor;
 }
 
 // The name of the calling thread: at most 15 bytes and a NUL (prctl(2), PR_SET_NAME).

@@ -4,9 +4,11 @@ import Synchronization
 extension ClassPool {
     /// Runs the loop's look: like ``raiseWaiting(limit:move:)``, and the queued nodes of workers that stand aside go to
     /// others.
-    func rescan(limit: Int, move: (JobNode, QoSClass) -> Void) {
+    ///
+    /// - Parameter cancelledClass: the class of cancelled tasks, as long as the pool's own class is stopped.
+    func rescan(limit: Int, cancelledClass: QoSClass?, move: (JobNode, QoSClass) -> Void) {
         let started = self.started
-        extractRaised(started: started, limit: limit, move: move)
+        extractRaised(started: started, limit: limit, cancelledClass: cancelledClass, move: move)
         for index in 0..<started
         where workers[index].isParked {
             relieve(index)
@@ -24,22 +26,26 @@ extension ClassPool {
     ///   - limit: the number of nodes of each worker's queue to look at.
     ///   - move: called with each raised task and its new class.
     func raiseWaiting(limit: Int, move: (JobNode, QoSClass) -> Void) {
-        if extractRaised(started: started, limit: limit, move: move) { wakeForMoved() }
+        if extractRaised(started: started, limit: limit, cancelledClass: nil, move: move) { wakeForMoved() }
     }
 
     /// Takes the raised nodes out of the queues.
     ///
     /// - Returns: whether nodes have gone from one queue of the pool to another.
     @discardableResult
-    private func extractRaised(started: Int, limit: Int, move: (JobNode, QoSClass) -> Void) -> Bool {
-        let hasDistributed = distributeInjected(started: started, move: move)
+    private func extractRaised(
+        started: Int, limit: Int, cancelledClass: QoSClass?, move: (JobNode, QoSClass) -> Void
+    ) -> Bool {
+        let hasDistributed = distributeInjected(started: started, cancelledClass: cancelledClass, move: move)
         var lanes: [SerialLane] = []
         for index in 0..<started {
             var raised = workers[index].queue.extract(limit: limit) { node in
                 if node.tag.isLane { lanes.append(LaneActivation(node: node).lane) }
-                return self.raisedClass(of: node) != nil
+                return self.newClass(of: node, cancelledClass: cancelledClass) != nil
             }
-            while let node = raised.popFirst() { move(node, raisedClass(of: node) ?? qosClass) }
+            while let node = raised.popFirst() {
+                move(node, newClass(of: node, cancelledClass: cancelledClass) ?? qosClass)
+            }
         }
         for lane in lanes { lane.raiseAwaited(limit: limit) }
         return hasDistributed
@@ -86,7 +92,9 @@ extension ClassPool {
     /// find no place there: the class may be paused, and have no worker.
     ///
     /// - Returns: whether there were any nodes.
-    private func distributeInjected(started: Int, move: (JobNode, QoSClass) -> Void) -> Bool {
+    private func distributeInjected(
+        started: Int, cancelledClass: QoSClass?, move: (JobNode, QoSClass) -> Void
+    ) -> Bool {
         var rest = injection.takeAll()
         guard !rest.isEmpty else { return false }
         // Running workers first: they come to the nodes without being woken.
@@ -97,9 +105,18 @@ extension ClassPool {
             }
         }
         while let node = rest.popFirst() {
-            if let raised = raisedClass(of: node) { move(node, raised) } else { injection.push(node) }
+            if let new = newClass(of: node, cancelledClass: cancelledClass) {
+                move(node, new)
+            } else {
+                injection.push(node)
+            }
         }
         return true
+    }
+
+    /// Returns the class of the pool to which a waiting node has to go; `nil` when it is in the right pool.
+    private func newClass(of node: JobNode, cancelledClass: QoSClass?) -> QoSClass? {
+        raisedClass(of: node) ?? cancelledClass.flatMap { ConcurrencyRuntime.isCancelled(node) ? $0 : nil }
     }
 
     /// Returns the class to which a waiting node has been raised since it was queued; `nil` when it is in the right

@@ -32,6 +32,17 @@ extension PoolGroup {
         }
     }
 
+    /// Returns the class in which cancelled tasks of a stopped class come to their end: the lowest one above it that is not
+    /// stopped. `nil` for a class that is not stopped.
+    ///
+    /// A cancelled task gives back what it holds, and its caller waits for that. It gets no more than its turn in the other
+    /// class, until it suspends.
+    func classOfCancelled(rank: Int) -> QoSClass? {
+        guard pools[rank].hasWork(), admission.widthLimit(rank: rank) == 0 else { return nil }
+        let running = (rank + 1..<QoSClass.allCases.count).first { admission.widthLimit(rank: $0) > 0 }
+        return running.map { QoSClass(atRank: $0) }
+    }
+
     /// Submits a raised task, which has been taken out of its queue, to the pool of its class.
     func moveRaised(
         _ node: JobNode, from rank: Int, to qosClass: QoSClass,

@@ -1,0 +1,51 @@
+internal import Glibc
+import QoSCore
+
+/// Reads the timers of a process from the page that its runtime shows (``TimerTally``).
+struct TimerTallyReader {
+    private let folder: String
+    private let id: Int32
+
+    /// - Parameters:
+    ///   - process: the name of the process in `/proc`: its id, or `self`.
+    ///   - id: the id, for messages.
+    init(process: String, id: Int32, root: FileRoot) {
+        folder = root.appending("/proc/\(process)/fd")
+        self.id = id
+    }
+
+    /// Reads the counts.
+    ///
+    /// - Returns: no counts, and the reason, for a process of another user or without the runtime.
+    func read() -> (timers: [EnergySnapshot.Timers], problem: String?) {
+        let names: [String]
+        do throws(KernelError) {
+            names = try SensorFile.names(in: folder)
+        } catch {
+            return ([], "the timers of process \(id) cannot be read: run as its user or as root")
+        }
+        for name in names where isPage("\(folder)/\(name)") {
+            if let timers = timers(at: "\(folder)/\(name)") { return (timers, nil) }
+        }
+        return ([], "process \(id) shows no timers: it has used none of swift-qos, or may not make shared memory")
+    }
+
+    private func isPage(_ path: String) -> Bool {
+        var target = [CChar](repeating: 0, count: 256)
+        let count = unsafe readlink(path, &target, target.count)
+        guard count > 0 else { return false }
+        let bytes = target.prefix(count).map { UInt8(bitPattern: $0) }
+        return String(decoding: bytes, as: UTF8.self).contains("memfd:\(TimerTally.pageName)")
+    }
+
+    private func timers(at path: String) -> [EnergySnapshot.Timers]? {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        // One word more, so that a longer file is none of ours.
+        var words = [UInt64](repeating: 0, count: 2 + 2 * TimerTally.owners)
+        let count = unsafe pread(descriptor, &words, words.count * MemoryLayout<UInt64>.stride, 0)
+        guard count == TimerTally.size else { return nil }
+        return TimerTally.timers(Array(words.dropLast()))
+    }
+}
