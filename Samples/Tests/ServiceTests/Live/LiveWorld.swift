@@ -100,8 +100,8 @@ final class LiveWorld: Sendable {
         configuration.addObserver(runs)
         let steps = Steps(gate: gate)
         let host = try WorkloadHost(
-            store: InMemoryWorkloadStore(), on: scheduler, workloads: [steps, Backup(steps: steps), Broken(), Digest()],
-            configuration: configuration)
+            store: InMemoryWorkloadStore(), on: scheduler,
+            workloads: [steps, Backup(steps: steps), Broken(), Digest()], configuration: configuration)
         self.host = host
         var settings = ServiceSettings(folder: world.folder.path, directory: world.directory)
         settings.address = .network(host: "127.0.0.1", port: 0)
