@@ -1,5 +1,4 @@
 #if ServiceLifecycle
-import Glibc
 import Logging
 import QoSCore
 import QoSRuntime
@@ -7,7 +6,6 @@ import QoSServiceLifecycle
 import QoSWorkloads
 import ServiceLifecycle
 import Testing
-import UnixSignals
 
 /// Counts without an end, and saves each number.
 private struct Endless: Workload {
@@ -44,10 +42,10 @@ struct WorkloadServiceTests {
         let scheduler = try QoSScheduler()
         var configuration = WorkloadHost.Configuration()
         configuration.endGrace = grace
-        let (stops, asked) = AsyncStream.makeStream(of: Void.self)
+        let (stops, asked) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let host = try WorkloadHost(
             store: store, scheduler: scheduler, workloads: [Endless(asked: asked)], configuration: configuration)
-        let service = WorkloadService(host, impatientSignals: [.sigusr1])
+        let service = host.service
         let group = ServiceGroup(services: [service], logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         let running = Task { try await group.run() }
         let item = try await host.submit(Endless.self, .init(isPolite: isPolite))
@@ -73,6 +71,15 @@ struct WorkloadServiceTests {
     func isCancelled() async throws {
         let record = try await run(isPolite: true, grace: .seconds(3600)) { _, task, _ in task.cancel() }
         #expect(record?.state == .ready && record?.checkpoint != nil && record?.life.attempts == 0)
+        #expect(try await store.leases().isEmpty)
+    }
+
+    @Test("the end of the grace gives back the lease of an attempt that goes on")
+    func endsInTime() async throws {
+        let record = try await run(isPolite: false, grace: .milliseconds(20)) { group, _, _ in
+            await group.triggerGracefulShutdown()
+        }
+        #expect(record?.state == .ready)
         #expect(try await store.leases().isEmpty)
     }
 }

@@ -101,8 +101,7 @@ final class LiveWorld: Sendable {
         let steps = Steps(gate: gate)
         let host = try WorkloadHost(
             store: InMemoryWorkloadStore(), on: scheduler,
-            workloads: [steps, Backup(steps: steps), Broken(), Digest()],
-            configuration: configuration)
+            workloads: [steps, Backup(steps: steps), Broken(), Digest()], configuration: configuration)
         self.host = host
         var settings = ServiceSettings(folder: world.folder.path, directory: world.directory)
         settings.address = .network(host: "127.0.0.1", port: 0)
