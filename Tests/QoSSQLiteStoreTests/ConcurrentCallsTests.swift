@@ -68,10 +68,14 @@ struct ConcurrentCallsTests {
 
     @Test("a queue of calls: heartbeats first, then by class; the highest caller leads")
     func queue() {
-        func call(_ name: String, _ rank: Int) -> StoreCall<Int> { StoreCall(name, rank: rank, isSynced: true) { _ in 0 } }
+        func call(_ name: String, _ rank: Int) -> StoreCall<Int> {
+            StoreCall(name, rank: rank, isSynced: true) { _ in 0 }
+        }
         var queue = CallQueue()
-        let leads = ["low": 1, "same": 1, "high": 3, "between": 2, "beat": 5].sorted { ($0.value, $0.key) < ($1.value, $1.key) }
-            .filter { queue.add(call($0.key, $0.value)) }.map(\.key)
+        let leads = ["low": 1, "same": 1, "high": 3, "between": 2, "beat": 5].sorted {
+            ($0.value, $0.key) < ($1.value, $1.key)
+        }
+        .filter { queue.add(call($0.key, $0.value)) }.map(\.key)
         // Each in turn is above the leaders before it.
         #expect(leads == ["low", "between", "high", "beat"])
         let first = queue.take(atMost: 3).map(\.name)

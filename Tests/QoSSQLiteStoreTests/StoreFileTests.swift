@@ -73,7 +73,8 @@ struct StoreFileTests {
             try refusal("tables", database("CREATE TABLE other (x)"))
                 == .foreign(path: place.folder["tables"], application: 0))
         #expect(
-            try refusal("id", database("PRAGMA application_id = 77")) == .foreign(path: place.folder["id"], application: 77))
+            try refusal("id", database("PRAGMA application_id = 77"))
+                == .foreign(path: place.folder["id"], application: 77))
         let newer = database("PRAGMA application_id = \(StoreSchema.application); PRAGMA user_version = 99")
         #expect(
             try refusal("newer", newer)
@@ -84,7 +85,9 @@ struct StoreFileTests {
     func damaged() async throws {
         let place = try StorePlace()
         let store = try place.open()
-        for _ in 0..<20 { _ = try await store.insert([WorkloadRequest("a", parameters: [UInt8](repeating: 1, count: 900))], at: now) }
+        for _ in 0..<20 {
+            _ = try await store.insert([WorkloadRequest("a", parameters: [UInt8](repeating: 1, count: 900))], at: now)
+        }
         try store.close()
         let file = try #require(FileHandle(forUpdatingAtPath: place.path))
         let end = try file.seekToEnd()
@@ -109,7 +112,9 @@ struct StoreFileTests {
         let first = try await store.insert([WorkloadRequest("a")], at: now)[0].item
         try await store.setPageLimit(40)
         let large = WorkloadRequest("a", parameters: [UInt8](repeating: 1, count: 1 << 20))
-        await #expect(throws: SQLiteStoreError.diskFull(path: place.path)) { try await store.insert([large], at: self.now) }
+        await #expect(throws: SQLiteStoreError.diskFull(path: place.path)) {
+            try await store.insert([large], at: self.now)
+        }
         // A small one beside it is not its victim.
         async let refused = #expect(throws: SQLiteStoreError.self) { try await store.insert([large], at: self.now) }
         let second = try await store.insert([WorkloadRequest("a")], at: now)[0].item

@@ -32,7 +32,9 @@ public final class SQLiteStore: WorkloadStore {
     /// The file, its companions `-wal`, `-shm` and `-notice` belong together. All have mode 0600 if they are new.
     ///
     /// - Throws: ``SQLiteStoreError``. A file that is no store does not change.
-    public init(at path: String, configuration: SQLiteStoreConfiguration = SQLiteStoreConfiguration()) throws(SQLiteStoreError) {
+    public init(at path: String, configuration: SQLiteStoreConfiguration = SQLiteStoreConfiguration())
+        throws(SQLiteStoreError)
+    {
         let file = StoreFile(path: path, settings: configuration)
         self.path = path
         pool = try file.open()
