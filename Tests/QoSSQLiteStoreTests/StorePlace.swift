@@ -13,13 +13,13 @@ struct StorePlace {
     var path: String { "\(folder.path)/work.sqlite" }
 
     /// The settings of most tests: nothing waits for the disk.
-    static var quick: SQLiteStore.Configuration {
-        var configuration = SQLiteStore.Configuration()
+    static var quick: SQLiteStoreConfiguration {
+        var configuration = SQLiteStoreConfiguration()
         configuration.durability = .processCrash
         return configuration
     }
 
-    func open(_ configuration: SQLiteStore.Configuration = quick) throws -> SQLiteStore {
+    func open(_ configuration: SQLiteStoreConfiguration = quick) throws -> SQLiteStore {
         try SQLiteStore(at: path, configuration: configuration)
     }
 }

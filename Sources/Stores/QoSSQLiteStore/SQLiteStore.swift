@@ -32,7 +32,9 @@ public final class SQLiteStore: WorkloadStore {
     /// The file, its companions `-wal`, `-shm` and `-notice` belong together. All have mode 0600 if they are new.
     ///
     /// - Throws: ``SQLiteStoreError``. A file that is no store does not change.
-    public init(at path: String, configuration: Configuration = Configuration()) throws(SQLiteStoreError) {
+    public init(at path: String, configuration: SQLiteStoreConfiguration = SQLiteStoreConfiguration())
+        throws(SQLiteStoreError)
+    {
         let file = StoreFile(path: path, settings: configuration)
         self.path = path
         pool = try file.open()
@@ -185,6 +187,11 @@ public final class SQLiteStore: WorkloadStore {
 
     /// Returns a stream of hints. Changes of other processes give one, too.
     public func changes() -> AsyncStream<Void> { notices.changes() }
+
+    /// Lets the file be no larger than this, so that tests see a full disk. Pages of 4096 bytes.
+    package func setPageLimit(_ pages: Int) async throws {
+        try await committer.perform("limit") { try $0.rows.execute("PRAGMA max_page_count = \(pages)") }
+    }
 
     private func read<Success: Sendable>(
         _ body: @escaping @Sendable (StoreRows, inout RequestCache) throws -> Success

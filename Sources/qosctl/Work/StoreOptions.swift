@@ -14,7 +14,7 @@ struct StoreOptions: ParsableArguments {
     /// Opens the store, which must exist.
     func open() throws -> SQLiteStore {
         try StandardOutput.requireOpen()
-        var configuration = SQLiteStore.Configuration()
+        var configuration = SQLiteStoreConfiguration()
         configuration.creates = false
         return try SQLiteStore(at: store, configuration: configuration)
     }

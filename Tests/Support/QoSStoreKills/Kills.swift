@@ -43,7 +43,7 @@ struct Kills {
     /// The named points: each moment of the transactions of each call, and those of the workload.
     static var points: [String] {
         let calls = ["insert", "claim", "save", "end", "renew", "reclaim", "raise"]
-        let moments = SQLiteStore.FailPoint.Moment.allCases.map(\.rawValue)
+        let moments = SQLiteStoreConfiguration.FailPoint.Moment.allCases.map(\.rawValue)
         return calls.flatMap { call in moments.map { "\(call).\($0)" } } + Killer.points
             + ["create.written", "create.committed"]
     }
@@ -79,7 +79,7 @@ struct Kills {
                 process.waitUntilExit()
             } else {
                 // A point that is not reached in time is a random kill.
-                let end = Date().addingTimeInterval(3)
+                let end = Date().addingTimeInterval(1.5)
                 while process.isRunning, Date() < end { try await Task.sleep(for: .milliseconds(5)) }
             }
             let wasRunning = process.isRunning

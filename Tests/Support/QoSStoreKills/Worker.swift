@@ -51,7 +51,7 @@ final class Killer: Sendable {
         kill(getpid(), SIGKILL)
     }
 
-    func reached(_ point: SQLiteStore.FailPoint) {
+    func reached(_ point: SQLiteStoreConfiguration.FailPoint) {
         for call in Set(point.calls) { reached("\(call).\(point.moment.rawValue)") }
     }
 }
@@ -65,7 +65,7 @@ struct Worker {
     let drains: Bool
 
     func run() async throws {
-        var settings = SQLiteStore.Configuration()
+        var settings = SQLiteStoreConfiguration()
         settings.durability = .processCrash
         settings.reached = { [killer] in killer.reached($0) }
         let store = try SQLiteStore(at: store, configuration: settings)

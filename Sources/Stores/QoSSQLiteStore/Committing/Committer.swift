@@ -124,7 +124,7 @@ final class Committer: Sendable {
         (error as? DatabaseError).map { file.meaning(of: $0) } ?? error
     }
 
-    private func reached(_ moment: SQLiteStore.FailPoint.Moment, _ calls: [any PendingCall]) {
+    private func reached(_ moment: SQLiteStoreConfiguration.FailPoint.Moment, _ calls: [any PendingCall]) {
         file.settings.reached?(.init(moment: moment, calls: calls.map(\.name)))
     }
 }

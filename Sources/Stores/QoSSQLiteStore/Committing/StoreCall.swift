@@ -83,7 +83,8 @@ final class StoreCall<Success: Sendable>: PendingCall {
             }
             if isOver { continuation.resume() }
         }
-        return state.withLock { $0.leads && !$0.hasEnded }
+        // Also if another leader has run the call meanwhile: the queue counts this caller as a leader until it is told.
+        return state.withLock { $0.leads }
     }
 
     /// The result of a call that has ended.

@@ -10,7 +10,7 @@ internal import Musl
 /// Opens the file of a store, and refuses files that are none.
 struct StoreFile {
     let path: String
-    let settings: SQLiteStore.Configuration
+    let settings: SQLiteStoreConfiguration
 
     /// Opens the file; makes it if it is missing and may be made.
     ///

@@ -1,5 +1,6 @@
 #if SQLiteStore
-extension SQLiteStore {
+/// The settings of a store in SQLite.
+public struct SQLiteStoreConfiguration: Sendable {
     /// What an acknowledged call survives.
     public enum Durability: Sendable, Hashable, CaseIterable {
         /// A loss of power: each call waits until the disk has it. Concurrent calls share one wait.
@@ -8,23 +9,20 @@ extension SQLiteStore {
         case processCrash
     }
 
-    /// The settings of a store.
-    public struct Configuration: Sendable {
-        /// What an acknowledged call survives.
-        public var durability = Durability.powerLoss
-        /// Whether to make the file if there is none.
-        public var creates = true
-        /// The time for which a call waits while another process writes.
-        public var lockLimit: Duration = .seconds(10)
-        /// The number of items that one transaction moves because they became due, or because their parent ended. The
-        /// next call goes on.
-        package var stepLimit = 500
-        /// Notes that a point of the protocol was reached, for tests that end the process there.
-        package var reached: (@Sendable (FailPoint) -> Void)?
+    /// What an acknowledged call survives.
+    public var durability = Durability.powerLoss
+    /// Whether to make the file if there is none.
+    public var creates = true
+    /// The time for which a call waits while another process writes.
+    public var lockLimit: Duration = .seconds(10)
+    /// The number of items that one transaction moves because they became due, or because their parent ended. The next
+    /// call goes on.
+    package var stepLimit = 500
+    /// Notes that a point of the protocol was reached, for tests that end the process there.
+    package var reached: (@Sendable (FailPoint) -> Void)?
 
-        /// Makes the default settings.
-        public init() {}
-    }
+    /// Makes the default settings.
+    public init() {}
 
     /// A point at which a process may end.
     package struct FailPoint: Sendable, Hashable {
