@@ -72,14 +72,16 @@ struct Kills {
                 ? points[points.count - 2 + round]
                 : round % 2 == 0 ? points[(round / 2) % (points.count - 2)] : nil
             let time = 0.05 + 0.35 * random.unit()
-            let process = try start(point.map { [$0, isCreation ? "1" : "\(1 + Int(random.unit() * 3))"] } ?? [])
+            // A renewal comes after a third of the lease, a reclaim after all of it.
+            let isSlow = point.map { $0.hasPrefix("renew") || $0.hasPrefix("reclaim") } ?? false
+            let process = try start(point.map { [$0, isCreation || isSlow ? "1" : "\(1 + Int(random.unit() * 3))"] } ?? [])
             if point == nil {
                 try await Task.sleep(for: .seconds(time))
                 kill(process.processIdentifier, SIGKILL)
                 process.waitUntilExit()
             } else {
                 // A point that is not reached in time is a random kill.
-                let end = Date().addingTimeInterval(1.5)
+                let end = Date().addingTimeInterval(isSlow ? 4 : 1.5)
                 while process.isRunning, Date() < end { try await Task.sleep(for: .milliseconds(5)) }
             }
             let wasRunning = process.isRunning

@@ -74,7 +74,7 @@ struct Worker {
         configuration.name = "process \(getpid())"
         configuration.leaseDuration = .seconds(1)
         configuration.observer = { [journal] event in
-            if case .attemptEnded(let lease, _, .finished) = event { journal.write("ended", lease.item.rawValue) }
+            if case .attemptEnded(let lease, _, .finished, _, _) = event { journal.write("ended", lease.item.rawValue) }
             if case .leaseLost(let lease, _) = event { journal.write("lost", lease.item.rawValue, lease.fence) }
         }
         let host = try WorkloadHost(
