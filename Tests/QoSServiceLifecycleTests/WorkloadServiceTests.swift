@@ -82,5 +82,16 @@ struct WorkloadServiceTests {
         #expect(record?.state == .ready)
         #expect(try await store.leases().isEmpty)
     }
+
+    @Test("a cancellation during the shutdown ends at once, though an attempt goes on")
+    func isCancelledTwice() async throws {
+        let record = try await run(isPolite: false, grace: .seconds(3600)) { group, task, stops in
+            await group.triggerGracefulShutdown()
+            for await _ in stops { break }
+            task.cancel()
+        }
+        #expect(record?.state == .ready)
+        #expect(try await store.leases().isEmpty)
+    }
 }
 #endif
