@@ -19,7 +19,8 @@ if warningsAreErrors {
 let package = Package(
     name: "swift-qos-benchmarks",
     dependencies: [
-        .package(name: "swift-qos", path: ".."),
+        .package(name: "swift-qos", path: "..", traits: ["SQLiteStore"]),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
     ],
@@ -56,6 +57,15 @@ let package = Package(
                 .product(name: "QoSRuntime", package: "swift-qos"),
                 .product(name: "QoSOperations", package: "swift-qos"),
                 .product(name: "QoSFiles", package: "swift-qos"),
+            ]
+        ),
+
+        // Rates of stores of workloads, beside a plain loop on the database library.
+        .executableTarget(
+            name: "qos-bench-store",
+            dependencies: [
+                .product(name: "QoSSQLiteStore", package: "swift-qos"),
+                .product(name: "GRDB", package: "GRDB.swift"),
             ]
         ),
 

@@ -74,7 +74,8 @@ struct Kills {
             let time = 0.05 + 0.35 * random.unit()
             // A renewal comes after a third of the lease, a reclaim after all of it.
             let isSlow = point.map { $0.hasPrefix("renew") || $0.hasPrefix("reclaim") } ?? false
-            let process = try start(point.map { [$0, isCreation || isSlow ? "1" : "\(1 + Int(random.unit() * 3))"] } ?? [])
+            let process = try start(
+                point.map { [$0, isCreation || isSlow ? "1" : "\(1 + Int(random.unit() * 3))"] } ?? [])
             if point == nil {
                 try await Task.sleep(for: .seconds(time))
                 kill(process.processIdentifier, SIGKILL)
