@@ -119,9 +119,6 @@ let package = Package(
                 .product(
                     name: "ServiceLifecycle", package: "swift-service-lifecycle",
                     condition: .when(traits: ["ServiceLifecycle"])),
-                .product(
-                    name: "UnixSignals", package: "swift-service-lifecycle",
-                    condition: .when(traits: ["ServiceLifecycle"])),
             ],
             path: "Sources/Integrations/QoSServiceLifecycle"
         ),
@@ -228,9 +225,6 @@ let package = Package(
                 "QoSServiceLifecycle", "QoSWorkloads", "QoSWorkloadsTesting", "QoSRuntime", "QoSCore",
                 .product(
                     name: "ServiceLifecycle", package: "swift-service-lifecycle",
-                    condition: .when(traits: ["ServiceLifecycle"])),
-                .product(
-                    name: "UnixSignals", package: "swift-service-lifecycle",
                     condition: .when(traits: ["ServiceLifecycle"])),
                 .product(name: "Logging", package: "swift-log", condition: .when(traits: ["ServiceLifecycle"])),
             ]
