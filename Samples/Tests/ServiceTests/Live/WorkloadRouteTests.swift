@@ -167,7 +167,7 @@ struct WorkloadRouteTests {
         for _ in 0..<4 { #expect(stream.read(until: "data: {") != "") }
         let start = ContinuousClock.now
         service.send(SIGTERM)
-        _ = stream.readToEnd()
+        stream.readToEnd()
         #expect(stream.hasEnded, "the service ends the stream")
         #expect(service.wait().status == 0)
         #expect(ContinuousClock.now - start < .seconds(20))
