@@ -36,7 +36,7 @@ let package = Package(
     traits: [
         .trait(name: "ServiceLifecycle", description: "QoSServiceLifecycle: hosts of workloads as services."),
         .trait(name: "Observability", description: "QoSObservability: logs and metrics of workloads."),
-        .trait(name: "SQLiteStore", description: "QoSSQLiteStore: a durable store of workloads in SQLite, by GRDB."),
+        .trait(name: "SQLite", description: "QoSSQLiteStore: a durable store of workloads in SQLite, by GRDB."),
         .default(enabledTraits: []),
     ],
     dependencies: [
@@ -99,8 +99,8 @@ let package = Package(
             name: "QoSSQLiteStore",
             dependencies: [
                 "QoSWorkloads", "QoSRuntime", "QoSCore", "QoSKernel",
-                .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["SQLiteStore"])),
-                .product(name: "GRDBSQLite", package: "GRDB.swift", condition: .when(traits: ["SQLiteStore"])),
+                .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["SQLite"])),
+                .product(name: "GRDBSQLite", package: "GRDB.swift", condition: .when(traits: ["SQLite"])),
             ],
             path: "Sources/Stores/QoSSQLiteStore"
         ),
@@ -141,7 +141,7 @@ let package = Package(
             name: "qosctl",
             dependencies: [
                 "QoSCore", "QoSKernel", "QoSEventLoop", "QoSRuntime",
-                .target(name: "QoSSQLiteStore", condition: .when(traits: ["SQLiteStore"])),
+                .target(name: "QoSSQLiteStore", condition: .when(traits: ["SQLite"])),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
@@ -250,7 +250,7 @@ let package = Package(
                 "QoSSQLiteStore", "QoSWorkloads", "QoSWorkloadsTesting", "QoSTesting", "QoSRuntime", "QoSCore",
                 "QoSKernel",
                 "QoSFileTestSupport", "QoSStoreKills",
-                .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["SQLiteStore"])),
+                .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["SQLite"])),
             ]
         ),
         .testTarget(

@@ -19,7 +19,7 @@ if warningsAreErrors {
 let package = Package(
     name: "swift-qos-benchmarks",
     dependencies: [
-        .package(name: "swift-qos", path: "..", traits: ["SQLiteStore"]),
+        .package(name: "swift-qos", path: "..", traits: ["SQLite"]),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),

@@ -1,4 +1,4 @@
-#if SQLiteStore
+#if SQLite
 import QoSSQLiteStore
 import QoSWorkloadsTesting
 import Testing

@@ -66,6 +66,23 @@ private func runProcessOnSwift(_ body: @escaping @Sendable () async -> ExitStatu
     withExtendedLifetime(sources) { dispatchMain() }
 }
 
+/// Lets Dispatch, which the database library uses, open the descriptors of its own event loop.
+///
+/// It opens them at its first use, on a thread of its own, and ends the process if it gets none. Afterwards a process
+/// without free descriptors goes on.
+func openDescriptorsOfDispatch() async {
+    let timer = DispatchSource.makeTimerSource(queue: .global())
+    // The millisecond makes it need a descriptor for timers as well.
+    timer.schedule(deadline: .now() + .milliseconds(1))
+    await withCheckedContinuation { opened in
+        timer.setEventHandler {
+            timer.cancel()
+            opened.resume()
+        }
+        timer.resume()
+    }
+}
+
 /// Returns the number of the process's processors.
 func processorCount() -> Int {
     QoSProcess.scheduler?.snapshot.processors ?? ProcessInfo.processInfo.activeProcessorCount

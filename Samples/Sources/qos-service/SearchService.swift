@@ -19,6 +19,7 @@ struct SearchService: Sendable {
         do {
             // All files of the process are for this user alone.
             umask(0o077)
+            await openDescriptorsOfDispatch()
             let index = try SearchIndex(folder: settings.folder, directory: settings.directory)
             let status: ExitStatus
             do {

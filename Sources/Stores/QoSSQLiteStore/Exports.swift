@@ -1,4 +1,4 @@
-#if SQLiteStore
+#if SQLite
 // A store is given to a host: one import gives both.
 @_exported public import QoSWorkloads
 #endif

@@ -1,4 +1,4 @@
-#if SQLiteStore
+#if SQLite
 internal import FoundationEssentials
 internal import GRDB
 internal import QoSKernel

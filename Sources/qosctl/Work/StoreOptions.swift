@@ -1,4 +1,4 @@
-#if SQLiteStore
+#if SQLite
 import ArgumentParser
 import Foundation
 import QoSSQLiteStore

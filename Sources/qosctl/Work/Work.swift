@@ -1,6 +1,6 @@
 import ArgumentParser
 
-#if SQLiteStore
+#if SQLite
 /// `qosctl work`: looks at the workloads of a store, and controls them.
 struct Work: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -22,7 +22,7 @@ struct Work: ParsableCommand {
     var arguments: [String] = []
 
     func run() throws {
-        throw ValidationError("this build has no store: build it with 'swift build --traits SQLiteStore'")
+        throw ValidationError("this build has no store: build it with 'swift build --traits SQLite'")
     }
 }
 #endif

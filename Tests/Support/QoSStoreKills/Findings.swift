@@ -1,4 +1,4 @@
-#if SQLiteStore
+#if SQLite
 /// What a journal says about a series of kills.
 struct Findings {
     var inserted = 0

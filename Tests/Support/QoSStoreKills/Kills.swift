@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-#if SQLiteStore
+#if SQLite
 import QoSSQLiteStore
 
 /// Kills processes that share a store, at random moments and at named points, and then counts what is missing.
@@ -154,7 +154,7 @@ struct SplitMix {
 @main
 struct Kills {
     static func main() {
-        print("built without the store: use swift build --traits SQLiteStore")
+        print("built without the store: use swift build --traits SQLite")
         exit(64)
     }
 }

@@ -1,4 +1,4 @@
-#if SQLiteStore
+#if SQLite
 /// The calls that wait for a transaction, and the callers that lead one. A value.
 ///
 /// A caller *leads*: it runs the transactions on its own thread, also for calls of others, until its own call has its

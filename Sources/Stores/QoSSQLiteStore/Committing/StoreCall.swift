@@ -1,4 +1,4 @@
-#if SQLiteStore
+#if SQLite
 internal import QoSKernel
 
 /// A call that waits for its transaction, without its type.

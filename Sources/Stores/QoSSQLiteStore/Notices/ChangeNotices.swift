@@ -1,4 +1,4 @@
-#if SQLiteStore
+#if SQLite
 internal import QoSCore
 internal import QoSKernel
 internal import QoSRuntime

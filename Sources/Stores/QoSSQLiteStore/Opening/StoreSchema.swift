@@ -1,4 +1,4 @@
-#if SQLiteStore
+#if SQLite
 internal import GRDB
 
 /// The tables of a store and their versions.

@@ -1,4 +1,4 @@
-#if SQLiteStore
+#if SQLite
 internal import GRDB
 
 /// The statements of a connection, each prepared once.

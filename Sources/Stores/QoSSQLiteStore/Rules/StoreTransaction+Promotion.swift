@@ -1,4 +1,4 @@
-#if SQLiteStore
+#if SQLite
 internal import GRDB
 internal import QoSCore
 internal import QoSWorkloads

@@ -1,4 +1,4 @@
-#if SQLiteStore
+#if SQLite
 /// The settings of a store in SQLite.
 public struct SQLiteStoreConfiguration: Sendable {
     /// What an acknowledged call survives.

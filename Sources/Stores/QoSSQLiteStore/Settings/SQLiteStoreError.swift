@@ -1,4 +1,4 @@
-#if SQLiteStore
+#if SQLite
 /// A failure of a store's file. Nothing that was acknowledged is lost. A call that throws it may be repeated.
 public enum SQLiteStoreError: Error, Sendable, Hashable {
     /// The file does not exist, and the configuration does not allow to create it.
