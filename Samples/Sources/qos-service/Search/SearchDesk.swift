@@ -103,10 +103,9 @@ struct SearchDesk: Sendable {
             defer { lane.running.decrement() }
             let control = SearchControl(timeLimit: lane.timeLimit)
             return try await withTaskCancellationHandler {
-                // The database blocks its thread, so the thread must be one that may block.
-                lane.isQuick
-                    ? try await runAtUserInitiated { try body(control) }
-                    : try await runAtUtility { try body(control) }
+                // The database blocks its thread. The threads of requests may block, so a quick search stays on the one
+                // that it has: two changes of thread less, each of which waits for a processor.
+                lane.isQuick ? try body(control) : try await runAtUtility { try body(control) }
             } onCancel: {
                 control.cancel()
                 ServiceMetrics.cancelled.increment()

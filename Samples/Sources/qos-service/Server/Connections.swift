@@ -65,13 +65,15 @@ final class Connections: Sendable {
 
     /// Runs `body` in a task that is cancelled when the connection closes.
     ///
+    /// The task starts at once, on the thread of its caller. Until it suspends, nothing cancels it.
+    ///
     /// - Throws: The body's error, or `CancellationError` when the connection is closed.
     func whileOpen<Value: Sendable>(
         _ channel: any Channel,
         _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         guard let connection = state.withLock({ $0.open[ObjectIdentifier(channel)] }) else { throw CancellationError() }
-        let task = Task { try await body() }
+        let task = Task.immediate { try await body() }
         connection.atEnd { task.cancel() }
         defer { connection.atEnd(nil) }
         return try await withTaskCancellationHandler {
