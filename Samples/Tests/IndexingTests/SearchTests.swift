@@ -1,7 +1,9 @@
-import Indexing
+import Glibc
 import SampleTestSupport
 import Testing
 import TreeScan
+
+@testable import Indexing
 
 @Suite("Search")
 struct SearchTests {
@@ -114,7 +116,22 @@ struct SearchTests {
             try index.search(long, control: SearchControl(timeLimit: .milliseconds(30)))
         }
         #expect(ContinuousClock.now - clock >= .milliseconds(30), "it was begun")
+        #expect(throws: SearchError.timedOut) {
+            try index.search(long, control: SearchControl(processorTimeLimit: .milliseconds(30)))
+        }
         #expect(try index.search(query).hits.count == 3, "the connection is as good as before")
+    }
+
+    @Test("a wait costs a search no processor time")
+    func countsProcessorTime() {
+        let control = SearchControl(processorTimeLimit: .milliseconds(20))
+        control.begin()
+        let clock = ContinuousClock.now
+        // What a busy machine or a disk does to the thread.
+        while ContinuousClock.now - clock < .milliseconds(40) { usleep(10_000) }
+        #expect(!control.shouldStop)
+        while !control.shouldStop {}
+        #expect(ContinuousClock.now - clock >= .milliseconds(50))
     }
 
     @Test(

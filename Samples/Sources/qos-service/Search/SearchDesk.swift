@@ -17,6 +17,7 @@ struct SearchDesk: Sendable {
         /// The waiting and the running searches.
         let waiters = Headcount()
         let timeLimit: Duration
+        let processorTimeLimit: Duration?
         let isQuick: Bool
         let running: Meter
     }
@@ -48,7 +49,8 @@ struct SearchDesk: Sendable {
             places: try AsyncSemaphore(permits: width, name: "quick searches"),
             width: width,
             waiting: limits.quickWaiting,
-            timeLimit: limits.quickTime,
+            timeLimit: limits.quickPatience,
+            processorTimeLimit: limits.quickTime,
             isQuick: true,
             running: ServiceMetrics.running(lane: "quick")
         )
@@ -57,6 +59,7 @@ struct SearchDesk: Sendable {
             width: 1,
             waiting: limits.slowWaiting,
             timeLimit: limits.time,
+            processorTimeLimit: nil,
             isQuick: false,
             running: ServiceMetrics.running(lane: "slow")
         )
@@ -101,7 +104,7 @@ struct SearchDesk: Sendable {
         return try await lane.places.withPermit {
             lane.running.increment()
             defer { lane.running.decrement() }
-            let control = SearchControl(timeLimit: lane.timeLimit)
+            let control = SearchControl(timeLimit: lane.timeLimit, processorTimeLimit: lane.processorTimeLimit)
             return try await withTaskCancellationHandler {
                 // The database blocks its thread. The threads of requests may block, so a quick search stays on the one
                 // that it has: two changes of thread less, each of which waits for a processor.
@@ -116,8 +119,10 @@ struct SearchDesk: Sendable {
 
 /// The limits of searches: their time, and the number of waiting ones.
 struct SearchLimits: Sendable, Equatable {
-    /// The time after which a search leaves the quick lane.
+    /// The processor time after which a search leaves the quick lane. A busy machine does not make a search a slow one.
     var quickTime = Duration.milliseconds(50)
+    /// The time after which it leaves the quick lane in any case, for example because it waits for a disk.
+    var quickPatience = Duration.milliseconds(500)
     /// The time after which a search is given up.
     var time = Duration.seconds(2)
     /// The number of searches that may wait for a place in the quick lane.
