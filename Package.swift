@@ -163,6 +163,13 @@ let package = Package(
         // Folders with files that tests of several modules make.
         .target(name: "QoSFileTestSupport", path: "Tests/Support/QoSFileTestSupport"),
 
+        // Programs as processes of their own, for the tests of several modules.
+        .target(
+            name: "QoSProcessTestSupport",
+            dependencies: ["QoSKernel", "QoSKernelTestSupport"],
+            path: "Tests/Support/QoSProcessTestSupport"
+        ),
+
         .testTarget(name: "QoSCoreTests", dependencies: ["QoSCore", "QoSTesting"]),
         .testTarget(
             name: "QoSTestingTests",
@@ -207,7 +214,7 @@ let package = Package(
             name: "QoSRuntimeTests",
             dependencies: [
                 "QoSRuntime", "QoSCore", "QoSKernel", "QoSEventLoop", "QoSTesting", "QoSKernelTestSupport",
-                "QoSRuntimeTestSupport", "QoSFileTestSupport",
+                "QoSRuntimeTestSupport", "QoSFileTestSupport", "QoSProcessTestSupport",
                 "QoSProcessTestDriver", "QoSStress",
                 .product(name: "ServiceContextModule", package: "swift-service-context"),
             ]
@@ -218,11 +225,27 @@ let package = Package(
                 "QoSWorkloads", "QoSWorkloadsTesting", "QoSTesting", "QoSRuntime", "QoSCore", "QoSKernel",
             ]
         ),
+        // Hosts of a workload that ignores its cancellation, for tests of signals. Empty without the trait.
+        .executableTarget(
+            name: "QoSWorkloadTestDriver",
+            dependencies: [
+                "QoSServiceLifecycle", "QoSWorkloads", "QoSRuntime", "QoSCore",
+                .product(
+                    name: "ServiceLifecycle", package: "swift-service-lifecycle",
+                    condition: .when(traits: ["ServiceLifecycle"])),
+                .product(
+                    name: "UnixSignals", package: "swift-service-lifecycle",
+                    condition: .when(traits: ["ServiceLifecycle"])),
+                .product(name: "Logging", package: "swift-log", condition: .when(traits: ["ServiceLifecycle"])),
+            ],
+            path: "Tests/Support/QoSWorkloadTestDriver"
+        ),
         // They test nothing without their traits.
         .testTarget(
             name: "QoSServiceLifecycleTests",
             dependencies: [
                 "QoSServiceLifecycle", "QoSWorkloads", "QoSWorkloadsTesting", "QoSRuntime", "QoSCore",
+                "QoSProcessTestSupport", "QoSWorkloadTestDriver",
                 .product(
                     name: "ServiceLifecycle", package: "swift-service-lifecycle",
                     condition: .when(traits: ["ServiceLifecycle"])),
@@ -249,7 +272,7 @@ let package = Package(
             dependencies: [
                 "QoSSQLiteStore", "QoSWorkloads", "QoSWorkloadsTesting", "QoSTesting", "QoSRuntime", "QoSCore",
                 "QoSKernel",
-                "QoSFileTestSupport", "QoSStoreKills",
+                "QoSFileTestSupport", "QoSProcessTestSupport", "QoSStoreKills", "qosctl",
                 .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["SQLite"])),
             ]
         ),

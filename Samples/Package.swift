@@ -37,7 +37,7 @@ let package = Package(
         .executable(name: "qos-service", targets: ["qos-service"]),
     ],
     dependencies: [
-        .package(name: "swift-qos", path: "..", traits: ["ServiceLifecycle", "Observability"]),
+        .package(name: "swift-qos", path: "..", traits: ["ServiceLifecycle", "Observability", "SQLite"]),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
@@ -72,6 +72,7 @@ let package = Package(
                 .product(name: "QoSCore", package: "swift-qos"),
                 .product(name: "QoSRuntime", package: "swift-qos"),
                 .product(name: "QoSWorkloads", package: "swift-qos"),
+                .product(name: "QoSSQLiteStore", package: "swift-qos"),
                 .product(name: "QoSObservability", package: "swift-qos"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),

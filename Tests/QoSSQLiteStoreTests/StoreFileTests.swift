@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import QoSCore
 import QoSFileTestSupport
+import QoSKernel
 import QoSTesting
 import Testing
 
@@ -78,7 +79,7 @@ struct StoreFileTests {
         let newer = database("PRAGMA application_id = \(StoreSchema.application); PRAGMA user_version = 99")
         #expect(
             try refusal("newer", newer)
-                == .newer(path: place.folder["newer"], version: 99, supported: StoreSchema.version))
+                == .newer(path: place.folder["newer"], version: 99, supported: StoreSchema.steps.count))
     }
 
     @Test("a damaged file is told, with the way out")
@@ -164,6 +165,155 @@ struct StoreFileTests {
         _ = try await store.insert([WorkloadRequest("a")], at: now)
         await changes.next()
         #expect(try await other.records(matching: WorkloadQuery()).count == 1)
+    }
+
+    @Test(
+        "a file that is removed while the store is open is written again by the next call, with all of its content",
+        arguments: ["the file", "the file, its log stays", "the folder"])
+    func removed(what: String) async throws {
+        let place = try StorePlace()
+        let path = place.folder["inner"] + "/work.sqlite"
+        try FileManager.default.createDirectory(atPath: place.folder["inner"], withIntermediateDirectories: true)
+        var configuration = StorePlace.quick
+        let restored = Lock(0)
+        configuration.fileRestored = { restored.withLock { $0 += 1 } }
+        let store = try SQLiteStore(at: path, configuration: configuration)
+        let first = try await store.insert([WorkloadRequest("a")], at: now)[0].item
+        let claim = try #require(try await store.claim(ClaimRequest(host: "h", workloads: ["a"]), at: now))
+        try await store.setPaused("a", because: "test", at: now)
+        switch what {
+        case "the file":
+            for suffix in ["", "-wal", "-shm"] { try FileManager.default.removeItem(atPath: path + suffix) }
+        case "the folder": try FileManager.default.removeItem(atPath: place.folder["inner"])
+        default: try FileManager.default.removeItem(atPath: path)
+        }
+        // No connection that reads has been opened before.
+        #expect(try await store.pauses() == ["a": "test"])
+        let second = try await store.insert([WorkloadRequest("b")], at: now)[0].item
+        #expect(restored.withLock { $0 } == 1 && second.rawValue == first.rawValue + 1)
+        #expect(try mode(path) == 0o600)
+        // The lease is the same.
+        try await store.end(claim.lease, .finished, at: now)
+        // Another process' store on the new file: the hints of both go on.
+        let other = try SQLiteStore(at: path, configuration: StorePlace.quick)
+        #expect(try await other.records(matching: WorkloadQuery()).map(\.id) == [first, second])
+        #expect(try await other.record(of: first)?.state == .finished)
+        #expect(try await other.pauses() == ["a": "test"])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: place.folder["inner"]).count == 4)
+        try store.close()
+        #expect(throws: Never.self) { try SQLiteStore(at: path, configuration: StorePlace.quick) }
+    }
+
+    @Test("a store whose file was removed and written again still hears of changes by others")
+    func hearsAfterRemoval() async throws {
+        let place = try StorePlace()
+        let store = try place.open()
+        var changes = store.changes().makeAsyncIterator()
+        for suffix in ["", "-wal", "-shm", "-notice"] {
+            try FileManager.default.removeItem(atPath: place.path + suffix)
+        }
+        _ = try await store.insert([WorkloadRequest("a")], at: now)
+        await changes.next()
+        let other = try place.open()
+        _ = try await other.insert([WorkloadRequest("b")], at: now)
+        await changes.next()
+        #expect(try await store.records(matching: WorkloadQuery()).count == 2)
+    }
+
+    @Test("another file in the place of the open one: a store is used from then on, and others are refused")
+    func displaced() async throws {
+        let place = try StorePlace()
+        let store = try place.open()
+        _ = try await store.insert([WorkloadRequest("a"), WorkloadRequest("a")], at: now)
+        let other = try SQLiteStore(at: place.folder["other"], configuration: StorePlace.quick)
+        _ = try await other.insert([WorkloadRequest("b")], at: now)
+        try other.close()
+        func put(_ name: String) throws {
+            for suffix in ["", "-wal", "-shm"] {
+                try? FileManager.default.removeItem(atPath: place.path + suffix)
+                guard FileManager.default.fileExists(atPath: place.folder[name] + suffix) else { continue }
+                try FileManager.default.moveItem(atPath: place.folder[name] + suffix, toPath: place.path + suffix)
+            }
+        }
+        try put("other")
+        let third = try await store.insert([WorkloadRequest("c")], at: now)[0].item
+        #expect(try await store.records(matching: WorkloadQuery()).map(\.request.name) == ["b", "c"])
+        #expect(third.rawValue == 2)
+        try "no database at all, but some text".write(
+            toFile: place.folder["text"], atomically: false, encoding: .utf8)
+        try put("text")
+        await #expect(throws: SQLiteStoreError.notADatabase(path: place.path)) {
+            try await store.insert([WorkloadRequest("d")], at: self.now)
+        }
+        #expect(try String(contentsOfFile: place.path, encoding: .utf8).hasPrefix("no database"))
+    }
+
+    @Test("a file with a damaged page is refused at the opening if that is asked for")
+    func checksContent() async throws {
+        let place = try StorePlace()
+        let store = try place.open()
+        for _ in 0..<20 {
+            _ = try await store.insert([WorkloadRequest("a", parameters: [UInt8](repeating: 1, count: 900))], at: now)
+        }
+        try store.close()
+        var configuration = StorePlace.quick
+        configuration.checksContent = true
+        try place.open(configuration).close()
+        try StorePlace.execute("PRAGMA journal_mode = DELETE", in: place.path)
+        let file = try #require(FileHandle(forUpdatingAtPath: place.path))
+        let end = try file.seekToEnd()
+        try file.seek(toOffset: end - 4096)
+        try file.write(contentsOf: Data(repeating: 0xEE, count: 4096))
+        try file.close()
+        let error = #expect(throws: SQLiteStoreError.self) { try place.open(configuration) }
+        guard case .damaged = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
+    @Test(
+        "a store of an older version gets the tables of the new one, and keeps its content; a step that fails changes nothing"
+    )
+    func migrates() async throws {
+        let place = try StorePlace()
+        let store = try place.open()
+        let first = try await store.insert([WorkloadRequest("a", unique: .key("one"))], at: now)[0].item
+        try await store.setPaused("b", because: "test", at: now)
+        try store.close()
+        let steps = [
+            "ALTER TABLE item ADD COLUMN colour TEXT; UPDATE item SET colour = 'red'",
+            "CREATE TABLE extra (id INTEGER PRIMARY KEY); INSERT INTO extra SELECT id FROM item",
+        ]
+        var failing = StorePlace.quick
+        failing.schemaSteps = StoreSchema.steps + steps + ["INSERT INTO none VALUES (1)"]
+        #expect(throws: SQLiteStoreError.self) { try place.open(failing) }
+        try place.open().close()
+
+        var newer = StorePlace.quick
+        newer.schemaSteps = StoreSchema.steps + steps
+        let other = try place.open(newer)
+        #expect(try await other.records(matching: WorkloadQuery()).map(\.id) == [first])
+        #expect(try await other.pauses() == ["b": "test"])
+        #expect(try await other.insert([WorkloadRequest("a", unique: .key("one"))], at: now)[0].item == first)
+        try other.close()
+        func value(_ query: String) throws -> String? { try StorePlace.execute("", in: place.path, query: query) }
+        #expect(try value("PRAGMA user_version") == "\(StoreSchema.steps.count + 2)")
+        #expect(try value("SELECT colour FROM item") == "red")
+        #expect(try value("SELECT id FROM extra") == "\(first.rawValue)")
+        let supported = StoreSchema.steps.count
+        #expect(throws: SQLiteStoreError.newer(path: place.path, version: supported + 2, supported: supported)) {
+            try place.open()
+        }
+    }
+
+    @Test("a file that this user may not write is refused with the remedy", .enabled(if: geteuid() != 0, "root may"))
+    func readOnly() async throws {
+        let place = try StorePlace()
+        try place.open().close()
+        try FileManager.default.setAttributes([.posixPermissions: 0o400], ofItemAtPath: place.path)
+        let error = #expect(throws: SQLiteStoreError.readOnly(path: place.path)) { try place.open() }
+        #expect("\(try #require(error))".contains("writable for this user"))
     }
 
     @Test("more items than one transaction may move become due, or are released, in several")

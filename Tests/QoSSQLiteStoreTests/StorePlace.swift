@@ -1,4 +1,5 @@
 #if SQLite
+import GRDB
 import QoSFileTestSupport
 import QoSSQLiteStore
 
@@ -17,6 +18,17 @@ struct StorePlace {
         var configuration = SQLiteStoreConfiguration()
         configuration.durability = .processCrash
         return configuration
+    }
+
+    /// Executes statements in a database, and returns the first column of a query after them.
+    @discardableResult
+    static func execute(_ sql: String, in path: String, query: String = "SELECT 1") throws -> String? {
+        let queue = try DatabaseQueue(path: path)
+        defer { try? queue.close() }
+        return try queue.writeWithoutTransaction { database in
+            try database.execute(sql: sql)
+            return try String.fetchOne(database, sql: query)
+        }
     }
 
     func open(_ configuration: SQLiteStoreConfiguration = quick) throws -> SQLiteStore {

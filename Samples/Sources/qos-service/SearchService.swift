@@ -4,7 +4,7 @@ internal import Indexing
 internal import NIOCore
 internal import QoSObservability
 internal import QoSRuntime
-internal import QoSWorkloads
+internal import QoSSQLiteStore
 
 /// The whole of the service: the index, the passes over it, the server and the terminal.
 struct SearchService: Sendable {
@@ -51,10 +51,12 @@ struct SearchService: Sendable {
         let governor = try governor()
         let workloadMetrics = WorkloadMetrics(metrics)
         let runs = RunHistory()
+        let store = try WorkloadStoreFactory.store(in: settings.directory) { StandardStream.errors.write($0 + "\n") }
+        defer { try? store.close() }
         let workloads = try ServiceWorkloads(
             index: index,
             interval: settings.rescanInterval,
-            store: try WorkloadStoreFactory.store(in: settings.directory),
+            store: store,
             on: workloadScheduler(),
             governor: governor,
             observers: [runs, workloadMetrics, WorkloadLog(ServiceServer.logger(settings))]

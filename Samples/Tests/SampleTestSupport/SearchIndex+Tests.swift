@@ -41,3 +41,28 @@ extension SearchIndex {
         }
     }
 }
+
+/// Executes a statement in a database that no other process has open.
+public func execute(_ sql: String, in path: String) throws {
+    let queue = try DatabaseQueue(path: path)
+    try queue.writeWithoutTransaction { try $0.execute(sql: sql) }
+    try queue.close()
+}
+
+/// Keeps a database locked for its life.
+public final class DatabaseLock {
+    private let queue: DatabaseQueue
+
+    /// Begins a transaction that writes.
+    public init(on path: String) throws {
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        queue = try DatabaseQueue(path: path, configuration: configuration)
+        try queue.inDatabase { try $0.beginTransaction(.immediate) }
+    }
+
+    /// Ends the transaction.
+    public func release() throws {
+        try queue.inDatabase { try $0.rollback() }
+    }
+}

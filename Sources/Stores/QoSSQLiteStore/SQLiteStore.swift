@@ -1,6 +1,5 @@
 #if SQLite
 internal import FoundationEssentials
-internal import GRDB
 internal import QoSKernel
 public import QoSCore
 public import QoSWorkloads
@@ -15,6 +14,9 @@ public import QoSWorkloads
 /// Each call is part of a transaction. Concurrent calls share one, and each returns after its commit. A call blocks a
 /// worker of the caller's class, never a thread of the caller's actor. Heartbeats go first.
 ///
+/// If the file is removed while the store is open, the next call that writes makes it again, with all its content. So
+/// it does with the folder of the file. If the path names another store by then, the calls go on with that one.
+///
 /// Calls throw `WorkloadStoreError` for a refused request, and ``SQLiteStoreError`` for a failure of the file.
 ///
 /// Threading: any thread.
@@ -22,7 +24,7 @@ public final class SQLiteStore: WorkloadStore {
     /// The path of the file.
     public let path: String
 
-    private let pool: DatabasePool
+    private let open: OpenStore
     private let committer: Committer
     private let notices: ChangeNotices
     private let requests = Lock(RequestCache())
@@ -37,21 +39,23 @@ public final class SQLiteStore: WorkloadStore {
     {
         let file = StoreFile(path: path, settings: configuration)
         self.path = path
-        pool = try file.open()
-        let notices = ChangeNotices(besides: path)
-        self.notices = notices
-        committer = Committer(pool, file) { notices.notify() }
+        let notices = Lock<ChangeNotices?>(nil)
+        open = try OpenStore(file) { notices.withLock { $0 }?.reopen() }
+        let made = ChangeNotices(besides: path)
+        notices.withLock { $0 = made }
+        self.notices = made
+        committer = Committer(open) { made.notify() }
     }
 
     deinit {
         notices.end()
-        try? pool.close()
+        try? open.close()
     }
 
     /// Closes the file. Later calls throw ``SQLiteStoreError/closed(path:)``, and the streams of ``changes()`` end.
     public func close() throws {
         notices.end()
-        try pool.close()
+        try open.close()
     }
 
     // MARK: Insertion

@@ -1,6 +1,7 @@
 import Foundation
 import QoSCore
 import QoSFileTestSupport
+import QoSProcessTestSupport
 import QoSRuntime
 import QoSRuntimeTestSupport
 import Testing

@@ -1,6 +1,7 @@
 import QoSCore
 import QoSKernel
 import QoSKernelTestSupport
+import QoSProcessTestSupport
 import QoSRuntimeTestSupport
 import Testing
 

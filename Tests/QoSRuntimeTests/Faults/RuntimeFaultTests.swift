@@ -2,6 +2,7 @@ import Glibc
 import QoSCore
 import QoSKernel
 import QoSKernelTestSupport
+import QoSProcessTestSupport
 import QoSRuntimeTestSupport
 import QoSTesting
 import Testing

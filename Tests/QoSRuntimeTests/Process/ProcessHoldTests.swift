@@ -1,3 +1,4 @@
+import QoSProcessTestSupport
 import Testing
 
 @Suite("What blocks the end of the process", .tags(.process), .timeLimit(.minutes(5)))

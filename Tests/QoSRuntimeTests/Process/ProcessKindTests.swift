@@ -1,4 +1,5 @@
 import QoSCore
+import QoSProcessTestSupport
 import QoSRuntime
 import Testing
 

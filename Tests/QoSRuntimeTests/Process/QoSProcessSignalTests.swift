@@ -1,4 +1,5 @@
 import Glibc
+import QoSProcessTestSupport
 import Testing
 
 @Suite("Signals and the end of the process", .tags(.process), .timeLimit(.minutes(5)))

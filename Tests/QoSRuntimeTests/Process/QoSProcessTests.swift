@@ -1,4 +1,5 @@
 import Glibc
+import QoSProcessTestSupport
 import Testing
 
 @Suite("The whole process on the runtime", .tags(.process), .timeLimit(.minutes(5)))

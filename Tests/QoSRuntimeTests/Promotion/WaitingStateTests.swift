@@ -1,5 +1,6 @@
 import QoSCore
 import QoSEventLoop
+import QoSProcessTestSupport
 import QoSRuntimeTestSupport
 import Testing
 

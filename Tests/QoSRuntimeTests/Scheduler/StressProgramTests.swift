@@ -1,3 +1,4 @@
+import QoSProcessTestSupport
 import Testing
 
 /// A few rounds of `QoSStress`, with every move; `Scripts/stress` runs it for as long as is wanted.

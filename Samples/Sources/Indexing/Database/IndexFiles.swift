@@ -61,18 +61,6 @@ struct IndexFiles: Sendable {
     /// is no database.
     func moveAside(label: String, time: Int64) throws(IndexError) -> String? {
         guard identity != nil else { return nil }
-        let base = "\(database).\(label)-\(time / 1_000_000_000)"
-        var target = base
-        var attempt = 1
-        while unsafe access(target, F_OK) == 0 {
-            attempt += 1
-            target = "\(base).\(attempt)"
-        }
-        for suffix in ["", "-wal", "-shm"] {
-            let isMissing = unsafe access(database + suffix, F_OK) != 0
-            guard !isMissing, unsafe rename(database + suffix, target + suffix) != 0 else { continue }
-            throw .directory(path: directory, reason: "rename \(database + suffix): \(SystemError.text(errno))")
-        }
-        return target
+        return try DatabaseFiles(database).moveAside(label: label, time: time)
     }
 }

@@ -1,5 +1,5 @@
 internal import Indexing
-internal import QoSWorkloads
+internal import QoSSQLiteStore
 
 /// A pass over the folder, as a workload.
 ///
@@ -67,11 +67,16 @@ struct IndexingWorkload: Workload {
                     return
                 }
                 (saved, wasScanned) = (.now, checkpoint.isScanned)
-                try await context.save(checkpoint)
+                try await keep(checkpoint, in: context)
             }
         } catch let deferral as WorkloadDeferral {
-            try await context.save(pass.checkpoint)
+            try await keep(pass.checkpoint, in: context)
             throw deferral
         }
+    }
+
+    /// Saves a checkpoint. A store that fails, as on a full disk, does not end the pass.
+    private func keep(_ checkpoint: PassCheckpoint, in context: WorkloadContext<Checkpoint>) async throws {
+        do { try await context.save(checkpoint) } catch is SQLiteStoreError {}
     }
 }

@@ -1,7 +1,7 @@
 internal import Indexing
 internal import QoSCore
 internal import QoSObservability
-internal import QoSWorkloads
+internal import QoSSQLiteStore
 
 /// The background work of the service: its store, its host, and the items that each start submits.
 struct ServiceWorkloads: Sendable {
@@ -53,7 +53,7 @@ struct ServiceWorkloads: Sendable {
     ///
     /// - Throws: `CancellationError`, an error of the store at the start, or that of an index that cannot be made anew.
     func run() async throws {
-        let rescan = try await submit()
+        let rescan = try await submitWhenPossible()
         let (host, failures) = (host, failures)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await host.run() }
@@ -65,14 +65,40 @@ struct ServiceWorkloads: Sendable {
         try Task.checkCancellation()
     }
 
-    /// Submits a pass for now, and one for each interval after it.
+    /// Submits the items. Waits while the disk is full, or while another program has the store locked: searches go on.
+    private func submitWhenPossible() async throws -> WorkloadItem {
+        var told: SQLiteStoreError?
+        while true {
+            do {
+                return try await submit()
+            } catch let error as SQLiteStoreError {
+                switch error {
+                case .diskFull, .locked: break
+                default: throw error
+                }
+                if error != told { complain("Indexing waits: \(error)") }
+                told = error
+                try await Task.sleep(for: .seconds(2), tolerance: .milliseconds(500))
+            }
+        }
+    }
+
+    /// Submits a pass for now, and one for each interval after it. Items of an earlier start stay: they go on.
     ///
     /// - Returns: The repeating item.
     func submit() async throws -> WorkloadItem {
         let now = SystemWorkloadClock().now
         try await store.removeEnded(before: now.advanced(by: .zero - Self.memory))
-        // This process has the lock of the index's folder, so no other host lives: its leases need not run out.
-        for sighting in try await store.leases() { try await store.reclaim(sighting, at: now) }
+        // This process has the lock of the index's folder, so no other host lives: its leases need not run out. A kill is
+        // no failure of the work, so it costs no attempt and no delay.
+        for sighting in try await store.leases() {
+            try await store.end(sighting.lease, .deferred(reason: "the service was killed", delay: nil), at: now)
+        }
+        let unfinished = Set(WorkloadState.allCases.filter { !$0.isEnded })
+        let repeating = try await store.records(
+            matching: WorkloadQuery(states: unfinished, name: IndexingWorkload.name)
+        )
+        .last { $0.request.label == "rescan" }
         let parameters = IndexingWorkload.Parameters(folder: index.status.folder)
         let retry = RetryPolicy(maximumAttempts: 5, base: .seconds(1), limit: max(.seconds(1), interval))
         let one = ConcurrencyKey("indexing")
@@ -80,12 +106,13 @@ struct ServiceWorkloads: Sendable {
             for: IndexingWorkload.self, parameters, level: .background, retry: retry,
             conditions: IndexingWorkload.conditions, unique: .key("pass at the start"), concurrency: one,
             label: "pass at the start")
-        // Replaced, because the interval may be another one than at the last start.
+        // The interval may be another one than at the last start.
+        let isSame = repeating?.request.schedule == .every(interval)
         let rescan = try WorkloadRequest(
             for: IndexingWorkload.self, parameters, level: .background, schedule: .every(interval), retry: retry,
             dependencies: [.label("pass at the start")], onFailedParent: .runAnyway,
             conditions: IndexingWorkload.conditions,
-            unique: .key("rescan", onDuplicate: .replace), concurrency: one, label: "rescan")
+            unique: .key("rescan", onDuplicate: isSame ? .keep : .replace), concurrency: one, label: "rescan")
         return try await host.submit([first, rescan])[1]
     }
 
@@ -93,8 +120,9 @@ struct ServiceWorkloads: Sendable {
     private func watchIndex(_ rescan: WorkloadItem) async throws {
         while true {
             try await Task.sleep(for: .seconds(1), tolerance: .milliseconds(200))
-            guard index.needsRebuild, try await rescan.record?.state == .scheduled else { continue }
-            try await rescan.runNow()
+            // A store that fails is asked again.
+            guard index.needsRebuild, (try? await rescan.record?.state) == .scheduled else { continue }
+            try? await rescan.runNow()
         }
     }
 

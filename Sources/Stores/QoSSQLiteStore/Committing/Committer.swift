@@ -13,17 +13,16 @@ final class Committer: Sendable {
     /// The largest number of calls in a transaction.
     private static let transactionCalls = 256
 
-    private let pool: DatabasePool
-    private let file: StoreFile
+    private let open: OpenStore
     private let queue = Lock(CallQueue())
     /// The right to use the connection that writes, and what is known between two transactions.
     private let writer = QoSMutex(StoreCache(), name: "workload-store")
+    private var file: StoreFile { open.file }
     /// Tells the watchers that a host should look at the store.
     private let notify: @Sendable () -> Void
 
-    init(_ pool: DatabasePool, _ file: StoreFile, notify: @escaping @Sendable () -> Void) {
-        self.pool = pool
-        self.file = file
+    init(_ open: OpenStore, notify: @escaping @Sendable () -> Void) {
+        self.open = open
         self.notify = notify
     }
 
@@ -63,10 +62,16 @@ final class Committer: Sendable {
         /// The call that is being run: an error is its own.
         var current: (any PendingCall)?
         do {
+            let (pool, isOther) = try open.ready()
+            if isOther { cache = StoreCache() }
             let concernsHosts = try pool.writeWithoutTransaction { database in
                 // It must not change within a transaction.
                 let isSynced = file.settings.durability == .powerLoss && taken.contains { $0.isSynced }
-                try database.cachedStatement(sql: "PRAGMA synchronous = \(isSynced ? "FULL" : "NORMAL")").execute()
+                if cache.isSynced != isSynced {
+                    // SQLite compiles such a statement anew each time.
+                    try database.cachedStatement(sql: "PRAGMA synchronous = \(isSynced ? "FULL" : "NORMAL")").execute()
+                    cache.isSynced = isSynced
+                }
                 try database.beginTransaction(.immediate)
                 defer { if database.isInsideTransaction { try? database.rollback() } }
                 reached(.begun, taken)
@@ -113,9 +118,23 @@ final class Committer: Sendable {
     func read<Success: Sendable>(_ body: @escaping @Sendable (StoreRows) throws -> Success) async throws -> Success {
         try await QoS.withBlocking {
             do {
-                return try self.pool.read { try body(StoreRows(database: $0)) }
+                return try self.open.pool.read { try body(StoreRows(database: $0)) }
+            } catch let error as DatabaseError {
+                guard self.open.isDisplaced else { throw self.meaning(of: error) }
+                return try self.readDisplaced(body)
+            }
+        }
+    }
+
+    /// Reads after the file was removed. A connection to it cannot be opened any more, but the one that writes is open.
+    private func readDisplaced<Success: Sendable>(_ body: (StoreRows) throws -> Success) throws -> Success {
+        try writer.withLock { cache in
+            do {
+                let (pool, isOther) = try open.ready()
+                if isOther { cache = StoreCache() }
+                return try pool.writeWithoutTransaction { try body(StoreRows(database: $0)) }
             } catch {
-                throw self.meaning(of: error)
+                throw meaning(of: error)
             }
         }
     }

@@ -20,20 +20,39 @@ final class ChangeNotices: Sendable {
         var lastWatcher = 0
         var isListening = false
         var isClosed = false
+        /// The file, open for writing and locks; negative if it cannot be opened.
+        var file: Int32
+        /// Files that were removed. They stay open, because another thread may use the number of one.
+        var removedFiles: [Int32] = []
+        /// What the thread that listens reads from; negative without such a thread.
+        var events: Int32 = -1
     }
 
     private let path: String
-    /// The file, open for writing and locks; negative if it cannot be opened.
-    private let file: Int32
-    private let state = Lock(State())
+    private let state: Lock<State>
 
     init(besides path: String) {
         self.path = path + "-notice"
-        file = StoreFile.openFile(self.path, O_RDWR | O_CREAT | O_CLOEXEC)
+        state = Lock(State(file: StoreFile.openFile(self.path, O_RDWR | O_CREAT | O_CLOEXEC)))
     }
 
     deinit {
-        if file >= 0 { close(file) }
+        for file in state.withLock({ $0.removedFiles + [$0.file] }) where file >= 0 { close(file) }
+    }
+
+    /// Goes on with the file that is at the path now. The store calls it after its own file was removed.
+    func reopen() {
+        state.withLock { state in
+            guard !state.isClosed else { return }
+            let new = StoreFile.openFile(path, O_RDWR | O_CREAT | O_CLOEXEC)
+            guard new >= 0 else { return }
+            state.removedFiles.append(state.file)
+            state.file = new
+            guard state.events >= 0 else { return }
+            _ = unsafe inotify_add_watch(state.events, path, UInt32(IN_MODIFY))
+            var lock = Self.lock(F_RDLCK)
+            _ = unsafe fcntl(new, Self.setLock, &lock)
+        }
     }
 
     /// Returns a stream of hints. The first one lets this process listen to others.
@@ -57,18 +76,20 @@ final class ChangeNotices: Sendable {
     /// Tells the watchers of this process, and those of others.
     func notify() {
         notifyHere()
-        if isWatchedElsewhere { touch() }
+        let file = state.withLock { $0.file }
+        if isWatchedElsewhere(file) { touch(file) }
     }
 
     /// Ends all streams, and the thread that listens.
     func end() {
-        let watchers = state.withLock { state in
+        let (watchers, files) = state.withLock { state in
             defer { state.watchers = [:] }
             state.isClosed = true
-            return Array(state.watchers.values)
+            return (Array(state.watchers.values), state.removedFiles + [state.file])
         }
         for watcher in watchers { watcher.finish() }
-        touch()
+        // The thread listens to at least one of them.
+        for file in files { touch(file) }
     }
 
     private func notifyHere() {
@@ -81,14 +102,14 @@ final class ChangeNotices: Sendable {
     private static let getLock: Int32 = 36
     private static let setLock: Int32 = 37
 
-    private func touch() {
+    private func touch(_ file: Int32) {
         guard file >= 0 else { return }
         // The content means nothing. The write is the notice.
         unsafe withUnsafeBytes(of: UInt8(0)) { byte in _ = unsafe pwrite(file, byte.baseAddress, 1, 0) }
     }
 
     /// Whether another open file of a process has a read lock.
-    private var isWatchedElsewhere: Bool {
+    private func isWatchedElsewhere(_ file: Int32) -> Bool {
         var lock = Self.lock(F_WRLCK)
         guard file >= 0, unsafe fcntl(file, Self.getLock, &lock) == 0 else { return false }
         return lock.l_type != Int16(F_UNLCK)
@@ -104,6 +125,7 @@ final class ChangeNotices: Sendable {
 
     /// Starts a thread that sleeps in the kernel until a process writes to the file.
     private func listen() {
+        let file = state.withLock { $0.file }
         guard file >= 0 else { return }
         let events = inotify_init1(Int32(IN_CLOEXEC))
         guard events >= 0, unsafe inotify_add_watch(events, path, UInt32(IN_MODIFY)) >= 0 else {
@@ -123,7 +145,12 @@ final class ChangeNotices: Sendable {
             }
         }
         // Without a thread, hints of other processes come late: at the next look of a host.
-        do { try thread.start() } catch { close(events) }
+        do {
+            try thread.start()
+            state.withLock { if !$0.isClosed { $0.events = events } }
+        } catch {
+            close(events)
+        }
     }
 }
 #endif

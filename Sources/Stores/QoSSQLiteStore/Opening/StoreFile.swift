@@ -55,7 +55,7 @@ struct StoreFile {
     /// Opens or makes a file of mode 0600.
     static func openFile(_ path: String, _ flags: Int32) -> Int32 { unsafe Glibc.open(path, flags, 0o600) }
 
-    private static func reason(_ code: Int32) -> String { unsafe String(cString: strerror(code)) }
+    static func reason(_ code: Int32) -> String { unsafe String(cString: strerror(code)) }
 
     private func examine() throws {
         let queue = try DatabaseQueue(path: path, configuration: configuration)
@@ -72,11 +72,18 @@ struct StoreFile {
                     throw SQLiteStoreError.foreign(path: path, application: application)
                 }
             }
-            guard version <= StoreSchema.version else {
-                throw SQLiteStoreError.newer(path: path, version: version, supported: StoreSchema.version)
+            // The version that this program writes.
+            let steps = settings.schemaSteps ?? StoreSchema.steps
+            let newest = steps.count
+            guard version <= newest else {
+                throw SQLiteStoreError.newer(path: path, version: version, supported: newest)
             }
-            guard version < StoreSchema.version else { return }
-            try StoreSchema.migrate(database, from: version)
+            if settings.checksContent, version > 0 {
+                let verdict = try String.fetchOne(database, sql: "PRAGMA quick_check(1)") ?? "no verdict"
+                guard verdict == "ok" else { throw SQLiteStoreError.damaged(path: path, reason: verdict) }
+            }
+            guard version < newest else { return }
+            try StoreSchema.migrate(database, from: version, by: steps)
             settings.reached?(.init(moment: .written, calls: ["create"]))
             try database.commit()
             settings.reached?(.init(moment: .committed, calls: ["create"]))

@@ -9,9 +9,6 @@ enum StoreSchema {
     /// The steps from each version to the next. A step that was released never changes: a change is a new step.
     static let steps: [String] = [first]
 
-    /// The version that this program writes.
-    static var version: Int { steps.count }
-
     private static let first = """
         -- One row: the latest time that the store was given, the last number, and the number of lanes.
         CREATE TABLE store (
@@ -75,11 +72,11 @@ enum StoreSchema {
         CREATE TABLE release (parent INTEGER PRIMARY KEY);
         """
 
-    /// Makes the tables, or brings those of an older version up to this one. Within a transaction.
-    static func migrate(_ database: Database, from version: Int) throws {
+    /// Makes the tables, or brings those of an older version up to the last step. Within a transaction.
+    static func migrate(_ database: Database, from version: Int, by steps: [String]) throws {
         for step in steps.dropFirst(version) { try database.execute(sql: step) }
         try database.execute(sql: "PRAGMA application_id = \(application)")
-        try database.execute(sql: "PRAGMA user_version = \(self.version)")
+        try database.execute(sql: "PRAGMA user_version = \(steps.count)")
     }
 }
 #endif

@@ -20,6 +20,8 @@ struct StoreCache {
     var latest: WallTime?
     /// The stored one when ``latest`` was noted.
     var storedLatest: WallTime?
+    /// Whether the commits of the connection wait for the disk; nil if that is not known.
+    var isSynced: Bool?
 }
 
 /// The events of a store within one transaction of its database. `WorkloadTable` has the same events on values, and

@@ -15,9 +15,16 @@ public struct SQLiteStoreConfiguration: Sendable {
     public var creates = true
     /// The time for which a call waits while another process writes.
     public var lockLimit: Duration = .seconds(10)
+    /// Whether to read the whole file at the opening, and to refuse one that is damaged. It takes about a second for each
+    /// gigabyte.
+    public var checksContent = false
+    /// Called after a file that was removed while the store was open has been written again, on the thread of a call.
+    public var fileRestored: (@Sendable () -> Void)?
     /// The number of items that one transaction moves because they became due, or because their parent ended. The next
     /// call goes on.
     package var stepLimit = 500
+    /// Other steps of the tables' versions, for tests of a migration.
+    var schemaSteps: [String]?
     /// Notes that a point of the protocol was reached, for tests that end the process there.
     package var reached: (@Sendable (FailPoint) -> Void)?
 

@@ -1,24 +1,25 @@
-import Glibc
-import SampleTestSupport
+internal import Glibc
 
 /// A file system in memory of a few megabytes, for root; unmounted at the end of its life.
-final class SmallDisk {
-    let path: String
+public final class SmallDisk {
+    /// The folder.
+    public let path: String
 
     /// Whether this process may mount one; found out by doing it.
-    static let isAvailable: Bool = {
+    public static let isAvailable: Bool = {
         guard geteuid() == 0, let folder = try? TemporaryFolder() else { return false }
         return (try? SmallDisk(at: folder, megabytes: 1)) != nil
     }()
 
-    init(at folder: TemporaryFolder, megabytes: Int) throws {
+    /// Mounts it.
+    public init(at folder: TemporaryFolder, megabytes: Int) throws {
         try folder.makeFolder("disk")
         path = folder["disk"]
         try mount(flags: 0, megabytes: megabytes)
     }
 
     /// Makes it larger.
-    func grow(megabytes: Int) throws {
+    public func grow(megabytes: Int) throws {
         try mount(flags: UInt(MS_REMOUNT), megabytes: megabytes)
     }
 

@@ -1,18 +1,25 @@
-import Foundation
-import QoSKernel
-import QoSRuntimeTestSupport
+internal import Foundation
+internal import QoSKernel
+internal import QoSKernelTestSupport
 
 /// A program of `QoSProcessTestDriver`, or another one that was built beside the tests, as a process of its own.
-final class DriverProcess: Sendable {
+package final class DriverProcess: Sendable {
     /// The end of a process.
-    struct Ending: Equatable {
-        let status: Int32
-        let wasKilledBySignal: Bool
-        let output: String
-        let errors: String
+    package struct Ending: Equatable, Sendable {
+        package let status: Int32
+        package let wasKilledBySignal: Bool
+        package let output: String
+        package let errors: String
+
+        package init(status: Int32, wasKilledBySignal: Bool, output: String, errors: String) {
+            self.status = status
+            self.wasKilledBySignal = wasKilledBySignal
+            self.output = output
+            self.errors = errors
+        }
 
         /// The findings that the program printed, by their names.
-        var findings: [String: String] {
+        package var findings: [String: String] {
             Dictionary(
                 output.split(separator: "\n").map { line in
                     let parts = line.split(separator: "=", maxSplits: 1).map(String.init)
@@ -31,12 +38,12 @@ final class DriverProcess: Sendable {
     private let output = Lock("")
 
     /// Starts a scenario of the driver.
-    convenience init(_ arguments: String...) throws {
+    package convenience init(_ arguments: String...) throws {
         try self.init(program: "QoSProcessTestDriver", arguments)
     }
 
     /// Starts a program beside the test binary.
-    init(program: String, _ arguments: [String]) throws {
+    package init(program: String, _ arguments: [String]) throws {
         let binary = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         let process = Process()
         process.executableURL = binary.deletingLastPathComponent().appendingPathComponent(program)
@@ -66,19 +73,19 @@ final class DriverProcess: Sendable {
     }
 
     /// Waits until the program has printed the finding.
-    func printed(_ line: String) async {
+    package func printed(_ line: String) async {
         for await next in lines {
             output.withLock { $0 += next }
             if next == line + "\n" { return }
         }
     }
 
-    func send(_ signal: Int32) {
+    package func send(_ signal: Int32) {
         _ = process.withLock { kill($0.processIdentifier, signal) }
     }
 
     /// Waits for its end.
-    func ending() async -> Ending {
+    package func ending() async -> Ending {
         for await next in lines { output.withLock { $0 += next } }
         await ended.passed()
         let text = (try? errors.readToEnd()) ?? Data()
