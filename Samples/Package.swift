@@ -34,6 +34,9 @@ let package = Package(
     products: [
         .library(name: "TreeScan", targets: ["TreeScan"]),
         .library(name: "Indexing", targets: ["Indexing"]),
+        .library(name: "Chunking", targets: ["Chunking"]),
+        .library(name: "Backup", targets: ["Backup"]),
+        .executable(name: "qos-backup", targets: ["qos-backup"]),
         .executable(name: "qos-service", targets: ["qos-service"]),
     ],
     dependencies: [
@@ -42,6 +45,7 @@ let package = Package(
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-configuration", from: "1.0.2"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.4.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.9.0"),
@@ -61,6 +65,33 @@ let package = Package(
                 "TreeScan",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ]
+        ),
+
+        // Content-defined chunks, without a key or a file of its own.
+        .target(name: "Chunking"),
+
+        // The backup: the repository's format, the runs that write and read it, and the workload.
+        .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
+        .systemLibrary(name: "CFileSystem"),
+        .target(
+            name: "Backup",
+            dependencies: [
+                "Chunking", "TreeScan", "CZstd", "CFileSystem",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+                .product(name: "QoSCore", package: "swift-qos"),
+                .product(name: "QoSRuntime", package: "swift-qos"),
+                .product(name: "QoSWorkloads", package: "swift-qos"),
+            ]
+        ),
+        .executableTarget(
+            name: "qos-backup",
+            dependencies: [
+                "Backup",
+                .product(name: "QoSCore", package: "swift-qos"),
+                .product(name: "QoSRuntime", package: "swift-qos"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
 
@@ -116,6 +147,17 @@ let package = Package(
         ),
 
         .testTarget(name: "TreeScanTests", dependencies: ["TreeScan", "SampleTestSupport"]),
+        .testTarget(name: "ChunkingTests", dependencies: ["Chunking", "SampleTestSupport"]),
+        .testTarget(
+            name: "BackupTests",
+            dependencies: [
+                "Backup", "TreeScan", "qos-backup", "SampleTestSupport",
+                .product(name: "QoSCore", package: "swift-qos"),
+                .product(name: "QoSRuntime", package: "swift-qos"),
+                .product(name: "QoSWorkloads", package: "swift-qos"),
+            ],
+            exclude: ["decode.py"]
+        ),
         .testTarget(
             name: "IndexingTests",
             dependencies: [
@@ -134,6 +176,6 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-for target in package.targets {
+for target in package.targets where target.type != .system {
     target.swiftSettings = (target.swiftSettings ?? []) + settings
 }

@@ -53,6 +53,23 @@ public final class RootFolder: Sendable {
     /// - Throws: `FileSystemFailure`. A link or a missing component counts as vanished. An entry that is no longer a
     ///   regular file fails with `ENODEV`.
     public func open(_ file: RelativePath) throws(FileSystemFailure) -> OpenFile {
+        try OpenFile(owning: descriptor(of: file, for: .reading), path: file)
+    }
+
+    /// The use of a descriptor.
+    public enum Access: Sendable {
+        /// Reads the content of a file.
+        case reading
+        /// Lists a folder.
+        case listing
+        /// Reads the status of an entry of any kind, also of a link, without the right to read it (`O_PATH`).
+        case status
+    }
+
+    /// Opens an entry in the same way, and returns its descriptor. The caller closes it.
+    ///
+    /// - Throws: `FileSystemFailure`, as `open(_:)`. The kind of the entry is not looked at.
+    public func descriptor(of file: RelativePath, for access: Access) throws(FileSystemFailure) -> Int32 {
         var folder = descriptor
         defer { if folder != descriptor { close(folder) } }
         let components = file.components
@@ -62,14 +79,19 @@ public final class RootFolder: Sendable {
             if folder != descriptor { close(folder) }
             folder = next
         }
-        let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
-        let opened = openEntry(components.last ?? [], in: folder, flags: flags)
+        let flags =
+            switch access {
+            case .reading: O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
+            case .listing: O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
+            case .status: Self.pathOnly | O_NOFOLLOW | O_CLOEXEC
+            }
+        let opened = openEntry(components.last ?? [UInt8(ascii: ".")], in: folder, flags: flags)
         guard opened >= 0 else {
             // A socket or a device without a driver cannot be opened. It is no regular file either.
             let code = errno == ENXIO ? ENODEV : errno
             throw FileSystemFailure(path: file, operation: "open", code: code)
         }
-        return try OpenFile(owning: opened, path: file)
+        return opened
     }
 
     private static func error(_ path: String, _ code: Int32) -> TreeScanError {

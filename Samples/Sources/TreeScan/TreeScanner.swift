@@ -37,6 +37,11 @@ public final class TreeScanner {
         return nil
     }
 
+    /// Leaves the folder that the last event entered: nothing in it is reported. Does nothing at the root.
+    public func skipFolder() {
+        if stack.count > 1 { stack.removeLast() }
+    }
+
     private func event(name: [UInt8], status: stat, in folder: OpenFolder) -> ScanEvent {
         let path = folder.path.appending(name)
         switch FileKind(mode: status.st_mode) {

@@ -1,0 +1,68 @@
+internal import Glibc
+internal import TreeScan
+
+/// The reason why a command on a repository failed. Its text says what to do.
+public enum BackupError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The folder has no repository.
+    case notARepository(path: String)
+    /// The folder of a new repository is not empty.
+    case notEmpty(path: String)
+    /// A newer program wrote the repository.
+    case newerFormat(path: String, version: Int)
+    /// The passphrase does not open the key.
+    case wrongPassphrase(path: String)
+    /// The passphrase of a new repository is empty.
+    case emptyPassphrase
+    /// A file of the repository is not as it was written.
+    case damaged(path: String, detail: String)
+    /// The disk, or the quota, is full.
+    case noSpace(path: String)
+    /// A system call failed.
+    case failed(path: String, operation: String, code: Int32)
+    /// No snapshot, or more than one, has a name that begins in this way.
+    case unknownSnapshot(String, matches: Int)
+    /// The lease ran out, and another run may have removed blobs.
+    case leaseLost
+    /// Another run prunes the repository.
+    case pruneIsRunning
+    /// Something is missing or damaged, so nothing may be removed.
+    case unsafeToPrune(detail: String)
+
+    /// The failure and its remedy, in one or two sentences.
+    public var description: String {
+        switch self {
+        case .notARepository(let path):
+            "\(path) is not a repository: it has no file 'repository'. Check the path, or run 'init' first."
+        case .notEmpty(let path):
+            "\(path) is not empty. Name a new or empty folder for the repository."
+        case .newerFormat(let path, let version):
+            "\(path) has format version \(version), and this program knows version 1. Use a newer program."
+        case .wrongPassphrase(let path):
+            "The passphrase does not open \(path). Try again with the passphrase that was given to 'init'."
+        case .emptyPassphrase:
+            "The passphrase is empty. Choose one, and keep it: nobody can restore without it."
+        case .damaged(let path, let detail):
+            "\(path) is damaged: \(detail). Run 'check --read-data', and restore the file from a copy of the repository."
+        case .noSpace(let path):
+            "No space is left for \(path). Free some and run again: what is written already is used."
+        case .failed(let path, let operation, let code):
+            "\(operation) \(path): \(SystemError.text(code)). Repair the cause and run again."
+        case .unknownSnapshot(let text, let matches):
+            matches == 0
+                ? "There is no snapshot '\(text)'. 'snapshots' lists them; 'latest' is the last one."
+                : "\(matches) snapshots begin with '\(text)'. Give more digits; 'snapshots' lists them."
+        case .leaseLost:
+            "The lease of this run ran out, so a prune may have removed what it counted on. Run again: "
+                + "what is written already is used."
+        case .pruneIsRunning:
+            "Another prune is running on this repository. Run again after its end; a killed one ends by itself."
+        case .unsafeToPrune(let detail):
+            "Nothing was removed, because the repository is not whole: \(detail). Run 'check', and mend it first."
+        }
+    }
+
+    /// Makes the error of a system call from `errno`.
+    static func system(_ operation: String, _ path: String, code: Int32 = errno) -> BackupError {
+        code == ENOSPC || code == EDQUOT ? .noSpace(path: path) : .failed(path: path, operation: operation, code: code)
+    }
+}

@@ -1,0 +1,72 @@
+public import QoSWorkloads
+
+/// A backup of a folder, as a workload.
+///
+/// It breathes before each entry. Every half minute, and before it gives its place back, it stores what it saved so far
+/// as the root of a part of the tree. The next attempt does not read those files again.
+public struct BackupWorkload: Workload {
+    /// The name in the store.
+    public static let name: WorkloadName = "backup"
+
+    /// What to save, and where to.
+    public struct Parameters: Codable, Sendable {
+        /// The folder to save.
+        public var folder: String
+        /// The folder of the repository.
+        public var repository: String
+        /// Patterns that are left out, as in `BackupOptions`.
+        public var excludes: [String]
+        /// Whether other file systems are left out.
+        public var oneFileSystem: Bool
+
+        /// Makes parameters.
+        public init(folder: String, repository: String, excludes: [String] = [], oneFileSystem: Bool = false) {
+            self.folder = folder
+            self.repository = repository
+            self.excludes = excludes
+            self.oneFileSystem = oneFileSystem
+        }
+    }
+
+    /// The place from which a backup goes on.
+    public typealias Checkpoint = BackupCheckpoint
+
+    private let passphrase: @Sendable (_ repository: String) throws -> [UInt8]
+    private let interval: Duration
+
+    /// Makes the workload.
+    ///
+    /// - Parameters:
+    ///   - interval: The time between two checkpoints.
+    ///   - passphrase: Returns the passphrase of a repository. It is asked in each attempt, and never stored.
+    public init(
+        savingEvery interval: Duration = .seconds(30),
+        passphrase: @escaping @Sendable (_ repository: String) throws -> [UInt8]
+    ) {
+        self.interval = interval
+        self.passphrase = passphrase
+    }
+
+    /// Saves the folder.
+    ///
+    /// - Throws: `TreeScanError`, `BackupError`, and what ends an attempt. The framework then tries again.
+    public func run(
+        _ parameters: Parameters, in context: WorkloadContext<BackupCheckpoint>
+    ) async throws -> WorkloadOutcome {
+        let repository = try Repository.open(
+            at: parameters.repository, passphrase: try passphrase(parameters.repository))
+        var options = BackupOptions()
+        options.excludes = parameters.excludes
+        options.oneFileSystem = parameters.oneFileSystem
+        let run = try BackupRun(
+            repository, folder: parameters.folder, options: options, resuming: context.checkpoint)
+        _ = try await run.run(
+            breathe: {
+                try await context.breathe()
+                context.report(run.files, .files)
+            },
+            save: { try await context.save($0) },
+            every: interval)
+        return .finished
+    }
+}

@@ -1,0 +1,131 @@
+internal import CFileSystem
+internal import Glibc
+internal import QoSRuntime
+internal import TreeScan
+
+/// An open entry of the folder that is saved: its status, attributes, holes and bytes. Closed at the end of its life.
+final class SourceFile: Sendable {
+    let path: RelativePath
+    private let descriptor: Int32
+
+    /// Opens an entry below the root; no link is followed.
+    init(_ path: RelativePath, in root: RootFolder, for access: RootFolder.Access) throws(FileSystemFailure) {
+        descriptor = try root.descriptor(of: path, for: access)
+        self.path = path
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// The entry's record at this moment, without its content.
+    func node(name: [UInt8], content: TreeNode.Content) throws(FileSystemFailure) -> (TreeNode, FileKind) {
+        let status = try status()
+        let node = TreeNode(
+            name: name, mode: UInt32(status.st_mode) & 0o7777, owner: status.st_uid, group: status.st_gid,
+            modified: Self.nanoseconds(status.st_mtim), changed: Self.nanoseconds(status.st_ctim),
+            device: UInt64(status.st_dev), inode: UInt64(status.st_ino), links: UInt64(status.st_nlink),
+            mustReread: false, attributes: [], content: content)
+        let kind: FileKind =
+            switch status.st_mode & S_IFMT {
+            case S_IFREG: .regular
+            case S_IFDIR: .directory
+            case S_IFLNK: .symbolicLink
+            case S_IFIFO: .fifo
+            default: .device
+            }
+        return (node, kind)
+    }
+
+    /// The length in bytes.
+    func size() throws(FileSystemFailure) -> Int64 {
+        Int64(try status().st_size)
+    }
+
+    /// The target of the symbolic link, readlinkat(2).
+    func linkTarget() throws(FileSystemFailure) -> [UInt8] {
+        var code: Int32 = 0
+        let target = unsafe [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX) + 1) { buffer, count in
+            let length = unsafe buffer.withMemoryRebound(to: CChar.self) { text in
+                unsafe text.baseAddress.map { unsafe readlinkat(descriptor, "", $0, text.count) } ?? -1
+            }
+            if length < 0 { code = errno }
+            count = max(0, length)
+        }
+        guard code == 0 else { throw FileSystemFailure(path: path, operation: "read the link", code: code) }
+        return target
+    }
+
+    /// The ranges with data, by lseek(2); nil if there are no holes.
+    func extents(size: Int64) throws(FileSystemFailure) -> [Range<Int64>]? {
+        let seekData: Int32 = 3
+        let seekHole: Int32 = 4
+        var extents: [Range<Int64>] = []
+        var position: Int64 = 0
+        while position < size {
+            let start = Int64(lseek(descriptor, off_t(position), seekData))
+            if start < 0 {
+                if errno == ENXIO { break }
+                // The file system knows no holes.
+                return nil
+            }
+            let end = Int64(lseek(descriptor, off_t(start), seekHole))
+            guard end > start else { return nil }
+            extents.append(start..<min(end, size))
+            position = end
+        }
+        return extents == [0..<size] || size == 0 ? nil : extents.filter { !$0.isEmpty }
+    }
+
+    /// The extended attributes, by name; none where the file system has none. Attributes that may not be read are left out.
+    func attributes() throws(FileSystemFailure) -> [TreeNode.Attribute] {
+        guard let names = unsafe value(limit: 1 << 20, { unsafe flistxattr(descriptor, $0, $1) }) else {
+            guard errno == ENOTSUP || errno == EPERM || errno == EACCES else {
+                throw FileSystemFailure(path: path, operation: "list the attributes", code: errno)
+            }
+            return []
+        }
+        var attributes: [TreeNode.Attribute] = []
+        for name in names.split(separator: 0) {
+            let terminated = name.map { CChar(bitPattern: $0) } + [0]
+            let value = unsafe value(limit: 1 << 20) { unsafe fgetxattr(descriptor, terminated, $0, $1) }
+            if let value { attributes.append(TreeNode.Attribute(name: Array(name), value: value)) }
+        }
+        return attributes.sorted { $0.name.lexicographicallyPrecedes($1.name) }
+    }
+
+    /// Reads up to `count` bytes. It waits for its turn behind I/O of higher classes, and blocks a worker of the class.
+    func read(from offset: Int64, count: Int) async throws -> [UInt8] {
+        let descriptor = descriptor
+        let (bytes, code) = try await IOThrottle.process.perform(bytes: count) { granted in
+            SafeFile.read(descriptor, from: Int(offset), count: min(count, granted))
+        }
+        guard code == 0 else { throw FileSystemFailure(path: path, operation: "read", code: code) }
+        return bytes
+    }
+
+    private func status() throws(FileSystemFailure) -> stat {
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else {
+            throw FileSystemFailure(path: path, operation: "stat", code: errno)
+        }
+        return status
+    }
+
+    /// Calls twice: for the length and for the bytes; again if the value grew meanwhile.
+    private func value(limit: Int, _ call: (UnsafeMutablePointer<CChar>?, Int) -> Int) -> [UInt8]? {
+        while true {
+            let length = call(nil, 0)
+            guard length > 0 else { return length == 0 ? [] : nil }
+            guard length <= limit else { return nil }
+            var buffer = [CChar](repeating: 0, count: length)
+            let got = unsafe buffer.withUnsafeMutableBufferPointer { unsafe call($0.baseAddress, $0.count) }
+            if got >= 0 { return buffer.prefix(got).map { UInt8(bitPattern: $0) } }
+            guard errno == ERANGE else { return nil }
+        }
+    }
+
+    private static func nanoseconds(_ time: timespec) -> Int64 {
+        Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    }
+}

@@ -1,0 +1,148 @@
+internal import Glibc
+internal import QoSRuntime
+internal import TreeScan
+
+/// Restores single files. Threads share it.
+struct FileRestorer: Sendable {
+    /// The end of one file.
+    enum Outcome: Sendable {
+        case restored(missing: [String])
+        case present(missing: [String])
+        case failed(String)
+    }
+
+    let source: BlobSource
+    let keys: RepositoryKeys
+    let replaces: Bool
+
+    /// Writes a regular file under a temporary name, and renames it when all of it has been verified and written.
+    ///
+    /// - Throws: `CancellationError` and `BackupError.noSpace`. Other failures are values.
+    func restore(_ node: TreeNode, _ content: TreeNode.FileContent, in folder: TargetFolder) async throws -> Outcome {
+        let display = folder.path.appending(node.name).display
+        do {
+            if let kind = folder.kind(of: node.name) {
+                if kind == S_IFREG {
+                    let file = folder.open(node.name)
+                    defer { if file >= 0 { close(file) } }
+                    if file >= 0, try await matches(file, content) {
+                        return .present(missing: TargetFolder.setMetadata(of: file, node))
+                    }
+                }
+                guard replaces, kind != S_IFDIR else {
+                    return .failed("\(display): another entry is there; it stays. Move it away, or allow replacing")
+                }
+            }
+            let file = try folder.makeTemporary(for: node.name)
+            defer { close(file) }
+            do {
+                try await write(content, to: file, display)
+                let missing = TargetFolder.setMetadata(of: file, node)
+                try folder.publish(node.name, replacing: replaces)
+                return .restored(missing: missing)
+            } catch {
+                folder.discard(node.name)
+                throw error
+            }
+        } catch let failure as BlobFailure {
+            return .failed("\(display): \(failure)")
+        } catch let failure as FileSystemFailure {
+            return .failed("\(failure)")
+        }
+    }
+
+    private func write(_ content: TreeNode.FileContent, to file: Int32, _ path: String) async throws {
+        guard ftruncate(file, off_t(content.size)) == 0 else { throw BackupError.system("write", path) }
+        var places = Places(content)
+        for chunk in content.chunks {
+            try Task.checkCancellation()
+            let bytes = try await source.bytes(of: chunk)
+            for (offset, range) in places.take(bytes.count) {
+                try await IOThrottle.process.perform(bytes: range.count) { _ in
+                    try Self.write(bytes[range], to: file, at: offset, path)
+                }
+            }
+        }
+    }
+
+    private static func write(_ bytes: ArraySlice<UInt8>, to file: Int32, at offset: Int64, _ path: String) throws {
+        try unsafe bytes.withUnsafeBytes { buffer in
+            var done = 0
+            while done < buffer.count {
+                let count = unsafe pwrite(
+                    file, buffer.baseAddress?.advanced(by: done), buffer.count - done, off_t(offset) + done)
+                if count >= 0 {
+                    done += count
+                } else if errno != EINTR {
+                    throw BackupError.system("write", path)
+                }
+            }
+        }
+    }
+
+    /// Whether a file has exactly this content: its chunks have the same names, and its holes are zeros.
+    func matches(_ file: Int32, _ content: TreeNode.FileContent) async throws -> Bool {
+        var status = stat()
+        guard unsafe fstat(file, &status) == 0, Int64(status.st_size) == content.size else { return false }
+        var places = Places(content)
+        for chunk in content.chunks {
+            var bytes: [UInt8] = []
+            for (offset, range) in places.take(chunk.length) {
+                bytes += try await IOThrottle.process.perform(bytes: range.count) { _ in
+                    SafeFile.read(file, from: Int(offset), count: range.count).bytes
+                }
+            }
+            guard keys.name(of: bytes) == chunk.blob else { return false }
+        }
+        for hole in content.holes {
+            var position = hole.lowerBound
+            while position < hole.upperBound {
+                let seekData: Int32 = 3
+                let data = Int64(lseek(file, off_t(position), seekData))
+                if data < 0 && errno == ENXIO || data >= hole.upperBound { break }
+                position = max(position, data)
+                let bytes = SafeFile.read(
+                    file, from: Int(position), count: Int(min(1 << 20, hole.upperBound - position))
+                ).bytes
+                guard !bytes.isEmpty, bytes.allSatisfy({ $0 == 0 }) else { return false }
+                position += Int64(bytes.count)
+            }
+        }
+        return true
+    }
+
+    /// Walks through the ranges of a file that have data.
+    private struct Places {
+        private var extents: ArraySlice<Range<Int64>>
+
+        init(_ content: TreeNode.FileContent) {
+            extents = (content.extents ?? [0..<content.size])[...]
+        }
+
+        /// The places of the next `count` bytes, each with the range of them that belongs there.
+        mutating func take(_ count: Int) -> [(offset: Int64, range: Range<Int>)] {
+            var places: [(offset: Int64, range: Range<Int>)] = []
+            var done = 0
+            while done < count, let extent = extents.first {
+                let length = min(count - done, extent.count)
+                places.append((extent.lowerBound, done..<(done + length)))
+                done += length
+                extents.removeFirst()
+                if length < extent.count {
+                    extents.insert(extent.lowerBound + Int64(length)..<extent.upperBound, at: extents.startIndex)
+                }
+            }
+            return places
+        }
+    }
+}
+
+extension TreeNode.FileContent {
+    /// The ranges without data.
+    fileprivate var holes: [Range<Int64>] {
+        guard let extents else { return [] }
+        let starts = [0] + extents.map(\.upperBound)
+        let ends = extents.map(\.lowerBound) + [size]
+        return zip(starts, ends).filter { $0 < $1 }.map { $0..<$1 }
+    }
+}

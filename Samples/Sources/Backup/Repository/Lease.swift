@@ -1,0 +1,104 @@
+internal import Foundation
+internal import Glibc
+internal import Synchronization
+
+/// A file that says "a run is using the repository". Its owner touches it every 30 seconds.
+///
+/// A lease is over 120 seconds after its last touch, by the clock of the file system that holds it. It is over at once
+/// if its process ran in this boot and this process namespace, and is gone. So a killed run holds up nobody for long,
+/// and nobody unlocks by hand.
+final class Lease: Sendable {
+    /// The use of the repository.
+    enum Use: String, Codable {
+        case backup
+        case read
+        case prune
+    }
+
+    /// What the file says.
+    struct Owner: Codable {
+        var use: Use
+        var host: String
+        var process: Int32
+        /// The boot and the process namespace in which the number of the process counts.
+        var scope: String
+    }
+
+    private static let duration: Int64 = 120_000_000_000
+    private static let renewal = Duration.seconds(30)
+
+    private let folder: RepositoryFolder
+    private let name: String
+    private let renewing = Mutex<Task<Void, Never>?>(nil)
+
+    /// Takes a lease. Any number of runs may hold one; a prune looks at those of others before it removes a file.
+    init(_ use: Use, in folder: RepositoryFolder) throws {
+        self.folder = folder
+        name = Hexadecimal.text(RepositoryKeys.random(16))
+        let owner = Owner(use: use, host: Self.host, process: getpid(), scope: Self.scope)
+        let path = folder.path(.leases, name)
+        try folder.write(Array(try JSONEncoder().encode(owner)), to: path)
+        let task = Task.detached(priority: .utility) {
+            while (try? await Task.sleep(for: Self.renewal, tolerance: .seconds(5))) != nil { Self.touch(path) }
+        }
+        renewing.withLock { $0 = task }
+    }
+
+    deinit {
+        release()
+    }
+
+    /// Gives the lease back.
+    func release() {
+        renewing.withLock { $0?.cancel() }
+        try? folder.remove(folder.path(.leases, name))
+    }
+
+    /// Whether nobody took it away because it had run out.
+    var isHeld: Bool {
+        folder.size(folder.path(.leases, name)) != nil
+    }
+
+    /// The leases of others that are not over. Removes those that are.
+    func others() throws -> [Owner] {
+        let own = folder.path(.leases, name)
+        Self.touch(own)
+        guard let now = Self.modified(own) else { throw BackupError.leaseLost }
+        return try folder.names(folder.path(.leases)).filter { $0 != name }.compactMap { other in
+            let path = folder.path(.leases, other)
+            guard let touched = Self.modified(path) else { return nil }
+            let owner = (try? SafeFile.read(path)).flatMap {
+                try? JSONDecoder().decode(Owner.self, from: Data($0))
+            }
+            if now - touched > Self.duration || owner.map(Self.isGone) == true {
+                try folder.remove(path)
+                return nil
+            }
+            return owner ?? Owner(use: .backup, host: "an unknown host", process: 0, scope: "")
+        }
+    }
+
+    private static func isGone(_ owner: Owner) -> Bool {
+        owner.scope == scope && !scope.isEmpty && kill(owner.process, 0) != 0 && errno == ESRCH
+    }
+
+    private static func touch(_ path: String) {
+        unsafe utimensat(AT_FDCWD, path, nil, AT_SYMLINK_NOFOLLOW)
+    }
+
+    private static func modified(_ path: String) -> Int64? {
+        var status = stat()
+        guard unsafe lstat(path, &status) == 0 else { return nil }
+        return Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec)
+    }
+
+    /// The name of this machine.
+    static var host: String { ProcessInfo.processInfo.hostName }
+
+    private static let scope: String = {
+        guard let boot = try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8),
+            let space = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/ns/pid")
+        else { return "" }
+        return boot.trimmingCharacters(in: .whitespacesAndNewlines) + " " + space
+    }()
+}

@@ -1,0 +1,182 @@
+internal import Foundation
+internal import Glibc
+
+/// A repository whose key is open. Threads may share it.
+public final class Repository: Sendable {
+    /// The path of its folder.
+    public var path: String { folder.path }
+
+    let folder: RepositoryFolder
+    let keys: RepositoryKeys
+
+    private init(folder: RepositoryFolder, keys: RepositoryKeys) {
+        self.folder = folder
+        self.keys = keys
+    }
+
+    /// Makes a repository in a new or empty folder.
+    ///
+    /// - Throws: `BackupError.notEmpty`, `.emptyPassphrase`, or the failure of a system call.
+    public static func create(
+        at path: String, passphrase: [UInt8], cost: PassphraseCost = .standard
+    ) throws -> Repository {
+        guard !passphrase.isEmpty else { throw BackupError.emptyPassphrase }
+        let folder = RepositoryFolder(path: path)
+        // Only what a killed `init` leaves: without the header it is no repository yet.
+        let known = Set(RepositoryFolder.Room.allCases.map(\.rawValue))
+        guard try folder.names(path).allSatisfy({ known.contains($0) }), try folder.files(.snapshots).isEmpty else {
+            throw BackupError.notEmpty(path: path)
+        }
+        try folder.make()
+        let master = RepositoryKeys.random(RepositoryKeys.masterLength)
+        let header = try RepositoryHeader(master: master, passphrase: passphrase, cost: cost)
+        // Last: a folder with a header is a whole repository.
+        try folder.write(try header.file(), to: folder.header)
+        return Repository(folder: folder, keys: RepositoryKeys(master: master))
+    }
+
+    /// Opens a repository.
+    ///
+    /// - Throws: `BackupError.notARepository`, `.wrongPassphrase`, `.newerFormat`, `.damaged`.
+    public static func open(at path: String, passphrase: [UInt8]) throws -> Repository {
+        let folder = RepositoryFolder(path: path)
+        guard folder.size(folder.header) != nil else { throw BackupError.notARepository(path: path) }
+        let header = try RepositoryHeader(file: try SafeFile.read(folder.header), path: folder.header)
+        guard let master = try header.master(passphrase: passphrase) else {
+            throw BackupError.wrongPassphrase(path: path)
+        }
+        return Repository(folder: folder, keys: RepositoryKeys(master: master))
+    }
+
+    // MARK: Snapshots
+
+    /// All snapshots that can be read, the oldest first, and the damage of the others.
+    public func snapshots() throws -> (snapshots: [Snapshot], problems: [String]) {
+        var snapshots: [Snapshot] = []
+        var problems: [String] = []
+        for name in try folder.files(.snapshots) {
+            do {
+                let plain = try openFile(.snapshots, name, label: "snapshot")
+                var snapshot = try JSONDecoder().decode(Snapshot.self, from: Data(plain))
+                snapshot.id = name
+                snapshots.append(snapshot)
+            } catch BackupError.failed(_, _, ENOENT) {
+                continue
+            } catch let error as DecodingError {
+                problems.append("snapshot \(name) is malformed: \(error)")
+            } catch {
+                problems.append("\(error)")
+            }
+        }
+        return (snapshots.sorted { ($0.time, $0.shortName) < ($1.time, $1.shortName) }, problems)
+    }
+
+    /// Returns the snapshot whose name begins with `text`, or the last one for `latest`.
+    ///
+    /// - Throws: `BackupError.unknownSnapshot`.
+    public func snapshot(named text: String) throws -> Snapshot {
+        let snapshots = try snapshots().snapshots
+        if text == "latest", let last = snapshots.last { return last }
+        let matches = text.isEmpty ? [] : snapshots.filter { $0.id?.description.hasPrefix(text) == true }
+        guard matches.count == 1 else { throw BackupError.unknownSnapshot(text, matches: matches.count) }
+        return matches[0]
+    }
+
+    /// Writes a snapshot. It is the last file of a run.
+    func add(_ snapshot: Snapshot) throws -> Snapshot {
+        var snapshot = snapshot
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        snapshot.id = try addFile(Array(try encoder.encode(snapshot)), to: .snapshots, label: "snapshot")
+        return snapshot
+    }
+
+    // MARK: The index
+
+    /// What the files of the index say, and the packs that none of them lists.
+    struct Contents: Sendable {
+        /// The files of the index that were read.
+        var files: [Identifier] = []
+        /// All packs whose lists can be read.
+        var records: [PackRecord] = []
+        /// Those of them that no file of the index lists.
+        var unlisted: [PackRecord] = []
+        /// Marked packs, which a prune is about to remove. Nobody may count on their blobs.
+        var doomed: Set<Identifier> = []
+        /// Damage, for people.
+        var problems: [String] = []
+
+        /// The places of all blobs, those in marked packs last.
+        func index(withDoomed: Bool) -> BlobIndex {
+            var index = BlobIndex()
+            for record in records where !doomed.contains(record.pack) { index.add(record) }
+            if withDoomed { for record in records where doomed.contains(record.pack) { index.add(record) } }
+            return index
+        }
+    }
+
+    /// Reads the index, and the lists of packs that it lacks: those of a run that was killed, or of damaged files.
+    func contents() throws -> Contents {
+        var contents = Contents()
+        // The marks first: a pack that is marked later is still there until all present leases are over.
+        contents.doomed = Set(try folder.files(.doomed))
+        var listed: [Identifier: PackRecord] = [:]
+        for name in try folder.files(.index) {
+            do {
+                let plain = try openFile(.index, name, label: "index")
+                guard let records = try? PackRecord.decode(plain) else {
+                    throw BackupError.damaged(path: folder.path(.index, name), detail: "it is malformed")
+                }
+                for record in records { listed[record.pack] = record }
+                contents.files.append(name)
+            } catch BackupError.failed(_, _, ENOENT) {
+                continue
+            } catch {
+                contents.problems.append("\(error)")
+            }
+        }
+        for pack in try folder.files(.packs).sorted(by: { $0.description < $1.description }) {
+            let path = folder.path(.packs, pack)
+            guard let size = folder.size(path) else { continue }
+            if let record = listed.removeValue(forKey: pack), record.size == size {
+                contents.records.append(record)
+                continue
+            }
+            do {
+                let record = try PackFile.record(of: pack, path: path, size: size, keys: keys)
+                contents.records.append(record)
+                contents.unlisted.append(record)
+            } catch BackupError.failed(_, _, ENOENT) {
+                continue
+            } catch {
+                contents.problems.append("\(error)")
+            }
+        }
+        for missing in listed.keys where !contents.doomed.contains(missing) {
+            contents.problems.append("\(folder.path(.packs, missing)) is missing, or is not as long as it was")
+        }
+        return contents
+    }
+
+    /// Writes a file of the index.
+    func addIndex(_ records: [PackRecord]) throws {
+        guard !records.isEmpty else { return }
+        try addFile(PackRecord.encode(records), to: .index, label: "index")
+    }
+
+    // MARK: Sealed files
+
+    @discardableResult
+    private func addFile(_ plain: [UInt8], to room: RepositoryFolder.Room, label: String) throws -> Identifier {
+        try folder.add(try keys.seal(Compression.pack(plain), label: Array(label.utf8)), to: room)
+    }
+
+    private func openFile(_ room: RepositoryFolder.Room, _ name: Identifier, label: String) throws -> [UInt8] {
+        let path = folder.path(room, name)
+        let sealed = try SafeFile.read(path)
+        guard Identifier(file: sealed) == name, let packed = keys.open(sealed, label: Array(label.utf8)),
+            let plain = Compression.unpack(packed, limit: 1 << 30)
+        else { throw BackupError.damaged(path: path, detail: "its bytes do not match its name") }
+        return plain
+    }
+}

@@ -1,0 +1,101 @@
+internal import Glibc
+internal import TreeScan
+
+/// The names of the files of a repository. All of them are whole or absent.
+struct RepositoryFolder: Sendable {
+    /// A kind of files.
+    enum Room: String, CaseIterable {
+        case packs
+        case index
+        case snapshots
+        /// Marks of packs that a prune is about to remove.
+        case doomed
+        case leases
+        /// Files that are being written.
+        case temporary
+    }
+
+    let path: String
+
+    var header: String { path + "/repository" }
+
+    func path(_ room: Room) -> String { path + "/" + room.rawValue }
+
+    func path(_ room: Room, _ name: String) -> String {
+        // 256 folders of packs, as a folder with very many entries is slow on some file systems.
+        room == .packs ? path(room) + "/" + name.prefix(2) + "/" + name : path(room) + "/" + name
+    }
+
+    func path(_ room: Room, _ identifier: Identifier) -> String { path(room, identifier.description) }
+
+    /// Makes the folders.
+    func make() throws {
+        for folder in [path] + Room.allCases.map(path(_:)) { try makeFolder(folder) }
+    }
+
+    /// The files whose names are 64 digits.
+    func files(_ room: Room) throws -> [Identifier] {
+        guard room == .packs else { return try names(path(room)).compactMap { Identifier($0) } }
+        return try names(path(.packs)).flatMap { folder in
+            try names(path(.packs) + "/" + folder).compactMap { Identifier($0) }
+        }
+    }
+
+    /// The names in a folder, without those that begin with a dot; sorted.
+    func names(_ folder: String) throws -> [String] {
+        guard let stream = unsafe opendir(folder) else {
+            // A folder that was never needed, or was removed: nothing is in it.
+            if errno == ENOENT || errno == ENOTDIR { return [] }
+            throw BackupError.system("list", folder)
+        }
+        defer { unsafe closedir(stream) }
+        var names: [String] = []
+        errno = 0
+        while let entry = unsafe readdir(stream) {
+            guard let offset = MemoryLayout<dirent>.offset(of: \.d_name) else { break }
+            let start = unsafe UnsafeRawPointer(entry).advanced(by: offset).assumingMemoryBound(to: CChar.self)
+            let name = unsafe String(cString: start)
+            if !name.hasPrefix(".") { names.append(name) }
+            errno = 0
+        }
+        guard errno == 0 else { throw BackupError.system("list", folder) }
+        return names.sorted()
+    }
+
+    /// Writes a file under the hash of its bytes.
+    ///
+    /// - Returns: The name.
+    @discardableResult
+    func add(_ bytes: [UInt8], to room: Room) throws -> Identifier {
+        let name = Identifier(file: bytes)
+        if room == .packs { try makeFolder(path(.packs) + "/" + name.description.prefix(2)) }
+        try write(bytes, to: path(room, name))
+        return name
+    }
+
+    /// Writes a file safely.
+    func write(_ bytes: [UInt8], to path: String) throws {
+        let name = Hexadecimal.text(RepositoryKeys.random(16))
+        try SafeFile.write(bytes, to: path, temporary: self.path(.temporary, name))
+    }
+
+    /// Removes a file; it may be gone already.
+    func remove(_ path: String) throws {
+        guard unsafe unlink(path) == 0 || errno == ENOENT else { throw BackupError.system("remove", path) }
+    }
+
+    /// The size of a file in bytes, or nil if there is none.
+    func size(_ path: String) -> Int? {
+        var status = stat()
+        guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        return Int(status.st_size)
+    }
+
+    private func makeFolder(_ folder: String) throws {
+        if unsafe mkdir(folder, 0o700) == 0 {
+            try SafeFile.synchronizeFolder(of: folder)
+        } else if errno != EEXIST {
+            throw BackupError.system("make", folder)
+        }
+    }
+}

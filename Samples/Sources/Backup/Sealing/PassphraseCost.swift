@@ -1,0 +1,13 @@
+/// What one try of a passphrase costs, in scrypt's rounds (RFC 7914). Memory: 1 KiB for each round.
+public struct PassphraseCost: Sendable, Hashable {
+    /// The rounds that a repository may ask for.
+    static let allowed = 2...(1 << 20)
+
+    let rounds: Int
+
+    /// 65,536 rounds: 64 MiB, and about 0.2 s.
+    public static let standard = PassphraseCost(rounds: 1 << 16)
+
+    /// 16 rounds, for tests. It protects nothing.
+    public static let none = PassphraseCost(rounds: 16)
+}

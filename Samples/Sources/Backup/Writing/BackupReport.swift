@@ -1,0 +1,26 @@
+/// The result of a backup.
+public struct BackupReport: Sendable {
+    /// The new snapshot.
+    public let snapshot: Snapshot
+    /// The number of files that were not read, because they are as in the last snapshot.
+    public let unchanged: Int
+    /// The bytes of new blobs, before compression.
+    public let newBytes: Int64
+    /// The bytes of new packs.
+    public let storedBytes: Int64
+    /// The number of new packs.
+    public let packs: Int
+    /// The number of sockets and devices, which are not saved.
+    public let leftOut: Int
+    /// The entries that could not be read, or that changed while they were read, for people.
+    public let problems: [String]
+}
+
+/// A place from which a backup goes on: what it saved so far, as the root of a part of the tree.
+///
+/// Files that are as they were then are not read again.
+public struct BackupCheckpoint: Sendable, Hashable, Codable {
+    var root: [TreeNode.Chunk]
+    /// The number of files in it.
+    public var files: Int
+}

@@ -1,0 +1,30 @@
+internal import TreeScan
+
+/// A folder of which entries are still being saved.
+struct SavedFolder {
+    /// Its own record; the content comes at the end.
+    var node: TreeNode
+    let path: RelativePath
+    /// The number of the folder above; nil for the root.
+    let parent: Int?
+    /// The records of the entries that are saved.
+    var entries: [TreeNode] = []
+    /// The number of entries under way.
+    var pending = 0
+    /// Whether the walk has left it.
+    var isLeft = false
+    /// The entries of the same folder in earlier trees, by name.
+    let earlier: [[[UInt8]: TreeNode]]
+
+    /// The records in the order of the names' bytes, so that an unchanged folder is the same blob.
+    var sortedEntries: [TreeNode] {
+        entries.sorted { $0.name.lexicographicallyPrecedes($1.name) }
+    }
+}
+
+/// The end of the saving of one file.
+enum SavedFile: Sendable {
+    case saved(TreeNode, wasRead: Bool, note: String?)
+    case vanished
+    case failed(String)
+}

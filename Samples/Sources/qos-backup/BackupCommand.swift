@@ -1,0 +1,39 @@
+internal import ArgumentParser
+internal import Glibc
+
+/// `qos-backup`: the commands on a repository.
+@main
+struct BackupCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "qos-backup",
+        abstract: "Saves folders to an encrypted repository, and gives them back.",
+        discussion: """
+            The passphrase comes from --password-file, from the environment variable QOS_BACKUP_PASSWORD, or from the \
+            terminal. Nobody can restore without it.
+
+            A run that is killed leaves nothing to repair or to unlock: run the same command again.
+
+            Exit codes: 0 done; 1 failed, or damage was found; 3 done, but some entries could not be saved or \
+            restored; 64 wrong arguments; 128 and the signal's number after a signal.
+            """,
+        subcommands: [
+            Init.self, Save.self, Snapshots.self, List.self, Restore.self, Check.self, Forget.self, Prune.self,
+        ]
+    )
+
+    static func main() {
+        signal(SIGPIPE, SIG_IGN)
+        // A file must not get the number of a closed standard stream.
+        for number in Int32(0)...2 where fcntl(number, F_GETFD) == -1 { _ = unsafe open("/dev/null", O_RDWR) }
+        main(nil)
+    }
+}
+
+/// The repository and its passphrase.
+struct RepositoryOptions: ParsableArguments {
+    @Option(name: .shortAndLong, help: "The folder of the repository.", completion: .directory)
+    var repository: String
+
+    @Option(help: "A file whose first line is the passphrase.", completion: .file())
+    var passwordFile: String?
+}

@@ -1,0 +1,57 @@
+internal import ArgumentParser
+internal import Backup
+internal import Foundation
+internal import QoSCore
+
+extension BackupCommand {
+    struct Init: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Makes a repository in a new or empty folder.")
+
+        @OptionGroup var options: RepositoryOptions
+
+        func run() throws {
+            let options = options
+            runProcess(at: .userInitiated) {
+                let passphrase = try Passphrase.read(file: options.passwordFile, confirming: true)
+                let repository = try Repository.create(at: options.repository, passphrase: passphrase)
+                say("Made the repository \(repository.path). Keep the passphrase: nobody can restore without it.")
+            }
+        }
+    }
+
+    struct Save: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "backup", abstract: "Saves a folder as a new snapshot, in the background.")
+
+        @OptionGroup var options: RepositoryOptions
+
+        @Argument(help: "The folder to save.", completion: .directory)
+        var folder: String
+
+        @Option(
+            name: .shortAndLong,
+            help: "A pattern to leave out: of names, or of paths below the folder if it has a slash. May be repeated.")
+        var exclude: [String] = []
+
+        @Flag(help: "Leave out other file systems that are mounted below the folder.")
+        var oneFileSystem = false
+
+        func run() throws {
+            var settings = BackupOptions()
+            settings.excludes = exclude
+            settings.oneFileSystem = oneFileSystem
+            let (options, folder, chosen) = (options, URL(fileURLWithPath: folder).standardizedFileURL.path, settings)
+            runProcess(at: .background) {
+                let report = try await BackupRun(try options.open(), folder: folder, options: chosen).run()
+                for problem in report.problems { complain("Not saved, or not as one state: \(problem)") }
+                if report.leftOut > 0 { complain("\(report.leftOut) sockets and devices are not saved.") }
+                let snapshot = report.snapshot
+                say(
+                    "Snapshot \(snapshot.shortName): \(snapshot.files) files, \(size(snapshot.bytes)); "
+                        + "\(report.unchanged) unchanged; \(size(report.newBytes)) new, \(size(report.storedBytes)) "
+                        + "stored in \(report.packs) packs.")
+                if !report.problems.isEmpty { throw CommandStatus.incomplete }
+            }
+        }
+    }
+}

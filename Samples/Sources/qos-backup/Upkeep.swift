@@ -1,0 +1,115 @@
+internal import ArgumentParser
+internal import Backup
+internal import QoSCore
+
+extension BackupCommand {
+    struct Check: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Looks for damage in the repository, in the background.")
+
+        @OptionGroup var options: RepositoryOptions
+
+        @Option(
+            defaultAsFlag: Percent(value: 100),
+            help: "Also read every byte of the packs, or of a share of them: --read-data=1%.")
+        var readData: Percent? = nil
+
+        func run() throws {
+            let (options, percent) = (options, readData?.value ?? 0)
+            runProcess(at: .background) {
+                let report = try await RepositoryCheck(try options.open(), readingPercent: percent).run()
+                for problem in report.problems { complain("Damage: \(problem)") }
+                say(
+                    "Checked \(report.snapshots) snapshots; read \(report.packsRead) packs, "
+                        + "\(size(report.bytesRead)); \(report.problems.count) problems.")
+                if !report.problems.isEmpty { throw CommandStatus.damage }
+            }
+        }
+    }
+
+    struct Forget: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Removes snapshots that no rule keeps. 'prune' then frees the space.")
+
+        @OptionGroup var options: RepositoryOptions
+
+        @Option(help: "Keep this many last snapshots of each folder.")
+        var keepLast = 0
+        @Option(help: "Keep the last snapshot of each of this many days that have one.")
+        var keepDaily = 0
+        @Option(help: "The same for weeks.")
+        var keepWeekly = 0
+        @Option(help: "The same for months.")
+        var keepMonthly = 0
+        @Option(help: "The same for years.")
+        var keepYearly = 0
+        @Flag(help: "Only show what would be removed.")
+        var dryRun = false
+
+        func validate() throws {
+            guard !policy.keepsNothing else {
+                throw ValidationError("Name at least one rule, such as --keep-daily 7. Else no snapshot would stay.")
+            }
+        }
+
+        private var policy: RetentionPolicy {
+            var policy = RetentionPolicy()
+            policy.last = keepLast
+            policy.daily = keepDaily
+            policy.weekly = keepWeekly
+            policy.monthly = keepMonthly
+            policy.yearly = keepYearly
+            return policy
+        }
+
+        func run() throws {
+            let (options, policy, dryRun) = (options, policy, dryRun)
+            runProcess(at: .userInitiated) {
+                let repository = try options.open()
+                let all = try repository.snapshots().snapshots
+                let forgotten = policy.toForget(all)
+                for snapshot in forgotten {
+                    say("\(dryRun ? "would forget" : "forgot") \(snapshot.shortName)  \(time(snapshot.time))")
+                }
+                if !dryRun { try repository.forget(forgotten) }
+                say("\(all.count - forgotten.count) snapshots stay.")
+            }
+        }
+    }
+
+    struct Prune: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Frees the space of forgotten snapshots, in the background. Backups may run meanwhile.")
+
+        @OptionGroup var options: RepositoryOptions
+
+        func run() throws {
+            let options = options
+            runProcess(at: .background) {
+                let report = try await PruneRun(try options.open()).run()
+                say(
+                    "Removed \(report.removed) packs, \(size(report.freed)); wrote \(size(report.rewritten)) again.")
+                if report.waiting > 0 {
+                    say("\(report.waiting) packs wait for the next prune, as another run is using the repository.")
+                }
+            }
+        }
+    }
+}
+
+/// A share, as `1%` or `1`.
+struct Percent: ExpressibleByArgument {
+    var value: Int
+
+    init(value: Int) {
+        self.value = value
+    }
+
+    init?(argument: String) {
+        let digits = argument.hasSuffix("%") ? String(argument.dropLast()) : argument
+        guard let value = Int(digits), (0...100).contains(value) else { return nil }
+        self.value = value
+    }
+
+    var defaultValueDescription: String { "\(value)%" }
+}
