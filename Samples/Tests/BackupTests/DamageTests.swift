@@ -42,6 +42,24 @@ struct DamageTests {
         #expect(try await RepositoryCheck(world.open(), readingPercent: 100).run().problems == [])
     }
 
+    @Test(
+        "a check, a prune and a restore that are cancelled report no damage", arguments: ["check", "prune", "restore"])
+    func cancelled(run: String) async throws {
+        let world = try BackupWorld()
+        try world.temporary.write("source/file", "text")
+        try await world.backUp()
+        let task = Task {
+            unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+            switch run {
+            case "check": _ = try await RepositoryCheck(world.open(), readingPercent: 100).run()
+            case "prune": _ = try await PruneRun(world.open()).run()
+            default: try await world.restore()
+            }
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(try world.files("leases").isEmpty)
+    }
+
     private func apply(_ damage: Damage, to file: String, _ bytes: [UInt8], at place: Int, _ files: [String]) throws {
         let url = URL(fileURLWithPath: file)
         switch damage {

@@ -1,9 +1,10 @@
-import Backup
 import Foundation
 import Glibc
 import SampleTestSupport
 import Testing
 import TreeScan
+
+@testable import Backup
 
 @Suite("Backup and restore")
 struct RoundTripTests {
@@ -153,6 +154,19 @@ struct RoundTripTests {
         #expect(throws: TreeScanError.self) {
             try BackupRun(world.open(), folder: world.temporary["missing"])
         }
+    }
+
+    @Test("a header of a newer format, and a damaged one, are told from a wrong passphrase")
+    func header() throws {
+        let world = try BackupWorld()
+        let file = "repository/repository"
+        let line = try world.temporary.read(file).split(separator: "\n")[0]
+        try world.temporary.write(file, line.replacing("\"version\":1", with: "\"version\":2") + "\n")
+        #expect(throws: BackupError.self) { try world.open() }
+        let newer = Array(line.replacing("\"version\":1", with: "\"version\":2").utf8)
+        let sum = Identifier(file: newer).description
+        try world.temporary.write(file, bytes: newer + Array("\n\(sum)\n".utf8))
+        #expect(throws: BackupError.newerFormat(path: world.temporary[file], version: 2)) { try world.open() }
     }
 
     @Test("two runs at the same time both give a whole snapshot")

@@ -42,9 +42,9 @@ final class Alarm: Sendable {
         if let time {
             guard time > clock.elapsed else { return }
             let clock = self.clock
-            timer = scheduler.startWorkload(at: qosClass, name: "workload-timer") { [weak self] in
+            timer = scheduler.startWorkload(at: qosClass, name: "workload-timer") {
                 guard (try? await clock.sleep(until: time, tolerance: tolerance)) != nil else { return }
-                self?.ring()
+                self.ring()
             }
         }
         await withCheckedContinuation { continuation in

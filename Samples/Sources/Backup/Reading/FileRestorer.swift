@@ -48,6 +48,8 @@ struct FileRestorer: Sendable {
             return .failed("\(display): \(failure)")
         } catch let failure as FileSystemFailure {
             return .failed("\(failure)")
+        } catch BackupError.failed(_, let operation, let code) {
+            return .failed("\(operation) \(display): \(SystemError.text(code))")
         }
     }
 

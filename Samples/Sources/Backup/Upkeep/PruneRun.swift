@@ -91,7 +91,7 @@ public struct PruneRun: Sendable {
         if let problem = problems.first { throw BackupError.unsafeToPrune(detail: problem) }
         var walk = ReferenceWalk(source: source)
         for snapshot in snapshots {
-            await walk.begin(snapshot)
+            try await walk.begin(snapshot)
             while try await walk.step(breathe) {}
         }
         if let problem = walk.problems.first { throw BackupError.unsafeToPrune(detail: problem) }

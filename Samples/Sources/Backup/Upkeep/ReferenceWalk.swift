@@ -16,13 +16,13 @@ struct ReferenceWalk {
     }
 
     /// Adds a snapshot. Call `step` until it returns false.
-    mutating func begin(_ snapshot: Snapshot) async {
+    mutating func begin(_ snapshot: Snapshot) async throws {
         do {
             let root = try await source.root(snapshot.root)
             for chunk in snapshot.root { needed.insert(chunk.blob) }
             if case .folder(let chunks) = root.content { pending.append((.root, chunks)) }
-        } catch {
-            problems.append("the record of the folder: \(error)")
+        } catch let failure as BlobFailure {
+            problems.append("the record of the folder: \(failure)")
         }
     }
 
@@ -34,10 +34,8 @@ struct ReferenceWalk {
         let entries: [TreeNode]
         do {
             entries = try await source.folder(chunks)
-        } catch is CancellationError {
-            throw CancellationError()
-        } catch {
-            problems.append("\(path.display)/ and everything below it: \(error)")
+        } catch let failure as BlobFailure {
+            problems.append("\(path.display)/ and everything below it: \(failure)")
             return true
         }
         for entry in entries {

@@ -38,7 +38,7 @@ public struct RepositoryCheck: Sendable {
         let source = BlobSource(repository, index: contents.index(withDoomed: true))
         var walk = ReferenceWalk(source: source)
         for snapshot in snapshots {
-            await walk.begin(snapshot)
+            try await walk.begin(snapshot)
             while try await walk.step(breathe) {}
             report.problems += walk.problems.map { "snapshot \(snapshot.shortName): \($0)" }
             walk.problems = []
@@ -46,6 +46,7 @@ public struct RepositoryCheck: Sendable {
         }
         for record in contents.records where percent > 0 && Int.random(in: 0..<100) < percent {
             try await breathe()
+            try Task.checkCancellation()
             report.problems += await damage(in: record)
             report.packsRead += 1
             report.bytesRead += Int64(record.size)
