@@ -7,27 +7,6 @@ internal import QoSWorkloads
 
 // This file contains every decision about where work runs, and how signals arrive.
 
-/// Runs `body` at userInitiated and waits for it. Cancellation passes through.
-func runAtUserInitiated<Value: Sendable>(
-    _ body: @escaping @Sendable () async throws -> Value
-) async throws -> Value {
-    try await run(at: .userInitiated, body)
-}
-
-/// Runs `body` at utility and waits for it. Cancellation passes through.
-func runAtUtility<Value: Sendable>(
-    _ body: @escaping @Sendable () async throws -> Value
-) async throws -> Value {
-    try await run(at: .utility, body)
-}
-
-/// Runs `body` at background and waits for it. Cancellation passes through.
-func runAtBackground<Value: Sendable>(
-    _ body: @escaping @Sendable () async throws -> Value
-) async throws -> Value {
-    try await run(at: .background, body)
-}
-
 /// The executors that run the process's tasks.
 enum ProcessExecutor: String, CaseIterable, Sendable {
     /// The runtime's pools, one for each class.
@@ -38,21 +17,21 @@ enum ProcessExecutor: String, CaseIterable, Sendable {
 
 /// Runs `body` as the whole process, from the synchronous `main`, and ends the process with its result.
 ///
-/// The body, and so the server and its request handlers, runs at userInitiated: a person waits for the answer. The
-/// first SIGINT or SIGTERM cancels the body, and it may then end in order. A second one ends the process at once with
-/// 128 and the signal's number.
+/// The body, and so the server and its request handlers, runs at userInteractive: their turns are short. Searches take
+/// longer, and run at userInitiated. The first SIGINT or SIGTERM cancels the body, and it may then end in order. A
+/// second one ends the process at once with 128 and the signal's number.
 func runProcess(on executor: ProcessExecutor, _ body: @escaping @Sendable () async -> ExitStatus) -> Never {
     guard executor == .qos else { runProcessOnSwift(body) }
     // Indexing may use all processors that no request wants. By default background work gets half of them.
     let pools = QoSScheduler.Configuration(workers: [.background: ProcessInfo.processInfo.activeProcessorCount])
-    QoSProcess.run(configuration: QoSProcess.Configuration(scheduler: pools, qosClass: .userInitiated)) {
+    QoSProcess.run(configuration: QoSProcess.Configuration(scheduler: pools, qosClass: .userInteractive)) {
         throw QoSProcess.ExitStatus(UInt8(clamping: await body().rawValue))
     }
 }
 
 /// Does the same on Swift's default executor.
 private func runProcessOnSwift(_ body: @escaping @Sendable () async -> ExitStatus) -> Never {
-    let task = Task(priority: .userInitiated) { exit(await body().rawValue) }
+    let task = Task(priority: QoSClass.userInteractive.taskPriority) { exit(await body().rawValue) }
     let sources = [SIGINT, SIGTERM].map { number in
         signal(number, SIG_IGN)
         let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
@@ -113,9 +92,10 @@ struct SwiftWorkloadScheduler: WorkloadScheduler {
     }
 }
 
-/// Runs `body` in a task of its own in the pool of a class. The wait does not raise it, so background work that the
-/// service waits for stays background work.
-private func run<Value: Sendable>(
+/// Runs `body` in a task of its own in the pool of a class, and waits for it. Cancellation passes through.
+///
+/// The wait does not raise the task, so background work that the service waits for stays background work.
+func runTask<Value: Sendable>(
     at qosClass: QoSClass,
     _ body: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {

@@ -1,3 +1,4 @@
+import QoSCore
 import Testing
 
 @testable import qos_service
@@ -7,7 +8,7 @@ struct ExecutorsTests {
     @Test("background work that a request waits for stays background work")
     func staysInBackground() async throws {
         let priorities: [TaskPriority] = try await Task(priority: .userInitiated) {
-            try await runAtBackground {
+            try await runTask(at: .background) {
                 var priorities: [TaskPriority] = []
                 for _ in 0..<20 {
                     priorities.append(Task.currentPriority)
@@ -23,7 +24,7 @@ struct ExecutorsTests {
     func passesCancellationOn() async throws {
         let (started, continuation) = AsyncStream.makeStream(of: Void.self)
         let task = Task {
-            try await runAtBackground {
+            try await runTask(at: .background) {
                 continuation.finish()
                 while !Task.isCancelled { await Task.yield() }
                 return "ended in order"
@@ -37,7 +38,7 @@ struct ExecutorsTests {
     @Test("errors come through")
     func throwsErrors() async {
         await #expect(throws: CancellationError.self) {
-            try await runAtUserInitiated { throw CancellationError() }
+            try await runTask(at: .userInitiated) { throw CancellationError() }
         }
     }
 }
