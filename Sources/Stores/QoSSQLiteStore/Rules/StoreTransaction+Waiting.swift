@@ -20,6 +20,8 @@ extension StoreTransaction {
         item.record.settle(because: reason, hasParents: hasParents, at: now)
         guard isDue else {
             item.place = .due
+            // A host has to wake for it, or to watch its files.
+            concernsHosts = true
             return false
         }
         guard !hasParents else { return false }
