@@ -35,9 +35,7 @@ extension StoreTransaction {
             best = front
         }
         guard let best else { return nil }
-        let qosClass = best.level / 16
-        try setTurn(best.turn + 1, of: best.lane.workload, in: qosClass)
-        try setTurn(best.turn, of: 0, in: qosClass)
+        try setTurn(best.turn, of: best.lane.workload, in: best.level / 16)
         return try claim(best.id, by: request.host, at: now)
     }
 
@@ -58,8 +56,7 @@ extension StoreTransaction {
 
     /// Returns the first item of a lane in the highest of some classes. On the way it parks items whose keys are full.
     private func front(of lane: StoreCache.Lane, _ classes: Set<QoSClass>) throws -> Front? {
-        for qosClass in QoSClass.descending where classes.contains(qosClass) {
-            let levels = StoreCodes.levels(of: qosClass)
+        for levels in Self.levels(of: classes) {
             while true {
                 let found = try rows.row(
                     "SELECT id, level, due, key, key_limit FROM item INDEXED BY item_ready WHERE place = 1 AND lane = ? "
@@ -71,11 +68,26 @@ extension StoreTransaction {
                     try rows.execute("UPDATE item SET place = 2 WHERE id = ?", [id])
                     continue
                 }
-                let turn = try turn(of: lane.workload, in: Int64(qosClass.rank))
+                let turn = try turn(of: lane.workload, in: level / 16)
                 return Front(id: id, level: level, due: due, lane: lane, turn: turn)
             }
         }
         return nil
+    }
+
+    /// The codes of the levels of some classes, the highest first. Classes that are neighbors share a range, so that all
+    /// classes need one look into the index.
+    private static func levels(of classes: Set<QoSClass>) -> [ClosedRange<Int64>] {
+        var ranges: [ClosedRange<Int64>] = []
+        for qosClass in QoSClass.descending where classes.contains(qosClass) {
+            let levels = StoreCodes.levels(of: qosClass)
+            if let last = ranges.last, levels.upperBound + 1 == last.lowerBound {
+                ranges[ranges.count - 1] = levels.lowerBound...last.upperBound
+            } else {
+                ranges.append(levels)
+            }
+        }
+        return ranges
     }
 
     /// The turn of a flow. One that was idle has no claim to the turns that it did not take.
@@ -85,15 +97,16 @@ extension StoreTransaction {
             ?? 0
     }
 
+    /// Notes the turn of a claim, and the next one of its workload.
     private func setTurn(_ turn: Int64, of workload: Int64, in qosClass: Int64) throws {
         try rows.execute(
-            "INSERT INTO flow (class, workload, turns) VALUES (?1, ?2, ?3) "
-                + "ON CONFLICT (class, workload) DO UPDATE SET turns = ?3 WHERE turns <> ?3",
+            "INSERT INTO flow (class, workload, turns) VALUES (?1, ?2, ?3 + 1), (?1, 0, ?3) "
+                + "ON CONFLICT (class, workload) DO UPDATE SET turns = excluded.turns WHERE turns <> excluded.turns",
             [qosClass, workload, turn])
     }
 
     private func pausedWorkloads() throws -> Set<Int64> {
-        Set(try rows.integers("SELECT id FROM workload WHERE paused IS NOT NULL"))
+        hasPauses ? Set(try rows.integers("SELECT id FROM workload WHERE paused IS NOT NULL")) : []
     }
 
     /// Asks the host about the conditions of items that it could run.

@@ -20,6 +20,7 @@ extension StoreTransaction {
         item.record.settle(because: reason, hasParents: hasParents, at: now)
         guard isDue else {
             item.place = .due
+            mayHaveDue = true
             // A host has to wake for it, or to watch its files.
             concernsHosts = true
             return false
@@ -99,6 +100,7 @@ extension StoreTransaction {
 
     /// Moves the items whose time has come: the highest levels first, as many as the transaction may.
     private func settleDue(at now: WallTime) throws {
+        guard mayHaveDue else { return }
         for level in try dueLevels() {
             while budget > 0 {
                 let due = try rows.integers(
