@@ -54,12 +54,17 @@ extension StoreTransaction {
         return WorkloadClaim(lease: WorkloadLease(item: item.record.id, fence: fence), record: item.record)
     }
 
-    /// Returns the first item of a lane in the highest of some classes. On the way it parks items whose keys are full.
+    /// Returns the first item of a lane in the highest of some classes, with the turn of its flow. On the way it parks
+    /// items whose keys are full.
+    ///
+    /// A flow that was idle has no claim to the turns that it did not take: its turn is at least that of the last claim.
     private func front(of lane: StoreCache.Lane, _ classes: Set<QoSClass>) throws -> Front? {
         for levels in Self.levels(of: classes) {
             while true {
                 let found = try rows.row(
-                    "SELECT id, level, due, key, key_limit FROM item INDEXED BY item_ready WHERE place = 1 AND lane = ? "
+                    "SELECT id, level, due, key, key_limit, (SELECT coalesce(max(turns), 0) FROM flow "
+                        + "WHERE class = item.level / 16 AND workload IN (0, item.workload)) "
+                        + "FROM item INDEXED BY item_ready WHERE place = 1 AND lane = ? "
                         + "AND level BETWEEN ? AND ? ORDER BY level DESC, due, id LIMIT 1",
                     [lane.id, levels.lowerBound, levels.upperBound])
                 guard let row = found else { break }
@@ -68,8 +73,7 @@ extension StoreTransaction {
                     try rows.execute("UPDATE item SET place = 2 WHERE id = ?", [id])
                     continue
                 }
-                let turn = try turn(of: lane.workload, in: level / 16)
-                return Front(id: id, level: level, due: due, lane: lane, turn: turn)
+                return Front(id: id, level: level, due: due, lane: lane, turn: row[5])
             }
         }
         return nil
@@ -88,13 +92,6 @@ extension StoreTransaction {
             }
         }
         return ranges
-    }
-
-    /// The turn of a flow. One that was idle has no claim to the turns that it did not take.
-    private func turn(of workload: Int64, in qosClass: Int64) throws -> Int64 {
-        try rows.integer(
-            "SELECT coalesce(max(turns), 0) FROM flow WHERE class = ? AND workload IN (0, ?)", [qosClass, workload])
-            ?? 0
     }
 
     /// Notes the turn of a claim, and the next one of its workload.
