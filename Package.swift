@@ -223,6 +223,7 @@ let package = Package(
             name: "QoSWorkloadsTests",
             dependencies: [
                 "QoSWorkloads", "QoSWorkloadsTesting", "QoSTesting", "QoSRuntime", "QoSCore", "QoSKernel",
+                "QoSFileTestSupport",
             ]
         ),
         // Hosts of a workload that ignores its cancellation, for tests of signals. Empty without the trait.

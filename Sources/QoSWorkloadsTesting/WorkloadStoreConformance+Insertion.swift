@@ -19,12 +19,29 @@ extension WorkloadStoreConformance {
             let request = WorkloadRequest(
                 "a", parameters: Array("{\"x\":1}".utf8), level: QoSLevel(.utility, relativePriority: .normal),
                 schedule: .every(.seconds(100)), catchUp: .skip, retry: RetryPolicy(maximumAttempts: 7),
-                onFailedParent: .runAnyway, conditions: [.onMainsPower, .named("x")], unique: UniqueKey("k"),
-                concurrency: ConcurrencyKey("c", limit: 3), label: "l")
+                onFailedParent: .runAnyway,
+                conditions: [
+                    .onMainsPower, .named("x"), .idle(for: .seconds(90)),
+                    try .timeWindow(from: "22:00", to: "06:00", on: [.sunday, .friday]),
+                ],
+                unique: UniqueKey("k"), concurrency: ConcurrencyKey("c", limit: 3), label: "l")
             let id = try await store.insert(request)
             let record = try await store.reopened().record(id)
             try store.expectEqual(record.request, request, "the request")
             try store.expectEqual(record.inserted, store.at(0), "the time of insertion")
+        },
+        Check(description: "conditions and schedules that cannot be kept are refused") { store in
+            try await store.expectRefusal("an idle time of zero") {
+                _ = try await store.insert(WorkloadRequest("a", conditions: [.idle(for: .zero)]))
+            } as: {
+                $0 == .schedule(.invalidIdleTime(.zero))
+            }
+            try await store.expectRefusal("an interval of zero") {
+                _ = try await store.insert(WorkloadRequest("a", schedule: .every(.zero)))
+            } as: {
+                if case .schedule = $0 { true } else { false }
+            }
+            try store.expectEqual(try await store.store.records(matching: WorkloadQuery()), [], "the list of items")
         },
         Check(description: "dependencies by labels may point forward, and a circle is refused by its names") { store in
             let answers = try await store.store.insert(

@@ -81,11 +81,16 @@ extension WorkloadStoreConformance {
             let next = try await store.insert(WorkloadRequest("a"))
             try store.expect(next > waiting, "the number \(next) was used again")
         },
-        Check(description: "a change is followed by a hint") { store in
-            let changes = store.store.changes()
-            try await store.insert(WorkloadRequest("a"))
-            var iterator = changes.makeAsyncIterator()
-            try store.expect(await iterator.next() != nil, "the stream ended")
+        Check(description: "a change is followed by a hint, also one that only lets an item wait") { store in
+            let schedules: [WorkloadSchedule] = [
+                .now, .after(.seconds(100)), .onFileEvents(FileEventTrigger(paths: ["/srv"])),
+            ]
+            for schedule in schedules {
+                let changes = store.store.changes()
+                try await store.insert(WorkloadRequest("a", schedule: schedule))
+                var iterator = changes.makeAsyncIterator()
+                try store.expect(await iterator.next() != nil, "the stream ended")
+            }
         },
     ]
 }

@@ -119,5 +119,31 @@ extension WorkloadStoreConformance {
             try store.expect(try await store.store.nextDue() == nil, "it is due without a new event")
             try await store.expectState(id, .scheduled)
         },
+        Check(description: "the items on file events can be found among others, for as long as they are kept") {
+            store in
+            let trigger = FileEventTrigger(paths: ["/srv"])
+            // A label that reads like a schedule is none.
+            try await store.insert(WorkloadRequest("a", label: "\"onFileEvents\":"))
+            let first = try await store.insert(WorkloadRequest("a", schedule: .onFileEvents(trigger)))
+            try await store.insert(WorkloadRequest("b", schedule: .every(.seconds(10))))
+            let second = try await store.insert(WorkloadRequest("b", schedule: .onFileEvents(trigger)))
+            let third = try await store.insert(WorkloadRequest("b", schedule: .onFileEvents(trigger)))
+            let opened = try await store.reopened().store
+            func found(_ query: WorkloadQuery) async throws -> [WorkloadItemID] {
+                try await opened.records(matching: query).map(\.id)
+            }
+            try store.expectEqual(
+                try await found(WorkloadQuery(onFileEvents: true)), [first, second, third], "the items on file events")
+            try store.expectEqual(
+                try await found(WorkloadQuery(name: "b", onFileEvents: true, after: second)), [third],
+                "the items of a workload after another one")
+            try await store.store.cancel(second, because: "over", at: store.at(1))
+            try store.expectEqual(
+                try await found(WorkloadQuery(states: [.scheduled], onFileEvents: true)), [first, third],
+                "the open items on file events")
+            try await store.store.removeEnded(before: store.at(2))
+            try store.expectEqual(
+                try await found(WorkloadQuery(onFileEvents: true)), [first, third], "the items that are kept")
+        },
     ]
 }

@@ -12,6 +12,7 @@ private struct Report: Decodable {
     var workload: String
     var state: String
     var reason: String
+    var paused: String?
     var level: String
     var requestedLevel: String
     var attempts: Int
@@ -109,6 +110,21 @@ struct WorkToolTests {
         let items = try await reports("list")
         #expect(items.prefix(2).map(\.level) == ["userInitiated", "userInitiated"])
         #expect(items[0].requestedLevel == "background")
+    }
+
+    @Test("list and show tell of a pause, also for an item that waits for its time, and not for an ended one")
+    func pausedItems() async throws {
+        try await makeStore()
+        let store = try place.open()
+        let later = WorkloadRequest("digest", schedule: .after(.seconds(100_000)))
+        _ = try await store.insert([later], at: WallTime(secondsSince1970: 4_000_000_000))
+        try store.close()
+        _ = try await work("pause", "digest", "--because", "main\u{1B}tenance")
+        let lines = try await work("list").output.split(separator: "\n")
+        #expect(lines[4].contains("due at") && lines[4].hasSuffix("; paused: main tenance"))
+        #expect(!lines[3].contains("paused"))
+        #expect(try await reports("list").map(\.paused) == [nil, nil, nil, "main\u{1B}tenance"])
+        #expect(try await work("show", "4").output.contains("paused        main tenance"))
     }
 
     @Test("pause and resume hold and free a workload, with the reason")

@@ -23,6 +23,7 @@ final class ForgetfulStore: WorkloadStore {
         case end
         case claim
         case save
+        case noteFileChange
     }
 
     let base: InMemoryWorkloadStore
@@ -95,6 +96,7 @@ final class ForgetfulStore: WorkloadStore {
     }
     func runNow(_ item: WorkloadItemID, at now: WallTime) async throws { try await base.runNow(item, at: now) }
     func noteFileChange(for item: WorkloadItemID, at now: WallTime) async throws {
+        try check(.noteFileChange)
         if fault != .forgetsFileEvents { try await base.noteFileChange(for: item, at: now) }
     }
     func setPaused(_ name: WorkloadName, because reason: String?, at now: WallTime) async throws {

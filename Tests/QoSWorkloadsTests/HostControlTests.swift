@@ -217,6 +217,45 @@ struct HostControlTests {
         #expect(world.clock.elapsed < .seconds(12))
     }
 
+    @Test("O9 a raise of a task while it waits for an item raises the item and what it depends on")
+    func raisedWaiter() throws {
+        let world = HostWorld()
+        let host = try world.host([Scripted { _, _ in .finished }])
+        world.setUnmet(["mains"])
+        try world.run([host]) {
+            let parent = try await host.submit(Scripted.self, .init(), when: [.named("mains")])
+            let item = try await host.submit(Scripted.self, .init(), after: [parent])
+            let waiter = world.scheduler.startDetachedTask(at: .background) { try? await item.outcome }
+            try await world.sleep(.seconds(1))
+            #expect(try await parent.record?.level.qosClass == .background)
+            waiter.escalatePriority(to: .high)
+            try await world.sleep(.seconds(1))
+            #expect(try await item.record?.level.qosClass == .userInitiated)
+            #expect(try await parent.record?.level.qosClass == .userInitiated)
+            world.setUnmet([])
+            #expect(await waiter.value == .finished)
+        }
+    }
+
+    @Test("a raise of a task that waits without promoting raises nothing")
+    func raisedOnlooker() throws {
+        let world = HostWorld()
+        let host = try world.host([Scripted { _, _ in .finished }])
+        world.setUnmet(["mains"])
+        try world.run([host]) {
+            let item = try await host.submit(Scripted.self, .init(), when: [.named("mains")])
+            let waiter = world.scheduler.startDetachedTask(at: .background) {
+                try? await item.waitUntilFinished(promotes: false)
+            }
+            try await world.sleep(.seconds(1))
+            waiter.escalatePriority(to: .high)
+            try await world.sleep(.seconds(1))
+            #expect(try await item.record?.level.qosClass == .background)
+            world.setUnmet([])
+            #expect(await waiter.value == .finished)
+        }
+    }
+
     @Test("O6 a raised item overtakes ten thousand others")
     func overtaking() throws {
         let world = HostWorld()
@@ -310,6 +349,24 @@ struct HostControlTests {
         }
     }
 
+    @Test("a thousand items leave no timers behind: a host and its heartbeats use one each, again and again")
+    func timers() throws {
+        let world = HostWorld()
+        let clock = CountingClock(world.clock)
+        let host = try world.host([Scripted { _, _ in .finished }]) { $0.clock = clock }
+        try world.run([host]) {
+            // The host watches for the time of this one.
+            _ = try await host.submit(Scripted.self, .init(), schedule: .after(.seconds(3000)))
+            for _ in 0..<1000 {
+                let item = try await host.submit(Scripted.self, .init())
+                #expect(try await item.waitUntilFinished(promotes: false) == .finished)
+            }
+            #expect(clock.sleeps < 10)
+            try await world.sleep(.seconds(100))
+            #expect(clock.sleeps < 30)
+        }
+    }
+
     @Test("a store that fails is asked again, and the host goes on when it answers")
     func failingStore() throws {
         let world = HostWorld()
@@ -319,8 +376,10 @@ struct HostControlTests {
             let item = try await host.submit(Scripted.self, .init())
             try await world.sleep(.seconds(20))
             #expect(try await item.record?.state == .ready)
+            #expect(host.storeFailure is ForgetfulStore.Unavailable)
             world.store.fail([])
             #expect(try await item.waitUntilFinished(promotes: false) == .finished)
+            #expect(host.storeFailure == nil)
         }
         #expect(world.events.contains { if case .storeFailed = $0 { true } else { false } })
         #expect(world.clock.elapsed <= .seconds(51))

@@ -35,23 +35,33 @@ final class HostWorld: Sendable {
     }
 
     /// Starts hosts, runs a body in virtual time to its end, and stops the hosts.
+    ///
+    /// - Parameter limit: the virtual time after which the body counts as stalled.
+    @discardableResult
     func run<Success: Sendable>(
-        _ hosts: [WorkloadHost], at qosClass: QoSClass = .background,
+        _ hosts: [WorkloadHost], at qosClass: QoSClass = .background, within limit: Duration = .seconds(3600),
         _ body: @escaping @Sendable () async throws -> Success
     ) throws -> Success {
         let scheduler = self.scheduler
-        return try scheduler.run(at: qosClass) {
+        let results = Collected<Result<Success, any Error>>()
+        scheduler.startDetachedTask(at: qosClass) {
             for host in hosts { scheduler.startDetachedTask(at: .default) { try? await host.run() } }
             let result: Result<Success, any Error>
             do { result = .success(try await body()) } catch { result = .failure(error) }
             for host in hosts { host.stop() }
-            return try result.get()
+            results.append(result)
         }
+        try scheduler.run(until: { !results.values.isEmpty }, within: limit)
+        guard let result = results.values.first else { throw DeterministicSchedulerError.stalled(at: scheduler.now) }
+        return try result.get()
     }
+
+    /// Lets the hosts begin, without time.
+    func begin() async throws { try await clock.clock.sleep(for: .nanoseconds(1)) }
 
     func sleep(_ duration: Duration) async throws { try await clock.clock.sleep(for: duration) }
 
-    /// Makes named conditions fail.
+    /// Makes conditions with these labels fail.
     func setUnmet(_ names: Set<String>) { conditions.setUnmet(names) }
 
     /// Suspends until an item has a state.
@@ -82,8 +92,8 @@ private final class ManualConditions: ConditionSource {
     }
 
     func verdict(on condition: WorkloadCondition) -> ConditionVerdict {
-        guard case .named(let name) = condition, state.withLock({ $0.unmet.contains(name) }) else { return .met }
-        return .unmet("\(name) is missing")
+        let name = condition.label
+        return state.withLock { $0.unmet.contains(name) } ? .unmet("\(name) is missing") : .met
     }
 
     func changes() -> AsyncStream<Void> {
@@ -124,4 +134,23 @@ final class Collected<Value: Sendable>: Sendable {
     private let list = Mutex<[Value]>([])
     var values: [Value] { list.withLock { $0 } }
     func append(_ value: Value) { list.withLock { $0.append(value) } }
+}
+
+/// A clock that counts the sleeps on another one.
+final class CountingClock: WorkloadClock {
+    private let base: VirtualWorkloadClock
+    private let count = Mutex(0)
+
+    init(_ base: VirtualWorkloadClock) {
+        self.base = base
+    }
+
+    var sleeps: Int { count.withLock { $0 } }
+    var now: WallTime { base.now }
+    var elapsed: Duration { base.elapsed }
+
+    func sleep(until time: Duration, tolerance: Duration) async throws {
+        count.withLock { $0 += 1 }
+        try await base.sleep(until: time, tolerance: tolerance)
+    }
 }

@@ -233,6 +233,7 @@ struct ScheduleTests {
         for schedule: WorkloadSchedule in [
             .every(.zero, tolerance: .zero), .every(.seconds(1), tolerance: .seconds(2)),
             .every(.seconds(1), tolerance: .seconds(-1)), .onFileEvents(FileEventTrigger(paths: [])),
+            .onFileEvents(FileEventTrigger(paths: ["/srv", "photos"])), .onFileEvents(FileEventTrigger(paths: [""])),
         ] {
             #expect(throws: WorkloadScheduleError.self) { try schedule.validate() }
         }

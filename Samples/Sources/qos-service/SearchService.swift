@@ -46,7 +46,6 @@ struct SearchService: Sendable {
         let meter = ThroughputMeter()
         let token = try AccessToken.load(settings.tokenPath)
         let policy = policy(token)
-        let terminal = ProgressReporter(index: index, meter: meter, isQuiet: settings.isQuiet)
         let (listening, started) = AsyncStream.makeStream(of: Int?.self)
         let governor = try governor()
         let workloadMetrics = WorkloadMetrics(metrics)
@@ -62,6 +61,9 @@ struct SearchService: Sendable {
             observers: [runs, workloadMetrics, WorkloadLog(ServiceServer.logger(settings))]
         )
         let host = workloads.host
+        let terminal = ProgressReporter(index: index, meter: meter, isQuiet: settings.isQuiet) {
+            try? await host.snapshot(limit: 100)
+        }
         let routes = ServiceRoutes(
             desk: try SearchDesk(
                 index: index,
@@ -80,7 +82,7 @@ struct SearchService: Sendable {
                 governor: governor,
                 settings: settings
             ),
-            pause: { await workloads.pause },
+            workloadReport: { await workloads.report },
             takeMetrics: {
                 if let snapshot = try? await host.snapshot() { workloadMetrics.record(snapshot) }
             },

@@ -40,13 +40,16 @@ struct GovernorTests {
             governor.monitor.overrides.thermal = .serious
             while await !isDeferred(workloads.host) { await Task.yield() }
         }.value
-        let pause = try #require(await workloads.pause)
-        let paused = StatusResponse(index.status, rate: 0, showsPaths: true, governor: governor, pause: pause)
+        let report = await workloads.report
+        #expect(report.trouble == nil)
+        let paused = StatusResponse(
+            index.status, rate: 0, showsPaths: true, governor: governor, workloads: report)
         #expect(paused.state == .paused)
         #expect(paused.reason == "Indexing pauses and goes on by itself: heat is serious: simulated.")
         #expect(paused.conditions?.thermal.state == .serious)
         #expect(paused.decision?[.background].permission == .deferDiscretionary)
-        let hidden = StatusResponse(index.status, rate: 0, showsPaths: false, governor: governor, pause: pause)
+        let hidden = StatusResponse(
+            index.status, rate: 0, showsPaths: false, governor: governor, workloads: report)
         #expect(hidden.reason == "Indexing pauses and goes on by itself, to spare the machine.")
         #expect(hidden.conditions == nil && hidden.decision == nil && hidden.limit == nil)
         // Requests are answered meanwhile, and the pass does nothing.

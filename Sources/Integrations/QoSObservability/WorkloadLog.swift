@@ -35,7 +35,9 @@ public struct WorkloadLog: WorkloadObserver {
         switch event {
         case .attemptBegan, .attemptPaused, .attemptResumed, .itemRaised: .debug
         case .attemptEnded(_, _, _, .dead, _), .attemptAbandoned, .storeFailed: .error
-        case .attemptEnded(_, _, .failed, _, _), .leaseLost, .leaseReclaimed, .checkpointUnreadable: .warning
+        case .attemptEnded(_, _, .failed, _, _), .leaseLost, .leaseReclaimed, .checkpointUnreadable,
+            .folderNotWatched:
+            .warning
         case .attemptEnded, .attemptPromoted: .info
         }
     }
@@ -54,6 +56,7 @@ public struct WorkloadLog: WorkloadObserver {
         case .leaseReclaimed: "lease reclaimed"
         case .checkpointUnreadable: "checkpoint unreadable"
         case .attemptAbandoned: "attempt abandoned"
+        case .folderNotWatched: "folder not watched"
         case .storeFailed: "store failed"
         }
     }
@@ -73,6 +76,7 @@ public struct WorkloadLog: WorkloadObserver {
         case .leaseReclaimed(let sighting):
             ["item": "\(sighting.lease.item.rawValue)", "fence": "\(sighting.lease.fence)", "host": "\(sighting.host)"]
         case .checkpointUnreadable(let lease, let name, let reason): metadata(lease, name, ["reason": "\(reason)"])
+        case .folderNotWatched(let folder, let reason, _): ["folder": "\(folder)", "reason": "\(reason)"]
         case .storeFailed(let error): ["reason": "\(error)"]
         }
     }

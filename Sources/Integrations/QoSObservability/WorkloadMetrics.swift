@@ -57,6 +57,7 @@ public final class WorkloadMetrics: WorkloadObserver {
         case .itemRaised(_, let level): count("raises", [("class", "\(level.qosClass)")])
         case .leaseLost(_, let name): count("leases.lost", [("workload", "\(name)")])
         case .leaseReclaimed: count("leases.reclaimed", [])
+        case .folderNotWatched: count("folders.unwatched", [])
         case .storeFailed: count("store.failures", [])
         case .attemptBegan, .attemptPaused, .checkpointUnreadable, .attemptAbandoned: break
         }

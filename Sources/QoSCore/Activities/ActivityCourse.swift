@@ -5,8 +5,8 @@
 ///
 ///     next due = the later of: due + interval, beginning of the run + interval − tolerance
 ///
-/// So runs in their windows stay on the grid of the interval. Two runs always begin at least `interval − tolerance`
-/// apart, and never in the same window. A deferred run does not count, and the window stays open.
+/// ``IntervalGrid`` has this rule. Two runs never begin in the same window. A deferred run does not count, and the
+/// window stays open.
 ///
 /// The value can be stored. It then finds the passed time in the clocks, see ``ElapsedTime``.
 package struct ActivityCourse: Sendable, Hashable, Codable {
@@ -49,9 +49,8 @@ package struct ActivityCourse: Sendable, Hashable, Codable {
     /// The elapsed nanoseconds at the last event.
     package var elapsed: Int64 { time.nanoseconds }
 
-    private var interval: Int64 { schedule.interval.schedulerNanoseconds }
-    private var tolerance: Int64 { schedule.tolerance.schedulerNanoseconds }
-    private var windowEnd: Int64 { due.addingSaturating(tolerance) }
+    private var grid: IntervalGrid { IntervalGrid(interval: schedule.interval, tolerance: schedule.tolerance) }
+    private var windowEnd: Int64 { grid.end(of: due) }
 
     /// Asks whether a run may begin.
     package mutating func looked(at now: ClockReading) -> Look {
@@ -80,7 +79,7 @@ package struct ActivityCourse: Sendable, Hashable, Codable {
             phase = .ended
             return
         }
-        due = max(due.addingSaturating(interval), since.addingSaturating(interval - tolerance))
+        due = grid.next(after: due, begunAt: since)
         phase = .waiting
     }
 
@@ -93,10 +92,6 @@ package struct ActivityCourse: Sendable, Hashable, Codable {
     }
 
     private mutating func skipMissedWindows(at time: Int64) {
-        let reached = max(time, notBefore)
-        guard reached > windowEnd else { return }
-        let missed = (reached - windowEnd - 1) / interval + 1
-        let (skipped, overflows) = missed.multipliedReportingOverflow(by: interval)
-        due = overflows ? .max : due.addingSaturating(skipped)
+        due = grid.firstOpen(from: due, at: max(time, notBefore))
     }
 }

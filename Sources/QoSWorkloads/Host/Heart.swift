@@ -85,6 +85,7 @@ final class Heart: Sendable {
             let next = [limit, state.withLock { $0.book.next }].compactMap { $0 }.min()
             await alarm.wait(until: next)
         }
+        alarm.close()
     }
 
     private func renew(_ leases: [WorkloadLease]) async {

@@ -10,8 +10,13 @@ extension WorkloadHost {
         public var leaseDuration: Duration = .seconds(30)
         /// The number of items of each class that run at the same time. A class without an entry has 2.
         public var places: [QoSClass: Int] = [:]
-        /// The judge of conditions.
+        /// The judge of conditions. The host itself judges those of time: a window of time, and idle.
         public var conditions: any ConditionSource = MonitoredConditions()
+        /// The files that are watched for items on file events. Without a source, a host on a `QoSScheduler` watches
+        /// those of the machine, and any other host watches none.
+        public var files: (any FileEventSource)?
+        /// The time between two looks at paths that cannot be watched; more than zero.
+        public var fileLookInterval: Duration = .seconds(30)
         /// The clocks.
         public var clock: any WorkloadClock = SystemWorkloadClock()
         /// The time for which ``WorkloadContext/breathe()`` waits for a condition. After it the attempt is deferred and
@@ -24,6 +29,8 @@ extension WorkloadHost {
         /// The time for which the end of the host waits for attempts to stop.
         public var endGrace: Duration = .seconds(10)
         /// The longest time between two looks at the wall clock, which may have been set forward.
+        ///
+        /// A host looks while an item waits for its time or for a window of time. Without such an item it does not wake.
         public var clockCheckInterval: Duration = .seconds(600)
         /// Waits until a workload may read or write: bytes, operations, class. `nil` for no limit.
         public var throttle: (@Sendable (_ bytes: Int, _ operations: Int, _ qosClass: QoSClass) async throws -> Void)?
@@ -41,6 +48,7 @@ extension WorkloadHost {
             if leaseDuration < .milliseconds(10) { return "a lease of \(leaseDuration): use 10 ms or more" }
             if QoSClass.allCases.allSatisfy({ places(of: $0) == 0 }) { return "no class has a place: use 1 or more" }
             if clockCheckInterval <= .zero { return "a clock check every \(clockCheckInterval): use more than zero" }
+            if fileLookInterval <= .zero { return "a look at files every \(fileLookInterval): use more than zero" }
             return nil
         }
     }

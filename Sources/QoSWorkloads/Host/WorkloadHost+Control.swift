@@ -4,47 +4,73 @@ internal import QoSKernel
 extension WorkloadHost {
     /// The host's own task, from the begin of ``run()`` to its end.
     func control() async {
-        let hints = forward(store.changes(), "workload-changes")
-        let conditions = forward(configuration.conditions.changes(), "workload-conditions")
+        let desk = startFileDesk()
+        let hints = forward(store.changes(), "workload-changes") { desk?.itemsMayHaveChanged() }
+        let conditions = forward(configuration.conditions.changes(), "workload-conditions") {}
         var watch = LeaseWatch(duration: configuration.leaseDuration)
         var failures = 0
         while state.withLock({ $0.phase == .running }) {
             var next: Duration?
             do {
                 next = try await pass(&watch)
+                if failures > 0 { state.withLock { $0.storeFailure = nil } }
                 failures = 0
             } catch {
+                state.withLock { $0.storeFailure = error }
                 services.observe(.storeFailed("\(error)"))
                 failures += 1
                 next = clock.elapsed + min(.seconds(30), .milliseconds(100) * (1 << min(failures, 9)))
             }
             await alarm.wait(until: next)
         }
+        desk?.close()
         await end()
+        alarm.close()
         hints.cancel()
         conditions.cancel()
     }
 
-    private func forward(_ changes: AsyncStream<Void>, _ name: String) -> Task<Void, Never> {
+    private func forward(
+        _ changes: AsyncStream<Void>, _ name: String, _ more: @escaping @Sendable () -> Void
+    ) -> Task<Void, Never> {
         let alarm = self.alarm
         return scheduler.startWorkload(at: Self.controlClass, name: name) {
-            for await _ in changes { alarm.ring() }
+            for await _ in changes {
+                alarm.ring()
+                more()
+            }
         }
+    }
+
+    /// Watches the files of the store's items on file events.
+    private func startFileDesk() -> FileDesk? {
+        guard let files = configuration.files, !runners.isEmpty else { return nil }
+        let alarm = self.alarm
+        let desk = FileDesk(
+            files, of: Set(runners.keys), services, scheduler, pollInterval: configuration.fileLookInterval
+        ) { alarm.ring() }
+        scheduler.startWorkload(at: Self.controlClass, name: "workload-files") { await desk.run() }
+        return desk
     }
 
     /// Does all that can be done now.
     ///
-    /// - Returns: the time by which another pass may have something to do.
-    private func pass(_ watch: inout LeaseWatch) async throws -> Duration {
+    /// - Returns: the time by which another pass may have something to do; `nil` to wait for a hint alone. A host looks
+    ///   at the wall clock from time to time while something waits for it, because nobody tells when it is set.
+    private func pass(_ watch: inout LeaseWatch) async throws -> Duration? {
         try await reclaim(&watch)
         try await applyTerms()
+        judge.look()
         let patience = judgeConditions()
         try await claim()
         let (wall, now) = (clock.now, clock.elapsed)
-        var next = now + configuration.clockCheckInterval
-        if let due = try await store.nextDue() { next = min(next, now + max(.zero, wall.duration(to: due))) }
-        for time in [watch.nextLook, patience].compactMap({ $0 }) { next = min(next, time) }
-        return next
+        let due = try await store.nextDue()
+        let change = judge.takeNext()
+        let clockCheck = due != nil || change.followsWall ? now + configuration.clockCheckInterval : nil
+        let times = [
+            due.map { now + max(.zero, wall.duration(to: $0)) }, clockCheck, change.time, watch.nextLook, patience,
+        ]
+        return times.compactMap { $0 }.min()
     }
 
     /// Takes back the leases of hosts that have stopped renewing.
@@ -97,7 +123,7 @@ extension WorkloadHost {
         var next: Duration?
         for attempt in attempts where !attempt.record.request.conditions.isEmpty && !attempt.record.ignoresConditions {
             let reasons = attempt.record.request.conditions.compactMap { condition -> String? in
-                if case .unmet(let reason) = configuration.conditions.verdict(on: condition) { reason } else { nil }
+                if case .unmet(let reason) = judge.verdictNotingChange(on: condition) { reason } else { nil }
             }.sorted()
             let (old, since) = attempt.state.withLock { state in
                 let old = state.unmetSince
@@ -136,10 +162,10 @@ extension WorkloadHost {
             var free: Set<QoSClass> = []
             for qosClass in QoSClass.allCases where freePlaces(of: qosClass) > 0 { free.insert(qosClass) }
             guard !free.isEmpty else { return }
-            let conditions = configuration.conditions
+            let judge = self.judge
             let request = ClaimRequest(
                 host: configuration.name, workloads: Set(runners.keys), classes: free,
-                verdict: { conditions.verdict(on: $0) })
+                verdict: { judge.verdictNotingChange(on: $0) })
             let begin = clock.elapsed
             guard let claim = try await store.claim(request, at: clock.now) else { return }
             start(claim, begin: begin)

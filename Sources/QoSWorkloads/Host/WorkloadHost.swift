@@ -21,6 +21,8 @@ public final class WorkloadHost: Sendable {
 
     struct State: Sendable {
         var phase = Phase.new
+        /// The error of the last pass; nil if it succeeded.
+        var storeFailure: (any Error)?
         /// Whether the end waits for no attempt.
         var endsAtOnce = false
         var attempts: [WorkloadLease: Attempt] = [:]
@@ -37,6 +39,7 @@ public final class WorkloadHost: Sendable {
     let configuration: Configuration
     let runners: [WorkloadName: WorkloadRunner]
     let services: AttemptServices
+    let judge: ConditionJudge
     let alarm: Alarm
     let state = Lock(State())
 
@@ -47,6 +50,8 @@ public final class WorkloadHost: Sendable {
         store: any WorkloadStore, scheduler: QoSScheduler, workloads: [any Workload],
         configuration: Configuration = Configuration()
     ) throws {
+        var configuration = configuration
+        if configuration.files == nil { configuration.files = SystemFileEvents(scheduler) }
         try self.init(
             store: store, on: scheduler, workloads: workloads, configuration: configuration)
     }
@@ -73,6 +78,7 @@ public final class WorkloadHost: Sendable {
         services = AttemptServices(
             store: store, clock: configuration.clock, throttle: configuration.throttle,
             observe: configuration.observer)
+        judge = ConditionJudge(configuration.conditions, configuration.clock)
         alarm = Alarm(configuration.clock, scheduler, at: Self.controlClass)
     }
 
@@ -117,6 +123,11 @@ public final class WorkloadHost: Sendable {
 
     /// The number of attempts that run.
     public var runningCount: Int { state.withLock { $0.attempts.count } }
+
+    /// The error of the host's last look at its store; `nil` after one that succeeded, and before the first.
+    ///
+    /// The host looks again after a while, 30 seconds at most.
+    public var storeFailure: (any Error)? { state.withLock { $0.storeFailure } }
 
     var clock: any WorkloadClock { configuration.clock }
 

@@ -22,6 +22,8 @@ public enum WorkloadHostEvent: Sendable, Hashable {
     case checkpointUnreadable(WorkloadLease, WorkloadName, String)
     /// An attempt did not end after its cancellation. The host gives its lease back, and keeps its place taken.
     case attemptAbandoned(WorkloadLease, WorkloadName)
+    /// A folder of an item on file events cannot be watched. The host looks at its paths from time to time instead.
+    case folderNotWatched(String, because: String, lookingEvery: Duration)
     /// A call of the store failed. The host tries again.
     case storeFailed(String)
 }
@@ -43,6 +45,8 @@ extension WorkloadHostEvent: CustomStringConvertible {
             "the lease \(sighting.lease.fence) of \(sighting.lease.item) was taken back from \(sighting.host)"
         case .checkpointUnreadable(let lease, let name, let reason): "\(name) \(lease.item) starts again: \(reason)"
         case .attemptAbandoned(let lease, let name): "\(name) \(lease.item) does not end; its lease was given back"
+        case .folderNotWatched(let folder, let reason, let interval):
+            "the folder \(folder) cannot be watched, and is looked at every \(interval): \(reason)"
         case .storeFailed(let error): "the store failed: \(error)"
         }
     }

@@ -47,7 +47,7 @@ public struct WorkloadItem: Sendable, Identifiable {
     }
 
     /// Waits until the item has ended, or a repeating item's next run has. Waiting raises the item, and what it depends
-    /// on, to the level of the waiting task (rule O9).
+    /// on, to the level of the waiting task (rule O9). A raise of the task while it waits raises them again.
     ///
     /// - Throws: `CancellationError` if the task is cancelled; ``WorkloadStoreError/unknownItem(_:)``.
     public var outcome: WorkloadItemOutcome {
@@ -61,7 +61,18 @@ public struct WorkloadItem: Sendable, Identifiable {
         let changes = host.store.changes()
         guard let begin = try await record else { throw WorkloadStoreError.unknownItem(id) }
         if let outcome = WorkloadItemOutcome(begin, since: nil) { return outcome }
-        if promotes { try await promote(to: QoS.currentLevel ?? QoSLevel(QoSClass(Task.currentPriority) ?? .default)) }
+        guard promotes else { return try await outcome(since: begin, changes) }
+        // A raise from before the handler is seen by the look at the level, and one from after it by the handler.
+        return try await withRaiseHandler(for: AwaitedItem(self)) {
+            try await promote(to: QoS.currentLevel ?? QoSLevel(QoSClass(Task.currentPriority) ?? .default))
+            return try await outcome(since: begin, changes)
+        } raised: { awaited, level in
+            awaited.raise(to: level)
+        }
+    }
+
+    private func outcome(since begin: WorkloadRecord, _ changes: AsyncStream<Void>) async throws -> WorkloadItemOutcome
+    {
         var (hints, latest) = (changes.makeAsyncIterator(), try await record)
         while true {
             guard let record = latest else { throw WorkloadStoreError.unknownItem(id) }
@@ -71,13 +82,32 @@ public struct WorkloadItem: Sendable, Identifiable {
         }
     }
 
-    private func promote(to level: QoSLevel) async throws {
+    fileprivate func promote(to level: QoSLevel) async throws {
         do {
             try await host.store.awaited(id, at: level)
             host.services.observe(.itemRaised(id, to: level))
             host.alarm.ring()
         } catch WorkloadStoreError.alreadyEnded {
             // It ended meanwhile.
+        }
+    }
+}
+
+/// An item that a task waits for. A raise of the task comes on any thread, which must not wait for the store.
+private final class AwaitedItem: Sendable {
+    private let item: WorkloadItem
+
+    init(_ item: WorkloadItem) {
+        self.item = item
+    }
+
+    func raise(to level: QoSLevel) {
+        item.host.scheduler.startWorkload(at: WorkloadHost.controlClass, name: "workload-raise") { [item] in
+            do {
+                try await item.promote(to: level)
+            } catch {
+                item.host.services.observe(.storeFailed("raise of \(item.id): \(error)"))
+            }
         }
     }
 }

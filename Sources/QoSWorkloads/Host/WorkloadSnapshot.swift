@@ -110,9 +110,8 @@ extension WorkloadHost {
         _ stored: WorkloadRecord, _ attempt: Attempt?, _ pauses: [WorkloadName: String], at now: WallTime
     ) -> WorkloadSnapshot.Item {
         var record = stored
-        let source = configuration.conditions
         let conditions = record.request.conditions.sorted { $0.label < $1.label }.map {
-            WorkloadSnapshot.Judgement(condition: $0, verdict: source.verdict(on: $0))
+            WorkloadSnapshot.Judgement(condition: $0, verdict: judge.verdict(on: $0))
         }
         var pause: String?
         var wait: Duration?

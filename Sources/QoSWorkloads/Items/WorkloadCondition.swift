@@ -14,10 +14,32 @@ public enum WorkloadCondition: Sendable, Hashable, Codable {
     case onMainsPower
     /// Low-power mode is off.
     case notInLowPowerMode
+    /// The clock on the wall shows a time in this window. The host judges it by its own clock.
+    case timeWindow(TimeWindow)
+    /// The machine has been idle for so long; more than zero.
+    ///
+    /// It is idle while requests are answered in time, and the shortages of processor and disk are nominal. The host
+    /// counts from its own start. Work of the item itself can end the idle time, if it causes a shortage.
+    case idle(for: Duration)
     /// A condition of the program, which the host's condition source judges by its name.
     case named(String)
 
-    /// Judges the condition by the state of the machine. A named condition is not met: its source must judge it.
+    /// The clock on the wall shows a time in a window; see ``TimeWindow``.
+    ///
+    /// - Throws: ``WorkloadScheduleError``.
+    public static func timeWindow(
+        from start: String, to end: String, on days: Set<Weekday> = Set(Weekday.allCases), timeZone: String = "UTC"
+    ) throws(WorkloadScheduleError) -> WorkloadCondition {
+        .timeWindow(try TimeWindow(from: start, to: end, on: days, timeZone: timeZone))
+    }
+
+    /// Throws if the condition can never hold.
+    func validate() throws(WorkloadScheduleError) {
+        if case .idle(let length) = self, length <= .zero { throw .invalidIdleTime(length) }
+    }
+
+    /// Judges the condition by the state of the machine. A condition of time or by name is not met: only a host can
+    /// judge it.
     public func verdict(in conditions: SystemConditions) -> ConditionVerdict {
         switch self {
         case .pressure(let kind, let limit):
@@ -31,13 +53,15 @@ public enum WorkloadCondition: Sendable, Hashable, Codable {
             Self.judge(conditions.power.state.source == .mains, "no mains power", conditions.power.description)
         case .notInLowPowerMode:
             Self.judge(!conditions.power.state.isLowPowerMode, "low-power mode", conditions.power.description)
+        case .timeWindow, .idle:
+            .unmet("only a host judges the condition '\(self)'")
         case .named(let name):
             .unmet("no source of this host judges the condition '\(name)'")
         }
     }
 
-    /// A short name for metrics and pages: the kind of pressure, `heat`, `requests`, `mains power`, `low-power mode`, or
-    /// the program's own name.
+    /// A short name for metrics and pages: the kind of pressure, `heat`, `requests`, `mains power`, `low-power mode`,
+    /// `time`, `idle`, or the program's own name.
     public var label: String {
         switch self {
         case .pressure(let kind, _): kind.rawValue
@@ -45,6 +69,8 @@ public enum WorkloadCondition: Sendable, Hashable, Codable {
         case .foregroundInTime: "requests"
         case .onMainsPower: "mains power"
         case .notInLowPowerMode: "low-power mode"
+        case .timeWindow: "time"
+        case .idle: "idle"
         case .named(let name): name
         }
     }
@@ -63,6 +89,8 @@ extension WorkloadCondition: CustomStringConvertible {
         case .foregroundInTime: "requests in time"
         case .onMainsPower: "mains power"
         case .notInLowPowerMode: "no low-power mode"
+        case .timeWindow(let window): "\(window)"
+        case .idle(let length): "idle for \(length)"
         case .named(let name): name
         }
     }

@@ -4,6 +4,8 @@ public struct WorkloadQuery: Sendable, Hashable, Codable {
     public var states: Set<WorkloadState>
     /// The workload; `nil` for all.
     public var name: WorkloadName?
+    /// Whether only items on file events are wanted.
+    public var onFileEvents: Bool
     /// Only items with higher numbers than this one; `nil` for all. The next page begins behind the last one's last
     /// item.
     public var after: WorkloadItemID?
@@ -12,10 +14,12 @@ public struct WorkloadQuery: Sendable, Hashable, Codable {
 
     /// Makes a selection.
     public init(
-        states: Set<WorkloadState> = [], name: WorkloadName? = nil, after: WorkloadItemID? = nil, limit: Int = 1000
+        states: Set<WorkloadState> = [], name: WorkloadName? = nil, onFileEvents: Bool = false,
+        after: WorkloadItemID? = nil, limit: Int = 1000
     ) {
         self.states = states
         self.name = name
+        self.onFileEvents = onFileEvents
         self.after = after
         self.limit = limit
     }

@@ -16,7 +16,7 @@ public enum WorkloadStoreError: Error, Sendable, Hashable {
     case alreadyEnded(WorkloadItemID, WorkloadState)
     /// The lease is not valid any more: another host has the item, or the item has ended.
     case leaseLost(WorkloadLease)
-    /// The schedule cannot be kept.
+    /// The schedule, or a condition of time, cannot be kept.
     case schedule(WorkloadScheduleError)
 }
 

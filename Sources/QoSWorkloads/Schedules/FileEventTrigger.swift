@@ -1,9 +1,12 @@
 /// Changes of files that start a run.
 ///
-/// A host watches the paths and triggers the item. The run begins when the events have stopped for a while, and at the
-/// latest after a longer while. Events during a run lead to one more run.
+/// Each host that can run the item watches the paths, and triggers it. The run begins when the events have stopped for a
+/// while, and at the latest after a longer while. Events during a run lead to one more run. A host that begins triggers
+/// the item once, unless its catch-up policy is to skip, because files may have changed before.
+///
+/// A change of a folder is one of its entries, and not one in a subfolder. A path may name nothing yet.
 public struct FileEventTrigger: Sendable, Hashable, Codable {
-    /// The watched files and folders, absolute.
+    /// The watched files and folders, from the root of the file system on.
     public var paths: [String]
     /// The time without events after which a run begins.
     public var settling: Duration

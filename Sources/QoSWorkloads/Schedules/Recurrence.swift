@@ -44,17 +44,22 @@ struct IntervalRecurrence: Recurrence {
 
     func first(from now: WallTime) -> RunWindow { window(now.advanced(by: interval)) }
 
+    private var grid: IntervalGrid { IntervalGrid(interval: interval, tolerance: tolerance) }
+
+    private func window(nanoseconds start: Int64) -> RunWindow { window(WallTime(nanosecondsSince1970: start)) }
+
     func next(after planned: WallTime, begunAt start: WallTime, keepsAll: Bool) -> RunWindow {
-        let regular = planned.advanced(by: interval)
-        return window(keepsAll ? regular : max(regular, start.advanced(by: interval - tolerance)))
+        if keepsAll { return window(planned.advanced(by: interval)) }
+        return window(
+            nanoseconds: grid.next(
+                after: planned.nanosecondsSince1970, begunAt: start.nanosecondsSince1970))
     }
 
     func skipping(_ missed: RunWindow, now: WallTime) -> RunWindow? {
-        let late = missed.start.duration(to: now).schedulerNanoseconds
-        let length = interval.schedulerNanoseconds
-        guard late >= length else { return nil }
-        let next = window(missed.start.advanced(by: .nanoseconds(late / length * length)))
-        return now <= next.end ? next : window(next.start.advanced(by: interval))
+        // A run that is late by less than an interval is not missed.
+        guard missed.start.duration(to: now) >= interval else { return nil }
+        return window(
+            nanoseconds: grid.firstOpen(from: missed.start.nanosecondsSince1970, at: now.nanosecondsSince1970))
     }
 
     func replanned(_ planned: RunWindow, lastRun: WallTime?, now: WallTime) -> RunWindow? {

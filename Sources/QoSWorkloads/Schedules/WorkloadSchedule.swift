@@ -45,8 +45,17 @@ public enum WorkloadSchedule: Sendable, Hashable, Codable {
             throw .invalidInterval(interval, tolerance: tolerance)
         case .onFileEvents(let trigger) where trigger.paths.isEmpty:
             throw .noPaths
+        case .onFileEvents(let trigger):
+            if let relative = trigger.paths.first(where: { !$0.hasPrefix("/") || $0.utf8.contains(0) }) {
+                throw .pathNotAbsolute(relative)
+            }
         default: break
         }
+    }
+
+    /// Whether changes of files start its runs.
+    package var isOnFileEvents: Bool {
+        if case .onFileEvents = self { true } else { false }
     }
 
     /// The rule of a schedule that goes by the clock and repeats.

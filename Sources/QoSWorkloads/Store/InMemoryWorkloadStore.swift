@@ -54,7 +54,7 @@ public final class InMemoryWorkloadStore: WorkloadStore {
         try event { table, effects throws(WorkloadStoreError) in
             let claim = table.claimed(request, at: now, &effects)
             // The asking host looks anyway; others need no hint because of its question.
-            effects.hasReady = false
+            (effects.hasReady, effects.hasScheduled) = (false, false)
             return claim
         }
     }

@@ -100,7 +100,8 @@ public protocol WorkloadStore: Sendable {
     @discardableResult
     func removeEnded(before time: WallTime) async throws -> Int
 
-    /// Returns a stream with an element after changes that hosts or waiters may care about.
+    /// Returns a stream with an element after changes that hosts or waiters may care about: an item may start, it ended,
+    /// or it waits for a time or for files.
     ///
     /// An element is a hint to look, no message: several changes may give one element, and a change of another process
     /// may give one late. Each call returns a stream of its own.

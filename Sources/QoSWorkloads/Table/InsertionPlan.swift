@@ -45,7 +45,10 @@ package struct InsertionPlan {
         var newKeys: Set<String> = []
         var nextID = table.lastID
         for (index, request) in requests.enumerated() {
-            do { try request.schedule.validate() } catch { throw .schedule(error) }
+            do {
+                try request.schedule.validate()
+                for condition in request.conditions { try condition.validate() }
+            } catch { throw .schedule(error) }
             if let label = request.label, labels.updateValue(index, forKey: label) != nil {
                 throw .duplicateLabel(label)
             }

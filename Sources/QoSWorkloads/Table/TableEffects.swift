@@ -23,11 +23,14 @@ package struct TableEffects: Sendable, Hashable {
     /// Whether an item became ready, or a place became free.
     package var hasReady = false
 
+    /// Whether an item waits for a time, or for files, that no host knows yet.
+    package var hasScheduled = false
+
     /// No effects.
     package init() {}
 
     /// Whether a host should look at the store.
     package var concernsHosts: Bool {
-        hasReady || !ended.isEmpty || !cancelled.isEmpty || raised.contains { $0.isRunning }
+        hasReady || hasScheduled || !ended.isEmpty || !cancelled.isEmpty || raised.contains { $0.isRunning }
     }
 }

@@ -64,7 +64,10 @@ extension WorkloadTable {
     /// - Returns: their number.
     package mutating func endedRemoved(before time: WallTime) -> Int {
         let old = items.ids.filter { self[$0].record.state.isEnded && self[$0].record.life.since < time }
-        for id in old { items.remove(id) }
+        for id in old {
+            items.remove(id)
+            onFileEvents.remove(id)
+        }
         return old.count
     }
 }

@@ -53,6 +53,7 @@ extension WorkloadTable {
             gateNumbers[request.conditions] = gates.count
             gates.append(Gate(conditions: request.conditions))
         }
+        if request.schedule.isOnFileEvents { onFileEvents.insert(id) }
         let record = WorkloadRecord(inserting: request, as: id, at: now)
         if items.contains(id) { self[id].record = record } else { items.insert(Entry(record: record), for: id) }
         for (parent, runsAnyway) in step.parents { link(id, to: parent, runsAnyway: runsAnyway) }

@@ -12,6 +12,7 @@ extension WorkloadTable {
         self[id].record.settle(because: reason, hasParents: hasParents, at: now)
         guard record.due <= now else {
             due.insert(.init(order: record.due, item: id, stamp: stamped(id, .due)))
+            effects.hasScheduled = true
             return
         }
         guard !hasParents else { return }

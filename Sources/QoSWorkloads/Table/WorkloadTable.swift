@@ -73,6 +73,8 @@ package struct WorkloadTable: Sendable {
     var keys: [String: KeyUse] = [:]
     var unique: [String: WorkloadItemID] = [:]
     var running: Set<WorkloadItemID> = []
+    /// The items on file events, ended ones included.
+    var onFileEvents: Set<WorkloadItemID> = []
     var turns: [Flow: Int] = [:]
     /// The turn of the last claim of each class.
     var lastTurn = QoSClass.allCases.map { _ in 0 }
@@ -131,7 +133,8 @@ package struct WorkloadTable: Sendable {
     /// - Complexity: O(n log n) for n items.
     package func records(matching query: WorkloadQuery) -> [WorkloadRecord] {
         var found: [WorkloadRecord] = []
-        for id in items.ids where query.after.map({ $0 < id }) ?? true {
+        let ids = query.onFileEvents ? onFileEvents.sorted() : items.ids
+        for id in ids where query.after.map({ $0 < id }) ?? true {
             guard found.count < query.limit else { break }
             guard query.name.map({ $0 == self[id].record.request.name }) ?? true, let record = record(id),
                 query.states.isEmpty || query.states.contains(record.state)

@@ -19,9 +19,12 @@ struct StoreOptions: ParsableArguments {
         return try SQLiteStore(at: store, configuration: configuration)
     }
 
-    /// Prints items: as a table, or as JSON.
-    func write(_ records: [WorkloadRecord]) throws {
-        try write(records.map(WorkReport.init(_:)), WorkReport.table(records))
+    /// Prints the items of a selection: as a table, or as JSON.
+    func write(_ query: WorkloadQuery) async throws {
+        let store = try open()
+        let pauses = try await store.pauses()
+        let reports = try await store.records(matching: query).map { WorkReport($0, pauses: pauses) }
+        try write(reports, WorkReport.table(reports))
     }
 
     /// Prints a value as JSON, or its lines.
@@ -35,7 +38,7 @@ struct StoreOptions: ParsableArguments {
     /// Prints an item after a change.
     func write(_ id: WorkloadItemID, of store: SQLiteStore) async throws {
         guard let record = try await store.record(of: id) else { throw WorkloadStoreError.unknownItem(id) }
-        let report = WorkReport(record)
+        let report = WorkReport(record, pauses: try await store.pauses())
         try write(report, ["\(record.displayName): \(report.state), \(report.level), \(report.reason)"])
     }
 }

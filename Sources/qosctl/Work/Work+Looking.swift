@@ -41,7 +41,7 @@ extension Work {
             let query = WorkloadQuery(
                 states: Set(state.map(\.state)), name: workload.map { WorkloadName($0) }, after: after?.id, limit: limit
             )
-            try await options.write(options.open().records(matching: query))
+            try await options.write(query)
         }
     }
 
@@ -57,7 +57,7 @@ extension Work {
 
         func run() async throws {
             let query = WorkloadQuery(states: [.dead], limit: max(1, limit))
-            try await options.write(options.open().records(matching: query))
+            try await options.write(query)
         }
     }
 
@@ -71,10 +71,11 @@ extension Work {
         var item: ItemArgument
 
         func run() async throws {
-            guard let record = try await options.open().record(of: item.id) else {
+            let store = try options.open()
+            guard let record = try await store.record(of: item.id) else {
                 throw WorkloadStoreError.unknownItem(item.id)
             }
-            let report = WorkReport(record)
+            let report = WorkReport(record, pauses: try await store.pauses())
             try options.write(report, report.lines)
         }
     }

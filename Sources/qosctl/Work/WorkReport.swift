@@ -9,6 +9,8 @@ struct WorkReport: Codable, Equatable {
     var workload: String
     var state: String
     var reason: String
+    /// The reason for which the workload is paused; `nil` if it is not, or if the item has ended.
+    var paused: String?
     var since: String
     var level: String
     var requestedLevel: String
@@ -27,11 +29,12 @@ struct WorkReport: Codable, Equatable {
     var parameters: String
     var checkpoint: String?
 
-    init(_ record: WorkloadRecord) {
+    init(_ record: WorkloadRecord, pauses: [WorkloadName: String]) {
         item = record.id.rawValue
         workload = record.request.name.rawValue
         state = record.state.rawValue
         reason = record.life.reason
+        paused = record.state.isEnded ? nil : pauses[record.request.name]
         since = "\(record.life.since)"
         level = "\(record.level)"
         requestedLevel = "\(record.request.level)"
@@ -61,16 +64,21 @@ struct WorkReport: Codable, Equatable {
         String(text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : Character($0) })
     }
 
+    /// The reason, and that of a pause if it is another one.
+    private var reasonWithPause: String {
+        guard let paused, paused != reason else { return reason }
+        return "\(reason); paused: \(paused)"
+    }
+
     /// One line for each item.
-    static func table(_ records: [WorkloadRecord]) -> [String] {
-        guard !records.isEmpty else { return ["no items"] }
+    static func table(_ reports: [WorkReport]) -> [String] {
+        guard !reports.isEmpty else { return ["no items"] }
         var rows = [["ITEM", "WORKLOAD", "STATE", "LEVEL", "ATTEMPTS", "REASON"]]
-        for record in records {
-            let report = WorkReport(record)
+        for report in reports {
             rows.append(
                 [
-                    "\(record.id)", report.workload, report.state, report.level,
-                    "\(report.attempts)/\(report.maximumAttempts)", report.reason,
+                    "#\(report.item)", report.workload, report.state, report.level,
+                    "\(report.attempts)/\(report.maximumAttempts)", report.reasonWithPause,
                 ].map(plain(_:)))
         }
         let widths = (0..<5).map { column in rows.map { $0[column].count }.max() ?? 0 }
@@ -85,6 +93,7 @@ struct WorkReport: Codable, Equatable {
         let parents = waitsFor.map { "#\($0)" }.joined(separator: ", ")
         let all: [(String, String?)] = [
             ("item", "#\(item)"), ("workload", workload), ("state", "\(state) since \(since)"), ("reason", reason),
+            ("paused", paused),
             ("level", level == requestedLevel ? level : "\(level), requested \(requestedLevel)"),
             ("attempts", "\(attempts) of \(maximumAttempts)"), ("due", due), ("inserted", inserted),
             ("runs", "\(finishedRuns) finished, \(failedRuns) failed"), ("lease", host.map { "\(fence) at \($0)" }),

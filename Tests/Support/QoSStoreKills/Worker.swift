@@ -14,6 +14,8 @@ struct Steps: Workload {
 
     let journal: Journal
     let killer: Killer
+    /// The time that a step takes; `nil` for no time.
+    let pause: Duration?
 
     func run(_ parameters: Parameters, in context: WorkloadContext<Checkpoint>) async throws -> WorkloadOutcome {
         var checkpoint = context.checkpoint ?? Checkpoint()
@@ -23,6 +25,7 @@ struct Steps: Workload {
             try await context.breathe()
             journal.write("ran", item, checkpoint.next, fence)
             checkpoint.next += 1
+            if let pause { try await Task.sleep(for: pause) }
             killer.reached("run.worked")
             try await context.save(checkpoint)
             journal.write("saved", item, checkpoint.next, fence)
@@ -40,6 +43,9 @@ final class Killer: Sendable {
 
     private let point: String?
     private let left: Atomic<Int>
+
+    /// Whether the point is one of a renewal, which needs an attempt that lasts.
+    var isInRenewal: Bool { point?.hasPrefix("renew.") ?? false }
 
     init(_ point: String?, after count: Int) {
         self.point = point
@@ -77,9 +83,11 @@ struct Worker {
             if case .attemptEnded(let lease, _, .finished, _, _) = event { journal.write("ended", lease.item.rawValue) }
             if case .leaseLost(let lease, _) = event { journal.write("lost", lease.item.rawValue, lease.fence) }
         }
+        // A renewal comes after a third of the lease.
+        let steps = Steps(
+            journal: journal, killer: killer, pause: killer.isInRenewal ? configuration.leaseDuration / 2 : nil)
         let host = try WorkloadHost(
-            store: store, scheduler: scheduler, workloads: [Steps(journal: journal, killer: killer)],
-            configuration: configuration)
+            store: store, scheduler: scheduler, workloads: [steps], configuration: configuration)
         let running = Task { try await host.run() }
         if drains {
             let open: Set<WorkloadState> = [.scheduled, .blocked, .deferred, .ready, .running]

@@ -106,9 +106,11 @@ final class LiveBoard: Sendable {
         for subscriber in subscribers {
             if pictures[subscriber.isTrusted] == nil {
                 // A store that cannot be read shows as an error, and is read again.
-                let text = (try? await picture(subscriber.isTrusted)).map { "data: \($0)\n\n" }
-                pictures[subscriber.isTrusted] =
-                    text ?? "event: trouble\ndata: The store of the workloads cannot be read.\n\n"
+                do {
+                    pictures[subscriber.isTrusted] = "data: \(try await picture(subscriber.isTrusted))\n\n"
+                } catch {
+                    pictures[subscriber.isTrusted] = "event: trouble\ndata: \(StoreTrouble.text(error))\n\n"
+                }
             }
             if let text = pictures[subscriber.isTrusted] { subscriber.send(text) }
         }

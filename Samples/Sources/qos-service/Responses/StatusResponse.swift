@@ -46,19 +46,19 @@ struct StatusResponse: Encodable {
     ///   - rate: Files per second.
     ///   - showsPaths: Whether to show reason and notice, which name files of this machine.
     ///   - governor: The governor of the indexing, if there is one.
-    ///   - pause: The reason why the indexing pauses, if it does.
+    ///   - workloads: The state of the workloads.
     init(
         _ status: IndexStatus,
         rate: Double,
         showsPaths: Bool,
         governor: ServiceGovernor? = nil,
-        pause: String? = nil
+        workloads: ServiceWorkloads.Report = ServiceWorkloads.Report()
     ) {
         folder = status.folder.split(separator: "/").last.map(String.init) ?? "/"
         databaseBytes = status.databaseBytes
         // A pass that is not due matters to nobody.
         let isAtWork = !(status.activity == .idle && status.hasScanned)
-        let pause = isAtWork ? pause : nil
+        let pause = isAtWork ? workloads.pause : nil
         state = pause == nil ? status.activity : .paused
         let secret = "The service's own terminal says more."
         let obstacle = status.pause.map { showsPaths ? $0 : "The index cannot go on. \(secret)" }
@@ -69,7 +69,9 @@ struct StatusResponse: Encodable {
         conditions = showsPaths ? governor?.monitor.conditions : nil
         decision = showsPaths ? governor?.monitor.decision : nil
         limit = showsPaths ? governor?.limit : nil
-        notice = status.notice.map { showsPaths ? $0 : "Something happened to the index. \(secret)" }
+        let event = status.notice.map { showsPaths ? $0 : "Something happened to the index. \(secret)" }
+        let notices = [event, workloads.trouble].compactMap(\.self)
+        notice = notices.isEmpty ? nil : notices.joined(separator: " ")
         complete = status.isComplete
         files = status.counts.files
         indexed = status.counts.indexed

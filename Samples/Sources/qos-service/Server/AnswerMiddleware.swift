@@ -2,6 +2,7 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import Indexing
 internal import Logging
+internal import QoSSQLiteStore
 internal import QoSWorkloads
 
 /// Turns errors into answers and writes a line of the log for each request.
@@ -64,6 +65,8 @@ struct AnswerMiddleware: RouterMiddleware {
             return try JSONResponse.make(ErrorResponse(error.description), status: error.status)
         case let error as SearchError:
             return try unavailable(error.description, isPublic: error == .timedOut || error == .cancelled)
+        case let error as SQLiteStoreError:
+            return try unavailable(StoreTrouble.text(error), isPublic: true)
         case let error as BusyError:
             return try unavailable(error.description, isPublic: true)
         case is CancellationError:

@@ -10,8 +10,8 @@ struct ServiceRoutes: Sendable {
     let policy: AccessPolicy
     let metrics: PrometheusMetrics?
     let workloads: WorkloadRoutes
-    /// The reason why the indexing pauses; nil if it does not.
-    let pause: @Sendable () async -> String?
+    /// The state of the workloads, for people.
+    let workloadReport: @Sendable () async -> ServiceWorkloads.Report
     /// The metrics that are taken only when somebody asks.
     let takeMetrics: @Sendable () async -> Void
     var governor: ServiceGovernor?
@@ -36,10 +36,10 @@ struct ServiceRoutes: Sendable {
         router.get("/file") { try await file($0, $1) }
         workloads.add(to: router)
         router.get("/status") { _, _ in
-            let pause = await pause()
+            let report = await workloadReport()
             return try JSONResponse.make(
                 StatusResponse(
-                    desk.index.status, rate: meter.rate, showsPaths: showsPaths, governor: governor, pause: pause)
+                    desk.index.status, rate: meter.rate, showsPaths: showsPaths, governor: governor, workloads: report)
             )
         }
         router.get("/metrics") { _, _ in

@@ -25,15 +25,31 @@ enum TerminalStyle: Equatable {
         return Int(size.ws_col)
     }
 
-    /// Returns the text that shows `line` in place of the previous one.
-    func render(_ line: String) -> String {
-        switch self {
-        case .plain:
-            return line + "\n"
-        case .live(let columns, let isColored):
-            let cut = line.count < columns ? line : line.prefix(columns - 2) + "…"
-            guard isColored, let end = cut.range(of: "  ")?.lowerBound else { return "\r\u{1B}[2K" + cut }
-            return "\r\u{1B}[2K\u{1B}[1;36m" + cut[..<end] + "\u{1B}[0m" + cut[end...]
+    /// Returns the text that shows a line in place of the previous one.
+    func render(_ line: String) -> String { render([line], replacing: 1) }
+
+    /// Returns the text that shows lines in place of earlier ones. The cursor stays in the last line.
+    ///
+    /// The first word of each line, up to two spaces, is colored.
+    ///
+    /// - Parameters:
+    ///   - lines: at least one.
+    ///   - count: the number of lines that were shown before; 0 or 1 for one.
+    func render(_ lines: [String], replacing count: Int) -> String {
+        guard case .live(let columns, let isColored) = self else { return lines.map { $0 + "\n" }.joined() }
+        var text = count > 1 ? "\u{1B}[\(count - 1)A" : ""
+        for (index, line) in lines.enumerated() {
+            if index > 0 { text += "\n" }
+            let cut = TerminalText.cut(line, toColumns: columns - 1)
+            text += "\r\u{1B}[2K"
+            if isColored, let end = cut.range(of: "  ")?.lowerBound {
+                text += "\u{1B}[1;36m" + cut[..<end] + "\u{1B}[0m" + cut[end...]
+            } else {
+                text += cut
+            }
         }
+        // What is left of a longer block.
+        if count > lines.count { text += "\u{1B}[J" }
+        return text
     }
 }

@@ -126,12 +126,28 @@ struct ServiceWorkloads: Sendable {
         }
     }
 
-    /// The reason why the indexing pauses, for people; nil if it does not.
-    var pause: String? {
+    /// The state of the workloads, for people.
+    struct Report: Sendable {
+        /// The reason why the indexing pauses; nil if it does not.
+        var pause: String?
+        /// The trouble of the store, and what to do; nil while it works.
+        var trouble: String?
+    }
+
+    /// Looks at the store.
+    var report: Report {
         get async {
-            guard let items = try? await host.snapshot(limit: 100).items else { return nil }
-            let item = items.first { $0.record.request.name == IndexingWorkload.name && $0.isDeferred }
-            return item.map { $0.pause ?? $0.record.life.reason }
+            do {
+                let items = try await host.snapshot(limit: 100).items
+                let item = items.first { $0.record.request.name == IndexingWorkload.name && $0.isDeferred }
+                return Report(
+                    pause: item.map { $0.pause ?? $0.record.life.reason },
+                    trouble: host.storeFailure.map { StoreTrouble.text($0) })
+            } catch is CancellationError {
+                return Report()
+            } catch {
+                return Report(trouble: StoreTrouble.text(error))
+            }
         }
     }
 }

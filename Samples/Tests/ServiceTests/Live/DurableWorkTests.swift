@@ -139,6 +139,38 @@ struct DurableWorkTests {
         #expect(service.wait().errors.contains("was damaged"))
     }
 
+    @Test("a store that is damaged while the service runs is told with what to do, searches go on, and a restart helps")
+    func tellsOfDamage() throws {
+        let first = try make("--rescan-interval", "1")
+        try first.waitUntilListening()
+        try first.status { $0.complete }
+        for path in [store, store + "-wal"] {
+            let file = try #require(FileHandle(forUpdatingAtPath: path))
+            let end = try file.seekToEnd()
+            try file.seek(toOffset: 0)
+            // The header stays, so that the file is a database.
+            let start: UInt64 = path == store ? 100 : 32
+            try file.seek(toOffset: start)
+            if end > start { try file.write(contentsOf: Data(repeating: 0xEE, count: Int(end - start))) }
+            try file.close()
+        }
+        // The next pass, or a look, reads the damaged pages.
+        try first.status { $0.notice?.contains("is damaged") == true }
+        let answer = try first.get("/workloads")
+        #expect(answer.status == 503)
+        #expect(answer.text.contains("Stop the service and start it again"))
+        #expect(!answer.text.contains(world.directory), "the text names no file")
+        #expect(try first.get("/search?q=fox").decode(SearchResult.self).hits.count == 1)
+        let stream = try LoopbackSocket(port: first.port, patience: 60)
+        stream.send("GET /events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(first.token)\r\n\r\n")
+        #expect(EventReader(stream).read(until: "event: trouble\ndata: The store of the workloads is damaged") != "")
+        first.send(SIGTERM)
+        #expect(first.wait().status == 0)
+        let second = try start()
+        try second.status { $0.complete && $0.notice == nil }
+        #expect(try second.get("/workloads").status == 200)
+    }
+
     @Test("a store of a newer service is a failure that says so, and stays as it is")
     func refusesNewerStore() throws {
         let first = try start()
@@ -149,7 +181,7 @@ struct DurableWorkTests {
         let ending = try make().wait()
         #expect(ending.status == 1)
         #expect(ending.errors.contains("a newer program has written \(store)"))
-        try execute("PRAGMA user_version = 1", in: store)
+        try execute("PRAGMA user_version = 2", in: store)
         try start().status { $0.complete }
     }
 

@@ -81,12 +81,18 @@ final class LiveWorld: Sendable {
     let gate = Gate()
     let token = "0123456789abcdefABCDEF"
     let port: Int
+    /// The clients of `/events`.
+    let live: LiveBoard
     private let index: SearchIndex
     private let scheduler: QoSScheduler
     private let tasks: [Task<Void, any Error>]
 
-    /// Starts the service. `isOpen` is whether it answers clients without the token.
-    init(isOpen: Bool = false) async throws {
+    /// Starts the service.
+    ///
+    /// - Parameters:
+    ///   - isOpen: Whether it answers clients without the token.
+    ///   - writeLimit: The time after which a client that takes nothing is cut off.
+    init(isOpen: Bool = false, writeLimit: Duration? = nil) async throws {
         world = try IndexWorld()
         index = try world.indexed()
         scheduler = try QoSScheduler(configuration: .init(processors: 2, appliesKernelEffects: false))
@@ -105,6 +111,7 @@ final class LiveWorld: Sendable {
         self.host = host
         var settings = ServiceSettings(folder: world.folder.path, directory: world.directory)
         settings.address = .network(host: "127.0.0.1", port: 0)
+        if let writeLimit { settings.requestTime = writeLimit }
         let routes = ServiceRoutes(
             desk: try SearchDesk(index: index, processors: 2, limits: SearchLimits()),
             connections: Connections(limit: 64),
@@ -113,10 +120,11 @@ final class LiveWorld: Sendable {
             metrics: nil,
             workloads: WorkloadRoutes(
                 host: host, requests: requests, runs: runs, governor: governor, settings: settings),
-            pause: { nil },
+            workloadReport: { .init() },
             takeMetrics: {},
             governor: governor
         )
+        live = routes.workloads.live
         let (listening, started) = AsyncStream.makeStream(of: Int?.self)
         let server = ServiceServer(routes, settings: settings) { started.yield($0) }
         tasks = [

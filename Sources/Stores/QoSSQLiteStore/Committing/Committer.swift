@@ -72,7 +72,8 @@ final class Committer: Sendable {
                     try database.cachedStatement(sql: "PRAGMA synchronous = \(isSynced ? "FULL" : "NORMAL")").execute()
                     cache.isSynced = isSynced
                 }
-                try database.beginTransaction(.immediate)
+                // As `beginTransaction` and `commit`, which compile their statements anew each time.
+                try database.cachedStatement(sql: "BEGIN IMMEDIATE TRANSACTION").execute()
                 defer { if database.isInsideTransaction { try? database.rollback() } }
                 reached(.begun, taken)
                 let transaction = try StoreTransaction(database, cache, stepLimit: file.settings.stepLimit)
@@ -89,7 +90,7 @@ final class Committer: Sendable {
                 taken.removeLast(rest.count)
                 try transaction.finish()
                 reached(.written, taken)
-                try database.commit()
+                try database.cachedStatement(sql: "COMMIT TRANSACTION").execute()
                 reached(.committed, taken)
                 cache = transaction.cache
                 return transaction.concernsHosts

@@ -7,7 +7,7 @@ enum StoreSchema {
     static let application: Int32 = 0x516F_5357
 
     /// The steps from each version to the next. A step that was released never changes: a change is a new step.
-    static let steps: [String] = [first]
+    static let steps: [String] = [first, second]
 
     private static let first = """
         -- One row: the latest time that the store was given, the last number, and the number of lanes.
@@ -70,6 +70,14 @@ enum StoreSchema {
 
         -- Ended items whose children are not all released yet.
         CREATE TABLE release (parent INTEGER PRIMARY KEY);
+        """
+
+    /// The term by which a request may be on file events. Its text is part of the second step.
+    static let mayBeOnFileEvents = "instr(request.options, '\"onFileEvents\":') > 0"
+
+    /// Hosts look for the items on file events after each change.
+    private static let second = """
+        CREATE INDEX request_on_file_events ON request (item) WHERE instr(options, '"onFileEvents":') > 0;
         """
 
     /// Makes the tables, or brings those of an older version up to the last step. Within a transaction.

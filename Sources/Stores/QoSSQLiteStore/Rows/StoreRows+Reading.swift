@@ -103,18 +103,22 @@ extension StoreRows {
         var states = query.states.isEmpty ? Set(WorkloadState.allCases) : query.states
         if states.contains(.deferred) { states.insert(.ready) }
         let codes = states.map { String(StoreCodes.code(of: $0)) }.sorted().joined(separator: ", ")
+        let selection = query.onFileEvents ? StoredItem.fileEventSelection : StoredItem.wholeSelection
+        let fileEvents = query.onFileEvents ? "AND \(StoreSchema.mayBeOnFileEvents) " : ""
         var found: [WorkloadRecord] = []
         var after = query.after?.rawValue ?? .min
         while true {
             let cursor = try rows(
-                StoredItem.wholeSelection
+                selection
                     + "WHERE item.id > ? AND item.state IN (\(codes)) AND (?2 IS NULL OR workload.name = ?2) "
-                    + "ORDER BY item.id LIMIT 256", [after, query.name?.rawValue])
+                    + fileEvents + "ORDER BY item.id LIMIT 256", [after, query.name?.rawValue])
             var items: [StoredItem] = []
             while let row = try cursor.next() { items.append(try StoredItem(row, isWhole: true, &cache)) }
             for item in items {
                 let record = try derived(item)
                 guard query.states.isEmpty || query.states.contains(record.state) else { continue }
+                // A label may have the text of a schedule.
+                guard !query.onFileEvents || record.request.schedule.isOnFileEvents else { continue }
                 found.append(record)
                 if found.count == query.limit { return found }
             }

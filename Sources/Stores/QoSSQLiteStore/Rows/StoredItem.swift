@@ -58,6 +58,13 @@ extension StoredItem {
         FROM \(tables) LEFT JOIN checkpoint ON checkpoint.item = item.id\u{20}
         """
 
+    /// The same, from the requests that may be on file events.
+    static let fileEventSelection = """
+        SELECT \(columns), request.parameters, checkpoint.bytes
+        FROM request INDEXED BY request_on_file_events JOIN item ON item.id = request.item
+        JOIN workload ON workload.id = item.workload LEFT JOIN checkpoint ON checkpoint.item = item.id\u{20}
+        """
+
     init(_ row: Row, isWhole: Bool, _ cache: inout RequestCache) throws {
         func time(_ index: Int) -> WallTime { WallTime(nanosecondsSince1970: row[index]) }
         func optionalTime(_ index: Int) -> WallTime? {

@@ -129,6 +129,7 @@ extension StoreTransaction {
             try rows.execute("DELETE FROM dependency WHERE child = ?", [item.id])
             let limit = max(budget, 1)
             if try releaseChildren(of: item, failed: item.record.state != .finished, atMost: limit, at: now, &open) {
+                mayHaveReleases = true
                 try rows.execute("INSERT OR IGNORE INTO release (parent) VALUES (?)", [item.id])
             }
         }
@@ -136,6 +137,7 @@ extension StoreTransaction {
 
     /// Goes on with the children of items that ended in earlier transactions.
     func continueReleases(at now: WallTime) throws {
+        guard mayHaveReleases else { return }
         while budget > 0, let parent = try rows.integer("SELECT parent FROM release ORDER BY parent LIMIT 1") {
             let item = try item(parent)
             var open: [StoredItem] = []

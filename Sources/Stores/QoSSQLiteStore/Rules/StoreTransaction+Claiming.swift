@@ -35,9 +35,7 @@ extension StoreTransaction {
             best = front
         }
         guard let best else { return nil }
-        let qosClass = best.level / 16
-        try setTurn(best.turn + 1, of: best.lane.workload, in: qosClass)
-        try setTurn(best.turn, of: 0, in: qosClass)
+        try setTurn(best.turn, of: best.lane.workload, in: best.level / 16)
         return try claim(best.id, by: request.host, at: now)
     }
 
@@ -56,13 +54,17 @@ extension StoreTransaction {
         return WorkloadClaim(lease: WorkloadLease(item: item.record.id, fence: fence), record: item.record)
     }
 
-    /// Returns the first item of a lane in the highest of some classes. On the way it parks items whose keys are full.
+    /// Returns the first item of a lane in the highest of some classes, with the turn of its flow. On the way it parks
+    /// items whose keys are full.
+    ///
+    /// A flow that was idle has no claim to the turns that it did not take: its turn is at least that of the last claim.
     private func front(of lane: StoreCache.Lane, _ classes: Set<QoSClass>) throws -> Front? {
-        for qosClass in QoSClass.descending where classes.contains(qosClass) {
-            let levels = StoreCodes.levels(of: qosClass)
+        for levels in Self.levels(of: classes) {
             while true {
                 let found = try rows.row(
-                    "SELECT id, level, due, key, key_limit FROM item INDEXED BY item_ready WHERE place = 1 AND lane = ? "
+                    "SELECT id, level, due, key, key_limit, (SELECT coalesce(max(turns), 0) FROM flow "
+                        + "WHERE class = item.level / 16 AND workload IN (0, item.workload)) "
+                        + "FROM item INDEXED BY item_ready WHERE place = 1 AND lane = ? "
                         + "AND level BETWEEN ? AND ? ORDER BY level DESC, due, id LIMIT 1",
                     [lane.id, levels.lowerBound, levels.upperBound])
                 guard let row = found else { break }
@@ -71,29 +73,37 @@ extension StoreTransaction {
                     try rows.execute("UPDATE item SET place = 2 WHERE id = ?", [id])
                     continue
                 }
-                let turn = try turn(of: lane.workload, in: Int64(qosClass.rank))
-                return Front(id: id, level: level, due: due, lane: lane, turn: turn)
+                return Front(id: id, level: level, due: due, lane: lane, turn: row[5])
             }
         }
         return nil
     }
 
-    /// The turn of a flow. One that was idle has no claim to the turns that it did not take.
-    private func turn(of workload: Int64, in qosClass: Int64) throws -> Int64 {
-        try rows.integer(
-            "SELECT coalesce(max(turns), 0) FROM flow WHERE class = ? AND workload IN (0, ?)", [qosClass, workload])
-            ?? 0
+    /// The codes of the levels of some classes, the highest first. Classes that are neighbors share a range, so that all
+    /// classes need one look into the index.
+    private static func levels(of classes: Set<QoSClass>) -> [ClosedRange<Int64>] {
+        var ranges: [ClosedRange<Int64>] = []
+        for qosClass in QoSClass.descending where classes.contains(qosClass) {
+            let levels = StoreCodes.levels(of: qosClass)
+            if let last = ranges.last, levels.upperBound + 1 == last.lowerBound {
+                ranges[ranges.count - 1] = levels.lowerBound...last.upperBound
+            } else {
+                ranges.append(levels)
+            }
+        }
+        return ranges
     }
 
+    /// Notes the turn of a claim, and the next one of its workload.
     private func setTurn(_ turn: Int64, of workload: Int64, in qosClass: Int64) throws {
         try rows.execute(
-            "INSERT INTO flow (class, workload, turns) VALUES (?1, ?2, ?3) "
-                + "ON CONFLICT (class, workload) DO UPDATE SET turns = ?3 WHERE turns <> ?3",
+            "INSERT INTO flow (class, workload, turns) VALUES (?1, ?2, ?3 + 1), (?1, 0, ?3) "
+                + "ON CONFLICT (class, workload) DO UPDATE SET turns = excluded.turns WHERE turns <> excluded.turns",
             [qosClass, workload, turn])
     }
 
     private func pausedWorkloads() throws -> Set<Int64> {
-        Set(try rows.integers("SELECT id FROM workload WHERE paused IS NOT NULL"))
+        hasPauses ? Set(try rows.integers("SELECT id FROM workload WHERE paused IS NOT NULL")) : []
     }
 
     /// Asks the host about the conditions of items that it could run.

@@ -21,6 +21,7 @@ extension StoreTransaction {
     /// Pauses a workload, or resumes it with `nil`. Running items are asked to defer.
     func paused(_ name: WorkloadName, because reason: String?, at now: WallTime) throws {
         let workload = try workload(name)
+        if reason != nil { hasPauses = true }
         try rows.execute(
             "UPDATE workload SET paused = ?1, paused_since = CASE WHEN ?1 IS NULL THEN NULL ELSE coalesce(paused_since, ?2) END "
                 + "WHERE id = ?3", [reason, now.nanosecondsSince1970, workload])

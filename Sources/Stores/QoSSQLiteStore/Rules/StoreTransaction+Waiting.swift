@@ -6,20 +6,26 @@ internal import QoSWorkloads
 extension StoreTransaction {
     /// Gives a waiting item the place that fits, writes the item, and raises what stands in its way.
     func settle(_ item: inout StoredItem, because reason: String? = nil, at now: WallTime, isNew: Bool = false) throws {
-        let isFull = try place(&item, because: reason, at: now)
+        let isFull = try place(&item, because: reason, at: now, isNew: isNew)
         if isNew { try item.insert(rows) } else { try item.update(rows) }
         if isFull, let key = item.key { try raise(holders(of: key) ?? [], to: item.record.level) }
     }
 
     /// - Returns: whether the item's key is full.
-    private func place(_ item: inout StoredItem, because reason: String?, at now: WallTime) throws -> Bool {
+    private func place(
+        _ item: inout StoredItem, because reason: String?, at now: WallTime, isNew: Bool
+    ) throws -> Bool {
         item.place = .none
         guard item.record.state.isWaiting else { return false }
         let isDue = item.record.due <= now
-        let hasParents = isDue ? try rows.has("SELECT 1 FROM dependency WHERE child = ?", [item.id]) : false
+        // A new item has no rows, and so no parents.
+        let hasParents = isDue && !isNew ? try rows.has("SELECT 1 FROM dependency WHERE child = ?", [item.id]) : false
         item.record.settle(because: reason, hasParents: hasParents, at: now)
         guard isDue else {
             item.place = .due
+            mayHaveDue = true
+            // A host has to wake for it, or to watch its files.
+            concernsHosts = true
             return false
         }
         guard !hasParents else { return false }
@@ -97,6 +103,7 @@ extension StoreTransaction {
 
     /// Moves the items whose time has come: the highest levels first, as many as the transaction may.
     private func settleDue(at now: WallTime) throws {
+        guard mayHaveDue else { return }
         for level in try dueLevels() {
             while budget > 0 {
                 let due = try rows.integers(

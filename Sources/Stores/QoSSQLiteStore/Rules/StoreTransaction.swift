@@ -42,6 +42,12 @@ final class StoreTransaction {
     /// The steps that this transaction may still take with items that became due or were released.
     var budget: Int
     private let changesAtBegin: Int
+    /// Whether an ended item may have children that are not released yet.
+    var mayHaveReleases: Bool
+    /// Whether an item may wait for its time.
+    var mayHaveDue: Bool
+    /// Whether a workload may be paused.
+    var hasPauses: Bool
 
     init(_ database: Database, _ cache: consuming StoreCache, stepLimit: Int) throws {
         rows = StoreRows(database: database)
@@ -49,12 +55,18 @@ final class StoreTransaction {
         self.stepLimit = stepLimit
         budget = stepLimit
         changesAtBegin = database.totalChangesCount
-        guard let row = try rows.row("SELECT latest, last_id, lanes FROM store WHERE id = 1") else {
+        // One statement for all that each call asks first.
+        let found = try rows.row(
+            "SELECT latest, last_id, lanes, EXISTS (SELECT 1 FROM release), "
+                + "EXISTS (SELECT 1 FROM item INDEXED BY item_due WHERE place = 3), "
+                + "EXISTS (SELECT 1 FROM workload WHERE paused IS NOT NULL) FROM store WHERE id = 1")
+        guard let row = found else {
             throw StoreCodes.damage("no row in store")
         }
         storedLatest = (row[0] as Int64?).map { WallTime(nanosecondsSince1970: $0) }
         lastID = row[1]
         laneCount = row[2]
+        (mayHaveReleases, mayHaveDue, hasPauses) = (row[3], row[4], row[5])
         // Another process may have stored a time of its own.
         latest = storedLatest == self.cache.storedLatest ? self.cache.latest ?? storedLatest : storedLatest
         if laneCount != Int64(self.cache.lanes.count) { try readLanes() }

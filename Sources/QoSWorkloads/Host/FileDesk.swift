@@ -1,0 +1,285 @@
+internal import QoSCore
+internal import QoSKernel
+
+/// Watches the paths of a store's items on file events, and tells the store of their changes.
+///
+/// One task does all of it: ``run()``. Sources and hints only leave word and ring.
+///
+/// Threading: any thread; `run` once.
+final class FileDesk: Sendable {
+    private struct Inbox {
+        var changes: [String: FolderChange] = [:]
+        var isLookWanted = true
+        var isClosed = false
+    }
+
+    /// The shortest time between two looks into the store after hints.
+    static let lookInterval = Duration.seconds(1)
+    /// The shortest time between two notes of changes for an item.
+    private static let shortestPause = Duration.milliseconds(50)
+
+    private let source: any FileEventSource
+    private let names: Set<WorkloadName>
+    private let services: AttemptServices
+    private let alarm: Alarm
+    private let pollInterval: Duration
+    private let inbox = Lock(Inbox())
+    /// Tells the host that an item may be due.
+    private let noted: @Sendable () -> Void
+
+    init(
+        _ source: any FileEventSource, of names: Set<WorkloadName>, _ services: AttemptServices,
+        _ scheduler: any WorkloadScheduler, pollInterval: Duration, noted: @escaping @Sendable () -> Void
+    ) {
+        self.source = source
+        self.names = names
+        self.services = services
+        self.pollInterval = pollInterval
+        self.noted = noted
+        alarm = Alarm(services.clock, scheduler, at: WorkloadHost.controlClass)
+    }
+
+    /// Notes that the items of the store may have changed.
+    func itemsMayHaveChanged() {
+        let isNew = inbox.withLock { inbox in
+            defer { inbox.isLookWanted = true }
+            return !inbox.isLookWanted
+        }
+        if isNew { alarm.ring() }
+    }
+
+    /// Ends ``run()``.
+    func close() {
+        inbox.withLock { $0.isClosed = true }
+        alarm.ring()
+    }
+
+    private func happened(_ change: FolderChange, in folder: String) {
+        let isClosed = inbox.withLock { inbox in
+            inbox.changes[folder, default: FolderChange()].merge(change)
+            return inbox.isClosed
+        }
+        if !isClosed { alarm.ring() }
+    }
+
+    /// What the task knows.
+    private struct Desk {
+        struct Entry {
+            var trigger: FileEventTrigger
+            /// The monotonic time of the last note of a change.
+            var lastNote: Duration?
+            /// Whether a change is to be noted.
+            var hasChanged = false
+        }
+
+        var items: [WorkloadItemID: Entry] = [:]
+        var paths: [String: WatchedPath] = [:]
+        var watches: [String: any FolderWatch] = [:]
+        /// Folders that cannot be watched, and the signatures of the paths that need them.
+        var unwatched: Set<String> = []
+        var signatures: [String: UInt64?] = [:]
+        var nextPoll: Duration?
+        var nextLook: Duration?
+        var hasLooked = false
+    }
+
+    func run() async {
+        var desk = Desk()
+        while !inbox.withLock({ $0.isClosed }) {
+            await alarm.wait(until: await step(&desk))
+        }
+        for watch in desk.watches.values { watch.cancel() }
+        alarm.close()
+    }
+
+    /// Does all that can be done now.
+    ///
+    /// - Returns: the time by which another step has something to do; `nil` to wait for the bell alone.
+    private func step(_ desk: inout Desk) async -> Duration? {
+        do {
+            let wait = try await lookForItems(&desk)
+            receive(&desk)
+            await watch(&desk)
+            await poll(&desk)
+            let next = try await note(&desk)
+            return [wait, next, desk.nextPoll].compactMap { $0 }.min()
+        } catch {
+            services.observe(.storeFailed("file events: \(error)"))
+            inbox.withLock { $0.isLookWanted = true }
+            return services.clock.elapsed + Self.lookInterval
+        }
+    }
+
+    // MARK: Items
+
+    /// Reads the items on file events, if there was a hint.
+    ///
+    /// - Returns: the time of the next look that is wanted.
+    private func lookForItems(_ desk: inout Desk) async throws -> Duration? {
+        guard inbox.withLock({ $0.isLookWanted }) else { return nil }
+        let now = services.clock.elapsed
+        if let next = desk.nextLook, next > now { return next }
+        desk.nextLook = now + Self.lookInterval
+        inbox.withLock { $0.isLookWanted = false }
+        let open = Set(WorkloadState.allCases.filter { !$0.isEnded })
+        var found: [WorkloadItemID: Desk.Entry] = [:]
+        var query = WorkloadQuery(states: open, onFileEvents: true)
+        while true {
+            let page = try await services.store.records(matching: query)
+            for record in page {
+                guard names.contains(record.request.name), case .onFileEvents(let trigger) = record.request.schedule
+                else { continue }
+                var entry = desk.items[record.id] ?? Desk.Entry(trigger: trigger)
+                // Nobody knows what has changed while no host watched.
+                if !desk.hasLooked, record.request.catchUp != .skip { entry.hasChanged = true }
+                found[record.id] = entry
+            }
+            guard page.count == query.limit, let last = page.last else { break }
+            query.after = last.id
+        }
+        desk.hasLooked = true
+        desk.items = found
+        let wanted = Set(found.values.flatMap { $0.trigger.paths.map(WatchedPath.normalized(_:)) })
+        desk.paths = desk.paths.filter { wanted.contains($0.key) }
+        for path in wanted where desk.paths[path] == nil { desk.paths[path] = look(at: path) }
+        return nil
+    }
+
+    private func look(at path: String) -> WatchedPath { WatchedPath(path) { source.kind(of: $0) } }
+
+    private func changed(_ path: String, _ desk: inout Desk) {
+        for (id, entry) in desk.items where entry.trigger.paths.contains(where: { WatchedPath.normalized($0) == path })
+        {
+            desk.items[id]?.hasChanged = true
+        }
+    }
+
+    // MARK: Folders
+
+    /// Takes the changes that the sources have left.
+    private func receive(_ desk: inout Desk) {
+        let changes = inbox.withLock { inbox in
+            defer { inbox.changes = [:] }
+            return inbox.changes
+        }
+        for (folder, change) in changes {
+            for outdated in WatchedPath.outdated(by: change, in: folder, among: desk.watches.keys) {
+                desk.watches.removeValue(forKey: outdated)?.cancel()
+                for (path, watched) in desk.paths where watched.needs.contains(.init(folder: outdated, name: nil)) {
+                    changed(path, &desk)
+                }
+            }
+            for (path, watched) in desk.paths {
+                switch watched.effect(of: change, in: folder) {
+                case .none: continue
+                case .look: break
+                case .changed: changed(path, &desk)
+                }
+                lookAgain(at: path, &desk)
+            }
+        }
+    }
+
+    private func lookAgain(at path: String, _ desk: inout Desk) {
+        let new = look(at: path)
+        if new.kind != desk.paths[path]?.kind { changed(path, &desk) }
+        desk.paths[path] = new
+    }
+
+    /// Watches the folders that the paths need, and no others.
+    private func watch(_ desk: inout Desk) async {
+        // A path may change between the look and the begin of the watch, which only a second look finds. A path that
+        // changes all the time is looked at again after its next event.
+        for _ in 0..<10 {
+            let wanted = Set(desk.paths.values.flatMap { $0.needs.map(\.folder) })
+            for folder in desk.watches.keys where !wanted.contains(folder) {
+                desk.watches.removeValue(forKey: folder)?.cancel()
+            }
+            desk.unwatched.formIntersection(wanted)
+            let missing = wanted.filter { desk.watches[$0] == nil && !desk.unwatched.contains($0) }.sorted()
+            guard !missing.isEmpty else { break }
+            for folder in missing { await begin(folder, &desk) }
+            for (path, watched) in desk.paths where watched.needs.contains(where: { missing.contains($0.folder) }) {
+                lookAgain(at: path, &desk)
+            }
+        }
+        guard !desk.unwatched.isEmpty else {
+            (desk.signatures, desk.nextPoll) = ([:], nil)
+            return
+        }
+        let polled = desk.paths.filter { $0.value.needs.contains { desk.unwatched.contains($0.folder) } }.keys
+        desk.signatures = desk.signatures.filter { polled.contains($0.key) }
+        for path in polled where desk.signatures[path] == nil {
+            desk.signatures.updateValue(source.signature(of: path), forKey: path)
+        }
+        desk.nextPoll = desk.nextPoll ?? services.clock.elapsed + pollInterval
+    }
+
+    private func begin(_ folder: String, _ desk: inout Desk) async {
+        do {
+            desk.watches[folder] = try await source.watch(folder: folder) { [weak self] change in
+                self?.happened(change, in: folder)
+            }
+        } catch {
+            // A folder that is gone meanwhile is no folder to watch: the look that follows says so.
+            guard source.kind(of: folder) == .folder else { return }
+            desk.unwatched.insert(folder)
+            services.observe(.folderNotWatched(folder, because: "\(error)", lookingEvery: pollInterval))
+        }
+    }
+
+    /// Looks at the paths that cannot be watched, and tries to watch them again.
+    private func poll(_ desk: inout Desk) async {
+        guard let next = desk.nextPoll, next <= services.clock.elapsed else { return }
+        desk.nextPoll = services.clock.elapsed + pollInterval
+        for folder in desk.unwatched.sorted() {
+            // Without a second notice.
+            let watch = try? await source.watch(folder: folder) { [weak self] change in
+                self?.happened(change, in: folder)
+            }
+            if let watch {
+                desk.watches[folder] = watch
+                desk.unwatched.remove(folder)
+            }
+        }
+        for (path, old) in desk.signatures {
+            let new = source.signature(of: path)
+            guard new != old else { continue }
+            desk.signatures.updateValue(new, forKey: path)
+            changed(path, &desk)
+            lookAgain(at: path, &desk)
+        }
+        await watch(&desk)
+    }
+
+    // MARK: The store
+
+    /// Tells the store of changes: for each item at once, and then at most four times in its settling time.
+    ///
+    /// - Returns: the time of the next note.
+    private func note(_ desk: inout Desk) async throws -> Duration? {
+        var next: Duration?
+        for (id, entry) in desk.items where entry.hasChanged {
+            let now = services.clock.elapsed
+            let pause = max(Self.shortestPause, entry.trigger.settling / 4)
+            if let last = entry.lastNote, last + pause > now {
+                next = min(next ?? last + pause, last + pause)
+                continue
+            }
+            // A change from now on is a new one.
+            desk.items[id]?.hasChanged = false
+            desk.items[id]?.lastNote = now
+            do {
+                try await services.store.noteFileChange(for: id, at: services.clock.now)
+                noted()
+            } catch WorkloadStoreError.alreadyEnded, WorkloadStoreError.unknownItem {
+                desk.items[id] = nil
+                inbox.withLock { $0.isLookWanted = true }
+            } catch {
+                desk.items[id]?.hasChanged = true
+                throw error
+            }
+        }
+        return next
+    }
+}
