@@ -36,9 +36,20 @@ final class SyncWorld: Sendable {
         return try await SyncRun(a: a, b: b, options: options).run()
     }
 
-    /// The names below a folder that are in one picture only, without the time of the folder itself.
-    func difference() -> [String] {
-        TreePicture(a).difference(from: TreePicture(b)).filter { !$0.hasPrefix("+  ") && !$0.hasPrefix("-  ") }
+    /// The entries that are in one picture only, without the two folders themselves.
+    ///
+    /// - Parameter folderTimes: Whether times of folders count. A kill may leave them as the run made them.
+    func difference(folderTimes: Bool = true) -> [String] {
+        func lines(_ path: String) -> Set<String> {
+            Set(
+                TreePicture(path).lines.dropFirst().map { line in
+                    guard !folderTimes, line.contains(" mode 40"), let time = line.firstRange(of: " time ") else {
+                        return line
+                    }
+                    return String(line[..<time.lowerBound])
+                })
+        }
+        return lines(a).symmetricDifference(lines(b)).sorted()
     }
 
     /// The temporary files in both folders.

@@ -39,6 +39,7 @@ final class SyncApplier {
         self.archive = archive
         self.replicas = replicas
         self.options = options
+        for (action, _) in unfinished { touched[action.side].insert(action.path) }
         copier = FileCopier(replicas: replicas, archive: archive, options: options, parts: parts)
         progress = EntryProgress(plan, times: times)
         report = SyncReport()
