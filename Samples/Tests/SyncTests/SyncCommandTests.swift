@@ -216,7 +216,7 @@ struct SyncCommandTests {
             let wanted = Side.allCases.map { TreePicture(world.temporary[$0 == .a ? "a/a0" : "b/b1"], times: false) }
             let process = try Command.start(world, ["--max-delete", "100%"])
             // This spreads the kills over the run. No result depends on it.
-            usleep(UInt32.random(in: 1000...200_000, using: &generator))
+            usleep(UInt32.random(in: 1000...80_000, using: &generator))
             kill(process.processIdentifier, SIGKILL)
             process.waitUntilExit()
             if process.terminationReason == .uncaughtSignal { wasKilled += 1 }

@@ -51,7 +51,7 @@ struct Recovery {
 
     private mutating func put(_ intent: Intent, _ path: RelativePath, _ folder: ReplicaFolder) throws {
         guard let written = intent.written?.state, let source = intent.source?.state else { return }
-        let isPublished = try folder.status(Array(path.name))?.stamp.inode == written.inode
+        let now = try folder.status(Array(path.name))
         if let status = try folder.status(intent.temporary) {
             if status.stamp.inode == written.inode || intent.isOld(status) {
                 folder.discard(intent.temporary)
@@ -60,7 +60,14 @@ struct Recovery {
                 conflicts.append("\(path.display): it changed at the last moment; that version is now \(name)")
             }
         }
-        if isPublished { add(intent, path, written, source) }
+        guard let now, now.stamp.inode == written.inode else { return }
+        var state = written
+        state.changed = 0
+        // A later write sets the modification time. So with the time that this run set, the content is this run's.
+        if now.stamp.size == written.size, now.stamp.modified == written.metadata.modified {
+            state = ArchiveEntry.SideState(written: now, metadata: written.metadata)
+        }
+        add(intent, path, state, source)
     }
 
     private mutating func delete(_ intent: Intent, _ path: RelativePath, _ folder: ReplicaFolder) throws {
@@ -91,9 +98,6 @@ struct Recovery {
         _ intent: Intent, _ path: RelativePath, _ written: ArchiveEntry.SideState, _ source: ArchiveEntry.SideState
     ) {
         guard let kind = FileKind(rawValue: intent.kind) else { return }
-        var written = written
-        // The rename changed it. The next plan compares the bytes.
-        written.changed = 0
         let sides = intent.side == .a ? Pair(a: written, b: source) : Pair(a: source, b: written)
         results.append(.write(ArchiveEntry(path: path, kind: kind, target: intent.target, sides: sides)))
     }

@@ -48,8 +48,7 @@ public enum SyncError: Error, Hashable, Sendable, CustomStringConvertible {
         case .notAnArchive(let path, let detail):
             "\(path) is not the archive of these folders: \(detail). Move it away, or name another place with --archive."
         case .newerArchive(let path, let version):
-            "\(path) has format version \(version), and this program knows version \(ArchiveSchema.version). "
-                + "Use a newer program."
+            "\(path) has format version \(version), which this program does not know. Use a newer program."
         case .damagedArchive(let path, let detail):
             "The archive \(path) is damaged: \(detail). Move it away: the next run compares both folders and removes "
                 + "nothing in mode two-way."
