@@ -37,6 +37,8 @@ let package = Package(
         .library(name: "Chunking", targets: ["Chunking"]),
         .library(name: "Backup", targets: ["Backup"]),
         .executable(name: "qos-backup", targets: ["qos-backup"]),
+        .library(name: "Sync", targets: ["Sync"]),
+        .executable(name: "qos-sync", targets: ["qos-sync"]),
         .executable(name: "qos-service", targets: ["qos-service"]),
     ],
     dependencies: [
@@ -71,13 +73,16 @@ let package = Package(
         // Content-defined chunks, without a key or a file of its own.
         .target(name: "Chunking"),
 
+        // Safe reads, writes and times of files, for backup and sync.
+        .target(name: "SafeFiles", dependencies: ["CFileSystem"]),
+
         // The backup: the repository's format, the runs that write and read it, and the workload.
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
         .systemLibrary(name: "CFileSystem"),
         .target(
             name: "Backup",
             dependencies: [
-                "Chunking", "TreeScan", "CZstd", "CFileSystem",
+                "Chunking", "TreeScan", "SafeFiles", "CZstd", "CFileSystem",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "QoSCore", package: "swift-qos"),
@@ -89,6 +94,29 @@ let package = Package(
             name: "qos-backup",
             dependencies: [
                 "Backup",
+                .product(name: "QoSCore", package: "swift-qos"),
+                .product(name: "QoSRuntime", package: "swift-qos"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]
+        ),
+
+        // The sync of two folders: reconcile as a value, the archive, the runs, and the workload.
+        .target(
+            name: "Sync",
+            dependencies: [
+                "Chunking", "TreeScan", "SafeFiles", "CFileSystem",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+                .product(name: "QoSCore", package: "swift-qos"),
+                .product(name: "QoSRuntime", package: "swift-qos"),
+                .product(name: "QoSWorkloads", package: "swift-qos"),
+            ]
+        ),
+        .executableTarget(
+            name: "qos-sync",
+            dependencies: [
+                "Sync", "TreeScan",
                 .product(name: "QoSCore", package: "swift-qos"),
                 .product(name: "QoSRuntime", package: "swift-qos"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -142,7 +170,7 @@ let package = Package(
         // Made trees and seeded worlds for the tests.
         .target(
             name: "SampleTestSupport",
-            dependencies: ["Indexing", .product(name: "GRDB", package: "GRDB.swift")],
+            dependencies: ["Indexing", "CFileSystem", .product(name: "GRDB", package: "GRDB.swift")],
             path: "Tests/SampleTestSupport"
         ),
 
@@ -157,6 +185,16 @@ let package = Package(
                 .product(name: "QoSWorkloads", package: "swift-qos"),
             ],
             exclude: ["decode.py"]
+        ),
+        .testTarget(
+            name: "SyncTests",
+            dependencies: [
+                "Sync", "TreeScan", "qos-sync", "SampleTestSupport",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "QoSCore", package: "swift-qos"),
+                .product(name: "QoSRuntime", package: "swift-qos"),
+                .product(name: "QoSWorkloads", package: "swift-qos"),
+            ]
         ),
         .testTarget(
             name: "IndexingTests",

@@ -10,6 +10,9 @@ public final class TreeScanner {
     private let device: UInt64
     private var stack: [OpenFolder]
 
+    /// The look at the entry of the last event, also of one that is left out; nil after a failure.
+    public private(set) var status: EntryStatus?
+
     /// Opens the root. Only the root may be a link.
     ///
     /// - Throws: `TreeScanError` when the root is missing, is not a folder or cannot be listed.
@@ -22,6 +25,7 @@ public final class TreeScanner {
 
     /// Returns the next event, or nil at the end of the tree.
     public func next() -> ScanEvent? {
+        status = nil
         while let folder = stack.last {
             switch folder.next() {
             case .end:
@@ -44,6 +48,7 @@ public final class TreeScanner {
 
     private func event(name: [UInt8], status: stat, in folder: OpenFolder) -> ScanEvent {
         let path = folder.path.appending(name)
+        self.status = EntryStatus(status)
         switch FileKind(mode: status.st_mode) {
         case .regular:
             return .file(path, FileStamp(status))
@@ -57,12 +62,14 @@ public final class TreeScanner {
     private func enter(_ name: [UInt8], path: RelativePath, status: stat, in folder: OpenFolder) -> ScanEvent {
         guard !isExcluded(name, status) else { return .leftOut(path, .directory) }
         guard stack.count < options.maximumDepth else {
+            self.status = nil
             return .failure(FileSystemFailure(path: path, operation: "enter (too deep)", code: ENAMETOOLONG))
         }
         do throws(FileSystemFailure) {
             stack.append(try folder.open(name))
             return .folder(path)
         } catch {
+            self.status = nil
             return .failure(error)
         }
     }

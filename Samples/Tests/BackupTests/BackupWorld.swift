@@ -55,16 +55,7 @@ final class BackupWorld: Sendable {
 
     /// Bytes from a seed.
     static func noise(_ count: Int, seed: UInt64) -> [UInt8] {
-        var generator = SeededGenerator(seed: seed)
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(count + 8)
-        while bytes.count < count {
-            let word = generator.next()
-            for shift in stride(from: 0, to: 64, by: 8) {
-                bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(shift)))
-            }
-        }
-        return Array(bytes.prefix(count))
+        SeededGenerator.noise(count, seed: seed)
     }
 
     /// Fills the folder with every kind of entry that is saved.

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import SafeFiles
 internal import TreeScan
 
 /// Files that are whole or absent, also after a loss of power.
@@ -14,7 +15,8 @@ enum SafeFile {
         guard descriptor >= 0 else { throw BackupError.system("create", temporary) }
         var isClosed = false
         do {
-            try writeAll(bytes, to: descriptor, path: path)
+            let code = FileBytes.write(bytes[...], to: descriptor, at: 0)
+            guard code == 0 else { throw BackupError.system("write", path, code: code) }
             guard fsync(descriptor) == 0 else { throw BackupError.system("write", path) }
             isClosed = true
             guard close(descriptor) == 0 else { throw BackupError.system("write", path) }
@@ -27,29 +29,14 @@ enum SafeFile {
         try synchronizeFolder(of: path)
     }
 
-    /// Writes all bytes at the descriptor's position.
-    static func writeAll(_ bytes: [UInt8], to descriptor: Int32, path: String) throws {
-        var done = 0
-        while done < bytes.count {
-            let count = unsafe bytes.withUnsafeBytes { buffer in
-                unsafe Glibc.write(descriptor, buffer.baseAddress?.advanced(by: done), buffer.count - done)
-            }
-            if count >= 0 {
-                done += count
-            } else if errno != EINTR {
-                throw BackupError.system("write", path)
-            }
-        }
-    }
-
     /// Puts the names in the folder of `path` on the disk.
     static func synchronizeFolder(of path: String) throws {
         let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
         let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw BackupError.system("open", folder) }
         defer { close(descriptor) }
-        // Some file systems have no fsync of folders, and say so.
-        guard fsync(descriptor) == 0 || errno == EINVAL else { throw BackupError.system("write", folder) }
+        let code = FileBytes.synchronizeNames(in: descriptor)
+        guard code == 0 else { throw BackupError.system("write", folder, code: code) }
     }
 
     /// Reads a range of a file, or all of it. The result is shorter if the file is.
@@ -61,26 +48,8 @@ enum SafeFile {
         guard unsafe fstat(descriptor, &status) == 0 else { throw BackupError.system("read", path) }
         guard status.st_mode & S_IFMT == S_IFREG else { throw BackupError.system("read", path, code: EISDIR) }
         let there = max(0, Int(status.st_size) - offset)
-        let (bytes, code) = read(descriptor, from: offset, count: min(count ?? there, there))
+        let (bytes, code) = FileBytes.read(descriptor, from: offset, count: min(count ?? there, there))
         guard code == 0 else { throw BackupError.system("read", path, code: code) }
         return bytes
-    }
-
-    /// Reads up to `count` bytes, pread(2), and the error number, or 0.
-    static func read(_ descriptor: Int32, from offset: Int, count: Int) -> (bytes: [UInt8], code: Int32) {
-        var code: Int32 = 0
-        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
-            while done < count {
-                let got = unsafe pread(descriptor, buffer.baseAddress?.advanced(by: done), count - done, offset + done)
-                if got == 0 { return }
-                if got > 0 {
-                    done += got
-                } else if errno != EINTR {
-                    code = errno
-                    return
-                }
-            }
-        }
-        return (bytes, code)
     }
 }

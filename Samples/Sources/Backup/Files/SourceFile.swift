@@ -1,6 +1,7 @@
 internal import CFileSystem
 internal import Glibc
 internal import QoSRuntime
+internal import SafeFiles
 internal import TreeScan
 
 /// An open entry of the folder that is saved: its status, attributes, holes and bytes. Closed at the end of its life.
@@ -23,7 +24,7 @@ final class SourceFile: Sendable {
         let status = try status()
         let node = TreeNode(
             name: name, mode: UInt32(status.st_mode) & 0o7777, owner: status.st_uid, group: status.st_gid,
-            modified: Self.nanoseconds(status.st_mtim), changed: Self.nanoseconds(status.st_ctim),
+            modified: FileTime.nanoseconds(status.st_mtim), changed: FileTime.nanoseconds(status.st_ctim),
             device: UInt64(status.st_dev), inode: UInt64(status.st_ino), links: UInt64(status.st_nlink),
             mustReread: false, attributes: [], content: content)
         let kind: FileKind =
@@ -44,15 +45,9 @@ final class SourceFile: Sendable {
 
     /// The target of the symbolic link, readlinkat(2).
     func linkTarget() throws(FileSystemFailure) -> [UInt8] {
-        var code: Int32 = 0
-        let target = unsafe [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX) + 1) { buffer, count in
-            let length = unsafe buffer.withMemoryRebound(to: CChar.self) { text in
-                unsafe text.baseAddress.map { unsafe readlinkat(descriptor, "", $0, text.count) } ?? -1
-            }
-            if length < 0 { code = errno }
-            count = max(0, length)
+        guard let target = LinkTarget.read([], in: descriptor) else {
+            throw FileSystemFailure(path: path, operation: "read the link", code: errno)
         }
-        guard code == 0 else { throw FileSystemFailure(path: path, operation: "read the link", code: code) }
         return target
     }
 
@@ -98,7 +93,7 @@ final class SourceFile: Sendable {
     func read(from offset: Int64, count: Int) async throws -> [UInt8] {
         let descriptor = descriptor
         let (bytes, code) = try await IOThrottle.process.perform(bytes: count) { granted in
-            SafeFile.read(descriptor, from: Int(offset), count: min(count, granted))
+            FileBytes.read(descriptor, from: Int(offset), count: min(count, granted))
         }
         guard code == 0 else { throw FileSystemFailure(path: path, operation: "read", code: code) }
         return bytes
@@ -123,9 +118,5 @@ final class SourceFile: Sendable {
             if got >= 0 { return buffer.prefix(got).map { UInt8(bitPattern: $0) } }
             guard errno == ERANGE else { return nil }
         }
-    }
-
-    private static func nanoseconds(_ time: timespec) -> Int64 {
-        Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 }

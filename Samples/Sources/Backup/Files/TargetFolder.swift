@@ -1,5 +1,6 @@
 internal import CFileSystem
 internal import Glibc
+internal import SafeFiles
 internal import TreeScan
 
 /// A folder that is being restored. Each step is relative to its descriptor, and follows no link.
@@ -19,7 +20,7 @@ final class TargetFolder: Sendable {
     /// Opens or makes a folder in this one.
     init(_ name: [UInt8], in parent: TargetFolder) throws(FileSystemFailure) {
         path = parent.path.appending(name)
-        let text = Self.text(name)
+        let text = name.terminated
         guard unsafe mkdirat(parent.descriptor, text, 0o700) == 0 || errno == EEXIST else {
             throw FileSystemFailure(path: path, operation: "make", code: errno)
         }
@@ -38,7 +39,7 @@ final class TargetFolder: Sendable {
     /// The kind of an entry, or nil if there is none.
     func kind(of name: [UInt8]) -> mode_t? {
         var status = stat()
-        guard unsafe fstatat(descriptor, Self.text(name), &status, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
+        guard unsafe fstatat(descriptor, name.terminated, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
         return status.st_mode & S_IFMT
     }
 
@@ -49,7 +50,7 @@ final class TargetFolder: Sendable {
 
     /// Makes an empty file under the temporary name, in place of one of an earlier run.
     func makeTemporary(for name: [UInt8]) throws(FileSystemFailure) -> Int32 {
-        let text = Self.text(temporaryName(for: name))
+        let text = temporaryName(for: name).terminated
         unsafe unlinkat(descriptor, text, 0)
         let file = unsafe openat(descriptor, text, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { throw failure("create", name) }
@@ -60,8 +61,8 @@ final class TargetFolder: Sendable {
     ///
     /// - Throws: A failure with `EEXIST` if the name is taken, unless it may be replaced.
     func publish(_ name: [UInt8], replacing: Bool) throws(FileSystemFailure) {
-        let temporary = Self.text(temporaryName(for: name))
-        let text = Self.text(name)
+        let temporary = temporaryName(for: name).terminated
+        let text = name.terminated
         if !replacing {
             // A hard link never replaces; a rename would.
             if unsafe linkat(descriptor, temporary, descriptor, text, 0) == 0 {
@@ -76,16 +77,16 @@ final class TargetFolder: Sendable {
 
     /// Removes what `makeTemporary` or `makeSpecial` made.
     func discard(_ name: [UInt8]) {
-        unsafe unlinkat(descriptor, Self.text(temporaryName(for: name)), 0)
+        unsafe unlinkat(descriptor, temporaryName(for: name).terminated, 0)
     }
 
     /// Makes a link or a pipe under the temporary name.
     func makeSpecial(_ name: [UInt8], _ content: TreeNode.Content) throws(FileSystemFailure) {
         discard(name)
-        let text = Self.text(temporaryName(for: name))
+        let text = temporaryName(for: name).terminated
         let result: Int32
         if case .link(let target) = content {
-            result = unsafe symlinkat(Self.text(target), descriptor, text)
+            result = unsafe symlinkat(target.terminated, descriptor, text)
         } else {
             result = unsafe mkfifoat(descriptor, text, 0o600)
         }
@@ -95,37 +96,30 @@ final class TargetFolder: Sendable {
     /// Makes a hard link, under the temporary name, to a file that is restored already.
     func makeLink(_ name: [UInt8], to other: RelativePath, below root: TargetFolder) -> Bool {
         discard(name)
-        let text = Self.text(temporaryName(for: name))
-        return unsafe linkat(root.descriptor, Self.text(other.bytes), descriptor, text, 0) == 0
+        let text = temporaryName(for: name).terminated
+        return unsafe linkat(root.descriptor, other.bytes.terminated, descriptor, text, 0) == 0
     }
 
     /// The target of a link.
     func target(of name: [UInt8]) -> [UInt8]? {
-        var length = -1
-        let target = unsafe [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX) + 1) { buffer, count in
-            length = unsafe buffer.withMemoryRebound(to: CChar.self) { text in
-                unsafe text.baseAddress.map { unsafe readlinkat(descriptor, Self.text(name), $0, text.count) } ?? -1
-            }
-            count = max(0, length)
-        }
-        return length < 0 ? nil : target
+        LinkTarget.read(name, in: descriptor)
     }
 
     /// Opens a file that is there, for reading.
     func open(_ name: [UInt8]) -> Int32 {
-        unsafe openat(descriptor, Self.text(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        unsafe openat(descriptor, name.terminated, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     }
 
     /// Sets owner, rights and time of a link or a pipe, by name.
     ///
     /// - Returns: Whether the owner could be set.
     func setMetadata(of name: [UInt8], _ node: TreeNode) throws(FileSystemFailure) -> Bool {
-        let text = Self.text(name)
+        let text = name.terminated
         let isOwned = unsafe fchownat(descriptor, text, node.owner, node.group, AT_SYMLINK_NOFOLLOW) == 0
         if case .pipe = node.content, unsafe fchmodat(descriptor, text, mode_t(node.mode), 0) != 0 {
             throw failure("set the mode", name)
         }
-        let times = [timespec(tv_sec: 0, tv_nsec: Self.omit), Self.time(node.modified)]
+        let times = FileTime.setting(modified: node.modified)
         guard unsafe utimensat(descriptor, text, times, AT_SYMLINK_NOFOLLOW) == 0 else {
             throw failure("set the time", name)
         }
@@ -139,27 +133,14 @@ final class TargetFolder: Sendable {
         var missing: [String] = []
         if fchown(file, node.owner, node.group) != 0 { missing.append("owner") }
         for attribute in node.attributes {
-            let result = unsafe fsetxattr(file, text(attribute.name), attribute.value, attribute.value.count, 0)
+            let result = unsafe fsetxattr(file, attribute.name.terminated, attribute.value, attribute.value.count, 0)
             if result != 0 { missing.append(String(decoding: attribute.name, as: UTF8.self)) }
         }
         // A file that belongs to another user must not run as that user's.
         let mode = missing.contains("owner") ? node.mode & 0o1777 : node.mode
         if fchmod(file, mode_t(mode)) != 0 { missing.append("mode") }
-        let times = [timespec(tv_sec: 0, tv_nsec: Self.omit), time(node.modified)]
+        let times = FileTime.setting(modified: node.modified)
         if unsafe futimens(file, times) != 0 { missing.append("time") }
         return missing
-    }
-
-    /// UTIME_OMIT, utimensat(2): the time of the last access stays.
-    private static let omit = (1 << 30) - 2
-
-    private static func time(_ nanoseconds: Int64) -> timespec {
-        let second: Int64 = 1_000_000_000
-        let seconds = (nanoseconds - (nanoseconds < 0 ? second - 1 : 0)) / second
-        return timespec(tv_sec: Int(seconds), tv_nsec: Int(nanoseconds - seconds * second))
-    }
-
-    private static func text(_ bytes: [UInt8]) -> [CChar] {
-        bytes.map { CChar(bitPattern: $0) } + [0]
     }
 }

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import QoSRuntime
+internal import SafeFiles
 internal import TreeScan
 
 /// Restores single files. Threads share it.
@@ -61,22 +62,8 @@ struct FileRestorer: Sendable {
             let bytes = try await source.bytes(of: chunk)
             for (offset, range) in places.take(bytes.count) {
                 try await IOThrottle.process.perform(bytes: range.count) { _ in
-                    try Self.write(bytes[range], to: file, at: offset, path)
-                }
-            }
-        }
-    }
-
-    private static func write(_ bytes: ArraySlice<UInt8>, to file: Int32, at offset: Int64, _ path: String) throws {
-        try unsafe bytes.withUnsafeBytes { buffer in
-            var done = 0
-            while done < buffer.count {
-                let count = unsafe pwrite(
-                    file, buffer.baseAddress?.advanced(by: done), buffer.count - done, off_t(offset) + done)
-                if count >= 0 {
-                    done += count
-                } else if errno != EINTR {
-                    throw BackupError.system("write", path)
+                    let code = FileBytes.write(bytes[range], to: file, at: offset)
+                    guard code == 0 else { throw BackupError.system("write", path, code: code) }
                 }
             }
         }
@@ -91,7 +78,7 @@ struct FileRestorer: Sendable {
             var bytes: [UInt8] = []
             for (offset, range) in places.take(chunk.length) {
                 bytes += try await IOThrottle.process.perform(bytes: range.count) { _ in
-                    SafeFile.read(file, from: Int(offset), count: range.count).bytes
+                    FileBytes.read(file, from: Int(offset), count: range.count).bytes
                 }
             }
             guard keys.name(of: bytes) == chunk.blob else { return false }
@@ -103,7 +90,7 @@ struct FileRestorer: Sendable {
                 let data = Int64(lseek(file, off_t(position), seekData))
                 if data < 0 && errno == ENXIO || data >= hole.upperBound { break }
                 position = max(position, data)
-                let bytes = SafeFile.read(
+                let bytes = FileBytes.read(
                     file, from: Int(position), count: Int(min(1 << 20, hole.upperBound - position))
                 ).bytes
                 guard !bytes.isEmpty, bytes.allSatisfy({ $0 == 0 }) else { return false }

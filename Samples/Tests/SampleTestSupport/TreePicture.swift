@@ -1,21 +1,23 @@
-import CFileSystem
-import Foundation
-import Glibc
+internal import CFileSystem
+internal import Foundation
+internal import Glibc
 
 /// All that can be seen of a tree, by calls of the system alone: what a restore must give back.
-struct TreePicture: Equatable, CustomStringConvertible {
-    private(set) var lines: [String] = []
+public struct TreePicture: Equatable, CustomStringConvertible {
+    /// One line for each entry.
+    public private(set) var lines: [String] = []
 
     /// Looks at the tree at `path`.
-    init(_ path: String, times: Bool = true) {
+    public init(_ path: String, times: Bool = true) {
         var inodes: [UInt64: Int] = [:]
         add(Array(path.utf8), "", &inodes, times)
     }
 
-    var description: String { "\n" + lines.joined(separator: "\n") }
+    /// All lines.
+    public var description: String { "\n" + lines.joined(separator: "\n") }
 
     /// The lines that are in one of two pictures only.
-    func difference(from other: TreePicture) -> [String] {
+    public func difference(from other: TreePicture) -> [String] {
         lines.filter { !other.lines.contains($0) }.map { "+ " + $0 }
             + other.lines.filter { !lines.contains($0) }.map { "- " + $0 }
     }

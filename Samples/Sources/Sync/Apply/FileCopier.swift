@@ -1,0 +1,222 @@
+internal import CFileSystem
+internal import Glibc
+internal import QoSRuntime
+internal import SafeFiles
+internal import TreeScan
+
+/// Writes single entries under temporary names. Threads share it.
+struct FileCopier: Sendable {
+    /// The end of one entry.
+    enum Outcome: Sendable {
+        case prepared(PreparedEntry)
+        case skipped(String)
+    }
+
+    private static let piece = 4 << 20
+
+    let replicas: Pair<Replica>
+    let archive: SyncArchive
+    let options: SyncOptions
+    let parts: [PartialFile]
+
+    /// Writes the source of an action.
+    ///
+    /// - Throws: `SyncError` if the side cannot be written at all, and `CancellationError`. Other failures are values.
+    func prepare(_ action: SyncAction, in folder: ReplicaFolder) async throws -> Outcome {
+        guard let source = action.source else { return .skipped("no source") }
+        let name = Array(action.path.name)
+        do {
+            guard try isAsSeen(action, folder, name) else {
+                return .skipped("\(display(action)) changed after the scan; the next run looks again")
+            }
+            return switch source.kind {
+            case .regular: try await prepareFile(action, source, in: folder, name)
+            default: .prepared(try prepareSpecial(action, source, in: folder, name))
+            }
+        } catch let failure as FileSystemFailure {
+            try Self.check(failure, action.side)
+            return .skipped(
+                failure.isVanished
+                    ? "\(display(action)) changed during the run; the next run looks again"
+                    : "\(display(action)): \(failure)")
+        }
+    }
+
+    /// Throws for a failure that all other entries would have, too.
+    static func check(_ failure: FileSystemFailure, _ side: Side) throws(SyncError) {
+        switch failure.code {
+        case ENOSPC, EDQUOT: throw .noSpace(side)
+        case EROFS: throw .readOnly(side)
+        default: break
+        }
+    }
+
+    private func display(_ action: SyncAction) -> String { replicas[action.side].display(action.path) }
+
+    private func isAsSeen(_ action: SyncAction, _ folder: ReplicaFolder, _ name: [UInt8]) throws -> Bool {
+        let status = try folder.status(name)
+        guard let old = action.old else { return status == nil }
+        return status.map { old.isSame(as: $0) } ?? false
+    }
+
+    // MARK: Links and pipes
+
+    private func prepareSpecial(
+        _ action: SyncAction, _ source: Observation, in folder: ReplicaFolder, _ name: [UInt8]
+    ) throws(FileSystemFailure) -> PreparedEntry {
+        let replica = replicas[action.side]
+        let temporary = replica.temporaryName()
+        if source.kind == .symbolicLink {
+            try folder.makeLink(temporary, to: source.target)
+        } else {
+            try folder.makePipe(temporary)
+        }
+        do throws(FileSystemFailure) {
+            try folder.setMetadata(temporary, action.metadata, kind: source.kind, owner: replica.setsOwners)
+            guard let status = try folder.status(temporary) else { throw folder.failure("stat", temporary, ENOENT) }
+            return PreparedEntry(
+                action: action, folder: folder, name: name, temporary: temporary,
+                written: ArchiveEntry.SideState(written: status, metadata: replica.metadata(of: status)),
+                source: ArchiveEntry.SideState(source, at: options.now()))
+        } catch {
+            folder.discard(temporary)
+            throw error
+        }
+    }
+
+    // MARK: Files
+
+    private func prepareFile(
+        _ action: SyncAction, _ seen: Observation, in folder: ReplicaFolder, _ name: [UInt8]
+    ) async throws -> Outcome {
+        let replica = replicas[action.side]
+        let across = replicas[action.side.other]
+        let time = options.now()
+        let input = OpenDescriptor(owning: try across.root.descriptor(of: seen.path, for: .reading))
+        guard let before = EntryStatus(descriptor: input.number), seen.isSame(as: before) else {
+            return .skipped("\(across.display(seen.path)) changed after the scan; the next run looks again")
+        }
+        var source = seen
+        source.stamp = before.stamp
+        let state = ArchiveEntry.SideState(source, at: time)
+        let (temporary, output, part) = try open(action, state, in: folder)
+        var done = part?.done ?? 0
+        var prepared = PreparedEntry(
+            action: action, folder: folder, name: name, temporary: temporary, file: output, written: state,
+            source: state, bytes: before.stamp.size, resumed: done, part: part)
+        do {
+            if before.stamp.size >= options.largeFile, let old = action.old, old.kind == .regular, done == 0,
+                let former = folder.openFile(name, writing: false)
+            {
+                let former = OpenDescriptor(owning: former)
+                prepared.reused = try await ChunkCopy(
+                    source: input, former: former, target: output, path: action.path
+                ).run(from: done, size: before.stamp.size) { done in try note(&prepared, done) }
+            } else {
+                try await copy(input, to: output, from: &done, size: before.stamp.size, action) { done in
+                    try note(&prepared, done)
+                }
+            }
+            let after = EntryStatus(descriptor: input.number)
+            guard after?.stamp == before.stamp else {
+                discard(prepared)
+                return .skipped("\(across.display(seen.path)) changed while it was copied; the next run copies it")
+            }
+            let code = ReplicaFolder.setMetadata(output.number, action.metadata, owner: replica.setsOwners)
+            guard code == 0 else { throw folder.failure("set the metadata of", name, code) }
+            guard let status = EntryStatus(descriptor: output.number) else { throw folder.failure("stat", temporary) }
+            prepared.written = ArchiveEntry.SideState(written: status, metadata: replica.metadata(of: status))
+            options.reached(.copied)
+            return .prepared(prepared)
+        } catch {
+            // A large file stays as far as it is on the disk: the next run goes on there.
+            if prepared.part == nil { discard(prepared) }
+            throw error
+        }
+    }
+
+    /// Removes a temporary file, and what the journal says about it.
+    func discard(_ prepared: PreparedEntry) {
+        prepared.folder.discard(prepared.temporary)
+        if let part = prepared.part { try? archive.forget(part) }
+    }
+
+    /// Opens a new temporary file, or one of an interrupted run that has the beginning of the same content.
+    private func open(
+        _ action: SyncAction, _ source: ArchiveEntry.SideState, in folder: ReplicaFolder
+    ) throws(FileSystemFailure) -> ([UInt8], OpenDescriptor, PartialFile?) {
+        let side = action.side
+        let earlier = parts.first { $0.side == side && $0.path == action.path.bytes && $0.source.isSame(as: source) }
+        if let earlier, let file = folder.openFile(earlier.temporary, writing: true) {
+            let output = OpenDescriptor(owning: file)
+            if let status = EntryStatus(descriptor: file), status.stamp.inode == earlier.inode,
+                status.stamp.size >= earlier.done, ftruncate(file, off_t(earlier.done)) == 0
+            {
+                return (earlier.temporary, output, earlier)
+            }
+        }
+        let temporary = replicas[side].temporaryName()
+        let output = OpenDescriptor(owning: try folder.makeFile(temporary))
+        guard source.size >= options.largeFile, let status = EntryStatus(descriptor: output.number) else {
+            return (temporary, output, nil)
+        }
+        let part = PartialFile(
+            side: side, path: action.path.bytes, temporary: temporary, inode: status.stamp.inode,
+            source: Intent.State(source), done: 0)
+        return (temporary, output, part)
+    }
+
+    /// Writes down how far a large file is, after its bytes are on the disk.
+    private func note(_ prepared: inout PreparedEntry, _ done: Int64) throws {
+        guard var part = prepared.part, done >= part.done + options.largeFile / 4, let file = prepared.file else {
+            return
+        }
+        guard fdatasync(file.number) == 0 else { throw prepared.folder.failure("write", prepared.name) }
+        part.done = done
+        prepared.part = part
+        try archive.note(part)
+        options.reached(.partWritten)
+    }
+
+    /// Copies within the kernel where that can be done, and else through memory.
+    private func copy(
+        _ input: OpenDescriptor, to output: OpenDescriptor, from position: inout Int64, size: Int64,
+        _ action: SyncAction, _ progress: (Int64) throws -> Void
+    ) async throws {
+        while position < size {
+            try Task.checkCancellation()
+            let (offset, wanted) = (position, Int(min(Int64(Self.piece), size - position)))
+            let (count, code) = try await IOThrottle.process.perform(bytes: wanted) { granted in
+                Self.copyPiece(input.number, output.number, at: offset, count: max(1, min(wanted, granted)))
+            }
+            guard code == 0 else {
+                throw FileSystemFailure(path: action.path, operation: "copy", code: code)
+            }
+            // It got shorter: the look at its end finds that out.
+            guard count > 0 else { return }
+            position += Int64(count)
+            try progress(position)
+        }
+    }
+
+    /// Copies up to `count` bytes to the same place. Returns their number, and the error number, or 0.
+    private static func copyPiece(_ input: Int32, _ output: Int32, at offset: Int64, count: Int) -> (Int, Int32) {
+        var from = off_t(offset)
+        var to = off_t(offset)
+        let copied = unsafe copy_file_range(input, &from, output, &to, count, 0)
+        if copied > 0 { return (copied, 0) }
+        if copied < 0, ![EXDEV, EINVAL, ENOSYS, EOPNOTSUPP, EPERM, EINTR, EBADF].contains(errno) { return (0, errno) }
+        // Another file system, an old kernel, or a file that has no bytes for the kernel, such as those of /proc.
+        let (bytes, code) = FileBytes.read(input, from: Int(offset), count: count)
+        guard code == 0 else { return (0, code) }
+        return (bytes.count, FileBytes.write(bytes[...], to: output, at: offset))
+    }
+}
+
+extension Intent.State {
+    /// Whether a file is as it was.
+    fileprivate func isSame(as other: ArchiveEntry.SideState) -> Bool {
+        inode == other.inode && size == other.size && changed == other.changed
+            && modified == other.metadata.modified && !isRacy
+    }
+}

@@ -1,0 +1,45 @@
+internal import TreeScan
+
+/// A new entry under its temporary name, with all that it needs to get its name.
+struct PreparedEntry: Sendable {
+    var action: SyncAction
+    var folder: ReplicaFolder
+    var name: [UInt8]
+    var temporary: [UInt8]
+    /// The open file, for fsync(2); closed with the last reference.
+    var file: OpenDescriptor?
+    var written: ArchiveEntry.SideState
+    var source: ArchiveEntry.SideState
+    var bytes: Int64 = 0
+    var reused: Int64 = 0
+    var resumed: Int64 = 0
+    var part: PartialFile?
+
+    var intent: Intent {
+        var intent = Intent(work: .put, side: action.side, path: action.path.bytes)
+        intent.temporary = temporary
+        intent.kind = (action.source?.kind ?? .regular).rawValue
+        intent.target = action.source?.target ?? []
+        intent.written = Intent.State(written)
+        intent.source = Intent.State(source)
+        intent.setOld(action.old)
+        return intent
+    }
+}
+
+extension Intent {
+    /// Notes the entry that leaves the name.
+    mutating func setOld(_ old: Observation?) {
+        guard let old else { return }
+        self.old = State(ArchiveEntry.SideState(old, at: 0))
+        oldKind = old.kind.rawValue
+    }
+
+    /// Whether an entry is the one that leaves the name.
+    func isOld(_ status: EntryStatus) -> Bool {
+        guard let old, oldKind == status.kind.rawValue, old.inode == status.stamp.inode else { return false }
+        return status.kind == .directory
+            || (old.size == status.stamp.size
+                && (old.modified == status.stamp.modified || status.kind == .symbolicLink))
+    }
+}

@@ -1,0 +1,104 @@
+internal import GRDB
+internal import TreeScan
+
+/// Ends what a killed run had begun, by its intents. It may itself be killed at any point and run again.
+struct Recovery {
+    let archive: SyncArchive
+    let replicas: Pair<Replica>
+    let date: String
+
+    private var results: [EntryProgress.Result] = []
+    /// Versions that nobody had seen, for people.
+    private(set) var conflicts: [String] = []
+    /// Folders that do not have their metadata yet, with their intents.
+    private(set) var unfinished: [(action: SyncAction, intent: Int64)] = []
+
+    init(archive: SyncArchive, replicas: Pair<Replica>, date: String) {
+        self.archive = archive
+        self.replicas = replicas
+        self.date = date
+    }
+
+    /// Ends all intents.
+    ///
+    /// - Throws: `SyncError`, or `FileSystemFailure` if an entry cannot be given its name back.
+    mutating func run() throws {
+        let intents = try archive.intents()
+        guard !intents.isEmpty else { return }
+        for (number, intent) in intents {
+            let path = RelativePath(bytes: intent.path)
+            guard let folder = try? replicas[intent.side].folder(path.ancestors.first ?? .root) else { continue }
+            switch intent.work {
+            case .put: try put(intent, path, folder)
+            case .delete: try delete(intent, path, folder)
+            case .makeFolder: try makeFolder(intent, number, path, folder)
+            }
+        }
+        for side in Side.allCases { try replicas[side].synchronize() }
+        let results = results
+        let open = Set(unfinished.map(\.intent))
+        try archive.write { database in
+            let table = EntryTable(database: database)
+            for result in results {
+                switch result {
+                case .write(let entry): try table.write(entry)
+                case .remove(let path): try table.remove(path)
+                }
+            }
+            for (number, _) in intents where !open.contains(number) { try SyncArchive.end(number, in: database) }
+        }
+    }
+
+    private mutating func put(_ intent: Intent, _ path: RelativePath, _ folder: ReplicaFolder) throws {
+        guard let written = intent.written?.state, let source = intent.source?.state else { return }
+        let now = try folder.status(Array(path.name))
+        if let status = try folder.status(intent.temporary) {
+            if status.stamp.inode == written.inode || intent.isOld(status) {
+                folder.discard(intent.temporary)
+            } else {
+                let name = try Rescue.keep(intent.temporary, of: path, on: intent.side, in: folder, date: date)
+                conflicts.append("\(path.display): it changed at the last moment; that version is now \(name)")
+            }
+        }
+        guard let now, now.stamp.inode == written.inode else { return }
+        var state = written
+        state.changed = 0
+        // A later write sets the modification time. So with the time that this run set, the content is this run's.
+        if now.stamp.size == written.size, now.stamp.modified == written.metadata.modified {
+            state = ArchiveEntry.SideState(written: now, metadata: written.metadata)
+        }
+        add(intent, path, state, source)
+    }
+
+    private mutating func delete(_ intent: Intent, _ path: RelativePath, _ folder: ReplicaFolder) throws {
+        if let status = try folder.status(intent.temporary) {
+            if intent.isOld(status) {
+                folder.discard(intent.temporary)
+            } else {
+                _ = try Rescue.restore(intent.temporary, of: path, on: intent.side, in: folder, date: date)
+            }
+        }
+        let across = try? replicas[intent.side.other].folder(path.ancestors.first ?? .root)
+        let isGoneAcross = try across?.status(Array(path.name)) == nil
+        if isGoneAcross, try folder.status(Array(path.name)) == nil { results.append(.remove(path)) }
+    }
+
+    /// A folder without its metadata gets it at the end of the next run. Until then it must stay open for its owner.
+    private mutating func makeFolder(
+        _ intent: Intent, _ number: Int64, _ path: RelativePath, _ folder: ReplicaFolder
+    ) throws {
+        guard let metadata = intent.written?.state.metadata, let status = try folder.status(Array(path.name)),
+            status.kind == .directory, status.mode == 0o700
+        else { return }
+        let action = SyncAction(work: .makeFolder, side: intent.side, path: path, metadata: metadata)
+        unfinished.append((action, number))
+    }
+
+    private mutating func add(
+        _ intent: Intent, _ path: RelativePath, _ written: ArchiveEntry.SideState, _ source: ArchiveEntry.SideState
+    ) {
+        guard let kind = FileKind(rawValue: intent.kind) else { return }
+        let sides = intent.side == .a ? Pair(a: written, b: source) : Pair(a: source, b: written)
+        results.append(.write(ArchiveEntry(path: path, kind: kind, target: intent.target, sides: sides)))
+    }
+}

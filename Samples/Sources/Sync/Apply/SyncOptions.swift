@@ -1,0 +1,34 @@
+internal import Foundation
+internal import Glibc
+
+/// How a sync works.
+public struct SyncOptions: Sendable {
+    /// The direction.
+    public var mode = SyncMode.twoWay
+    /// The way out of conflicts, in mode two-way.
+    public var policy = ConflictPolicy.keepBoth
+    /// The share of a side's entries that may be removed, in percent, 0 to 100.
+    public var maximumDeletions = 50
+    /// The folder of the archives; nil for the default.
+    public var archive: String?
+    /// The number of files that are copied at the same time, 1 or more.
+    public var width = ProcessInfo.processInfo.activeProcessorCount
+    /// The size in bytes from which a file is copied in parts, so that a later run goes on in its middle.
+    public var largeFile: Int64 = 64 << 20
+    /// The clock, in nanoseconds since 1970.
+    public var now: @Sendable () -> Int64 = {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    }
+    /// Called at each step. For tests that end the process there.
+    public var reached: @Sendable (SyncStep) -> Void = { _ in }
+
+    /// Makes options: two ways, keeping both versions of a conflict.
+    public init() {}
+
+    /// The date in the names of conflicts, in UTC.
+    var date: String {
+        Date(timeIntervalSince1970: Double(now() / 1_000_000_000)).formatted(.iso8601.year().month().day())
+    }
+}

@@ -1,0 +1,28 @@
+/// What a sync did.
+public struct SyncReport: Sendable, Codable, Hashable {
+    /// The number of names that were in step.
+    public var unchanged = 0
+    /// The number of files, links and pipes that were written.
+    public var copied = 0
+    /// The bytes of their contents.
+    public var bytes: Int64 = 0
+    /// The bytes of them that came from an old version on the same side.
+    public var reusedBytes: Int64 = 0
+    /// The bytes that an interrupted run had written already.
+    public var resumedBytes: Int64 = 0
+    /// The number of folders that were made.
+    public var folders = 0
+    /// The number of files that were renamed, as on the other side.
+    public var renamed = 0
+    /// The number of entries that were removed.
+    public var removed = 0
+    /// The number of entries whose metadata was set.
+    public var described = 0
+    /// The conflicts, each with what happened, for people.
+    public var conflicts: [String] = []
+    /// The entries that stay as they are, each with its reason, for people.
+    public var skipped: [String] = []
+
+    /// Whether both sides are in step now.
+    public var isInStep: Bool { conflicts.isEmpty && skipped.isEmpty }
+}

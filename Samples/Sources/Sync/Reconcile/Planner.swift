@@ -1,0 +1,272 @@
+internal import TreeScan
+
+/// Makes a plan from the archive and a scan of each side.
+struct Planner {
+    let reconciler: Reconciler
+    /// The date in the names of conflicts.
+    let date: String
+    let archive: [ArchiveEntry]
+    let scans: Pair<SideScan>
+
+    private var plan = SyncPlan()
+    private var blocked: Set<RelativePath> = []
+
+    init(reconciler: Reconciler, date: String, archive: [ArchiveEntry], a: SideScan, b: SideScan) {
+        self.reconciler = reconciler
+        self.date = date
+        self.archive = archive
+        scans = Pair(a: a, b: b)
+    }
+
+    /// Makes the plan.
+    ///
+    /// - Parameter isEqual: Compares the bytes of a file of A with those of one of B. It is asked only if sizes are the
+    ///   same, and times leave a doubt.
+    mutating func plan(
+        isEqual: (_ a: Observation, _ b: Observation) async throws -> Bool
+    ) async throws -> SyncPlan {
+        plan = SyncPlan()
+        plan.totals = Pair(a: scans.a.entries.count, b: scans.b.entries.count)
+        plan.archived = archive.count
+        plan.skipped = scans.a.skipped + scans.b.skipped
+        blocked = scans.a.blocked.union(scans.b.blocked)
+        try await decideEach(isEqual)
+        keepNeededFolders()
+        try await findRenames(isEqual)
+        refuseFoldedNames()
+        nameConflicts()
+        plan.actions = actions()
+        return plan
+    }
+
+    // MARK: Decisions
+
+    /// Walks through the three lists together. All are in the order of bytes.
+    private mutating func decideEach(
+        _ isEqual: (_ a: Observation, _ b: Observation) async throws -> Bool
+    ) async throws {
+        var (row, first, second) = (0, 0, 0)
+        let (entriesA, entriesB) = (scans.a.entries, scans.b.entries)
+        while true {
+            var path = row < archive.count ? archive[row].path : nil
+            if first < entriesA.count { path = path.map { min($0, entriesA[first].path) } ?? entriesA[first].path }
+            if second < entriesB.count { path = path.map { min($0, entriesB[second].path) } ?? entriesB[second].path }
+            guard let path else { return }
+            var name = PlannedName(
+                path: path, archived: nil, sides: Pair(a: nil, b: nil),
+                decision: Decision(outcome: .keep, changeA: .none, changeB: .none, reason: ""))
+            if row < archive.count, archive[row].path == path {
+                name.archived = archive[row]
+                row += 1
+            }
+            if first < entriesA.count, entriesA[first].path == path {
+                name.sides.a = entriesA[first]
+                first += 1
+            }
+            if second < entriesB.count, entriesB[second].path == path {
+                name.sides.b = entriesB[second]
+                second += 1
+            }
+            guard !isBlocked(path) else { continue }
+            try await decide(&name, isEqual)
+            if name.decision.outcome == .keep {
+                plan.unchanged += 1
+            } else {
+                plan.names.append(name)
+            }
+        }
+    }
+
+    private func isBlocked(_ path: RelativePath) -> Bool {
+        guard !blocked.isEmpty else { return false }
+        return blocked.contains(path) || path.ancestors.contains { blocked.contains($0) }
+    }
+
+    private func decide(
+        _ name: inout PlannedName, _ isEqual: (_ a: Observation, _ b: Observation) async throws -> Bool
+    ) async throws {
+        if let row = name.archived, let a = name.sides.a, let b = name.sides.b, row.kind == a.kind, row.kind == b.kind,
+            Doubt(a, row.sides.a) == .none, Doubt(b, row.sides.b) == .none, a.target == row.target,
+            b.target == row.target, row.sides.a.metadata == a.metadata, row.sides.b.metadata == b.metadata
+        {
+            return
+        }
+        let table = VersionTable(archived: name.archived, a: name.sides.a, b: name.sides.b)
+        let versions = try await table.versions(isEqual)
+        var reconciler = reconciler
+        if !table.isCertain { reconciler.policy = .keepBoth }
+        let archived = name.archived.map { row in
+            ArchivedFacts(
+                a: Facts(content(row.kind, row.target, .archived), row.sides.a.metadata),
+                b: Facts(content(row.kind, row.target, .archived), row.sides.b.metadata))
+        }
+        let facts = Pair(
+            a: name.sides.a.map { Facts(content($0.kind, $0.target, versions.a), $0.metadata) },
+            b: name.sides.b.map { Facts(content($0.kind, $0.target, versions.b), $0.metadata) })
+        name.decision = reconciler.decide(archived: archived, a: facts.a, b: facts.b)
+        // The content was found to be as before by reading it: the archive notes the new times.
+        if name.decision.outcome == .keep, name.archived != nil { name.decision.outcome = .record }
+    }
+
+    private func content(_ kind: FileKind, _ target: [UInt8], _ version: FileVersion) -> Content {
+        switch kind {
+        case .directory: .folder
+        case .symbolicLink: .link(target)
+        case .regular: .file(version)
+        case .fifo, .socket, .device: .pipe
+        }
+    }
+
+    // MARK: Folders
+
+    /// Keeps a folder if entries below it stay, or come.
+    private mutating func keepNeededFolders() {
+        guard plan.names.contains(where: { $0.mayRemoveFolder }) else { return }
+        var needed: Set<RelativePath> = []
+        var unknown: Set<RelativePath> = []
+        for path in blocked { unknown.formUnion(path.ancestors) }
+        for index in plan.names.indices.reversed() {
+            let name = plan.names[index]
+            if name.mayRemoveFolder {
+                if needed.contains(name.path) {
+                    plan.names[index].keepFolder()
+                } else if unknown.contains(name.path) {
+                    plan.names[index].decision.outcome = .skip
+                    plan.names[index].decision.reason = "it holds entries that could not be read"
+                    plan.skipped.append("\(name.path.display): it holds entries that could not be read, so it stays")
+                }
+            }
+            if plan.names[index].staysOrComes, let folder = name.path.ancestors.first { needed.insert(folder) }
+        }
+    }
+
+    // MARK: Renames
+
+    /// Finds files that one side renamed: gone under one name, new under another, with the inode, length and time of
+    /// before. The bytes are compared, as a file system gives the numbers of inodes away again.
+    private mutating func findRenames(
+        _ isEqual: (_ a: Observation, _ b: Observation) async throws -> Bool
+    ) async throws {
+        for side in reconciler.mode == .mirror ? [Side.a] : Side.allCases {
+            var gone: [UInt64: Int] = [:]
+            for (index, name) in plan.names.enumerated() {
+                guard name.decision.outcome == .delete(on: side.other), name.archived?.kind == .regular,
+                    let row = name.archived
+                else { continue }
+                gone[row.sides[side].inode] = index
+            }
+            guard !gone.isEmpty else { continue }
+            for index in plan.names.indices {
+                let name = plan.names[index]
+                guard case .copy(side.other, _, _) = name.decision.outcome, name.archived == nil,
+                    name.sides[side.other] == nil, let entry = name.sides[side], entry.kind == .regular,
+                    let before = gone[entry.stamp.inode], let row = plan.names[before].archived,
+                    row.sides[side].size == entry.stamp.size,
+                    row.sides[side].metadata.modified == entry.metadata.modified,
+                    let across = plan.names[before].sides[side.other], Doubt(across, row.sides[side.other]) != .content,
+                    across.stamp.size == entry.stamp.size
+                else { continue }
+                let isSame = side == .a ? try await isEqual(entry, across) : try await isEqual(across, entry)
+                guard isSame else { continue }
+                gone[entry.stamp.inode] = nil
+                plan.names[index].decision.outcome = .rename(on: side.other, from: row.path.bytes)
+                plan.names[index].decision.reason = "renamed on \(side.rawValue)"
+                plan.names[index].otherName = row.path
+                plan.names[before].decision.outcome = .renamedAway
+                plan.names[before].decision.reason = "renamed on \(side.rawValue)"
+                plan.names[before].otherName = entry.path
+            }
+        }
+    }
+
+    // MARK: Names
+
+    /// Refuses new names on a side that takes them for others.
+    private mutating func refuseFoldedNames() {
+        for side in Side.allCases where scans[side].foldsCase {
+            let leaving = Set(plan.names.filter { $0.leaves(side) }.map(\.path))
+            var holders: [String: RelativePath] = [:]
+            for entry in scans[side].entries where !leaving.contains(entry.path) {
+                holders[entry.path.folded] = entry.path
+            }
+            let coming = plan.names.indices.filter { plan.names[$0].comes(to: side) }
+            let counts = Dictionary(coming.map { (plan.names[$0].path.folded, 1) }, uniquingKeysWith: +)
+            var refused: Set<RelativePath> = []
+            for index in coming {
+                let path = plan.names[index].path
+                let isBelow = path.ancestors.contains { refused.contains($0) }
+                let holder = holders[path.folded]
+                guard isBelow || holder != nil || counts[path.folded, default: 1] > 1 else { continue }
+                refused.insert(path)
+                if case .rename = plan.names[index].decision.outcome, let old = plan.names[index].otherName,
+                    let away = plan.names.firstIndex(where: { $0.path == old })
+                {
+                    plan.names[away].decision.outcome = .skip
+                }
+                plan.names[index].decision.outcome = .skip
+                plan.names[index].decision.reason = "\(side.rawValue) takes the name for another one"
+                plan.skipped.append(
+                    "\(path.display): \(side.rawValue) does not tell capital from small letters, and "
+                        + "\(holder.map(\.display) ?? "another new name") is the same there. Rename one of them")
+            }
+        }
+    }
+
+    private mutating func nameConflicts() {
+        var given: Set<RelativePath> = []
+        for index in plan.names.indices {
+            guard case .keepBoth(let side) = plan.names[index].decision.outcome else { continue }
+            let name = ConflictName.make(for: plan.names[index].path, of: side, date: date) { candidate in
+                given.contains(candidate) || scans.a.entry(candidate) != nil || scans.b.entry(candidate) != nil
+                    || isBlocked(candidate)
+            }
+            given.insert(name)
+            plan.names[index].otherName = name
+        }
+    }
+
+    // MARK: Actions
+
+    private func actions() -> [SyncAction] {
+        var steps = ActionSteps()
+        for name in plan.names { steps.add(name) }
+        return steps.inOrder
+    }
+}
+
+/// What is not known of a file without reading it.
+enum Doubt: Hashable {
+    /// It is as in the archive.
+    case none
+    /// The content may have changed.
+    case content
+    /// The length has changed.
+    case length
+
+    init(_ entry: Observation, _ state: ArchiveEntry.SideState) {
+        guard entry.kind == .regular else {
+            self = .none
+            return
+        }
+        guard entry.stamp.size == state.size else {
+            self = .length
+            return
+        }
+        let isAsBefore =
+            entry.stamp.modified == state.metadata.modified && entry.stamp.changed == state.changed
+            && entry.stamp.inode == state.inode && !state.isRacy
+        self = isAsBefore ? .none : .content
+    }
+}
+
+extension RelativePath {
+    /// The folders above, from the nearest upwards, without the root.
+    var ancestors: [RelativePath] {
+        bytes.indices.reversed().filter { bytes[$0] == UInt8(ascii: "/") }.map {
+            RelativePath(bytes: Array(bytes[..<$0]))
+        }
+    }
+
+    /// The name as file systems see it that do not tell capital from small letters.
+    var folded: String { description.lowercased() }
+}

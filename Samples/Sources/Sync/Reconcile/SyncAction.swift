@@ -1,0 +1,29 @@
+internal import TreeScan
+
+/// One step of a plan, on one side. The steps of a plan are done in their order.
+struct SyncAction: Sendable, Hashable {
+    enum Work: Sendable, Hashable {
+        /// Gives an entry a name that is free on both sides, because of a conflict.
+        case moveAside(to: RelativePath)
+        /// Makes a folder.
+        case makeFolder
+        /// Renames an entry, as the other side did.
+        case rename(to: RelativePath)
+        /// Writes the other side's entry under the same name.
+        case put
+        /// Sets metadata.
+        case describe
+        /// Removes an entry. A folder must be empty by then.
+        case delete
+    }
+
+    var work: Work
+    var side: Side
+    var path: RelativePath
+    /// The metadata that the entry gets.
+    var metadata = Metadata(mode: 0)
+    /// The other side's entry.
+    var source: Observation?
+    /// The entry that must be under the name; nil if the name must be free.
+    var old: Observation?
+}

@@ -1,0 +1,46 @@
+internal import TreeScan
+
+/// A name with what is known of it, and the decision.
+struct PlannedName: Sendable {
+    var path: RelativePath
+    var archived: ArchiveEntry?
+    var sides: Pair<Observation?>
+    var decision: Decision
+    /// The name that one version gets, or the name that an entry had.
+    var otherName: RelativePath?
+}
+
+/// All that a sync is going to do. A value: nothing was done yet.
+struct SyncPlan: Sendable {
+    /// The names that are not in step, in the order of bytes.
+    var names: [PlannedName] = []
+    /// The steps, in the order in which they are done.
+    var actions: [SyncAction] = []
+    /// The number of names that are in step.
+    var unchanged = 0
+    /// The number of entries of each side.
+    var totals = Pair(a: 0, b: 0)
+    /// The number of entries in the archive.
+    var archived = 0
+    /// The entries that stay as they are, for people.
+    var skipped: [String] = []
+
+    /// The number of entries that a side loses.
+    func deletions(on side: Side) -> Int {
+        names.count { if case .delete(side) = $0.decision.outcome { true } else { false } }
+    }
+
+    /// Returns the reason why nothing of the plan may be done, if there is one.
+    ///
+    /// - Parameter percent: The share of a side's entries that may be removed, 0 to 100.
+    func refusal(maximumDeletions percent: Int) -> SyncError? {
+        for side in Side.allCases {
+            if totals[side] == 0, archived > 0 { return .emptySide(side, archived: archived) }
+            let count = deletions(on: side)
+            if count > 0, count * 100 > totals[side] * percent {
+                return .tooManyDeletions(side, count: count, total: totals[side], percent: percent)
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,44 @@
+internal import Glibc
+internal import QoSRuntime
+internal import SafeFiles
+internal import TreeScan
+
+/// Compares the contents of two files.
+struct FileComparison: Sendable {
+    private static let piece = 1 << 20
+
+    let a: Replica
+    let b: Replica
+
+    /// Whether both files have the same bytes. A file that cannot be read, or that is not as it was seen, is another
+    /// content: so nothing is taken for being in step that is not.
+    func isEqual(_ first: Observation, _ second: Observation) async throws -> Bool {
+        guard first.stamp.size == second.stamp.size,
+            let left = try? a.root.descriptor(of: first.path, for: .reading)
+        else { return false }
+        defer { close(left) }
+        guard let right = try? b.root.descriptor(of: second.path, for: .reading) else { return false }
+        defer { close(right) }
+        guard Self.isAsSeen(left, first), Self.isAsSeen(right, second) else { return false }
+        var position: Int64 = 0
+        while position < first.stamp.size {
+            try Task.checkCancellation()
+            let (offset, count) = (Int(position), Int(min(Int64(Self.piece), first.stamp.size - position)))
+            let done = try await IOThrottle.process.perform(bytes: 2 * count) { granted in
+                let part = max(1, min(count, granted / 2))
+                let bytes = FileBytes.read(left, from: offset, count: part)
+                let other = FileBytes.read(right, from: offset, count: part)
+                let isSame = bytes.code == 0 && other.code == 0 && !bytes.bytes.isEmpty && bytes.bytes == other.bytes
+                return isSame ? bytes.bytes.count : 0
+            }
+            guard done > 0 else { return false }
+            position += Int64(done)
+        }
+        return Self.isAsSeen(left, first) && Self.isAsSeen(right, second)
+    }
+
+    private static func isAsSeen(_ file: Int32, _ entry: Observation) -> Bool {
+        guard let status = EntryStatus(descriptor: file) else { return false }
+        return status.kind == .regular && status.stamp == entry.stamp
+    }
+}

@@ -1,0 +1,158 @@
+internal import CFileSystem
+internal import Glibc
+internal import SafeFiles
+internal import TreeScan
+
+/// An open folder of a side. Each step is relative to its descriptor, and follows no link.
+final class ReplicaFolder: Sendable {
+    let path: RelativePath
+    let descriptor: Int32
+
+    private static let noReplace: UInt32 = 1
+    private static let exchange: UInt32 = 2
+
+    init(_ path: RelativePath, in root: RootFolder) throws(FileSystemFailure) {
+        descriptor = try root.descriptor(of: path, for: .listing)
+        self.path = path
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    func failure(_ operation: String, _ name: [UInt8], _ code: Int32 = errno) -> FileSystemFailure {
+        FileSystemFailure(path: path.appending(name), operation: operation, code: code)
+    }
+
+    /// Looks at an entry; nil if there is none.
+    func status(_ name: [UInt8]) throws(FileSystemFailure) -> EntryStatus? {
+        if let status = EntryStatus(name, in: descriptor) { return status }
+        guard errno == ENOENT else { throw failure("stat", name) }
+        return nil
+    }
+
+    /// Makes an empty file.
+    func makeFile(_ name: [UInt8]) throws(FileSystemFailure) -> Int32 {
+        let file = unsafe openat(
+            descriptor, name.terminated, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard file >= 0 else { throw failure("create", name) }
+        return file
+    }
+
+    /// Opens a file that is there; nil on failure.
+    func openFile(_ name: [UInt8], writing: Bool) -> Int32? {
+        let flags = (writing ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
+        let file = unsafe openat(descriptor, name.terminated, flags)
+        return file < 0 ? nil : file
+    }
+
+    func makeLink(_ name: [UInt8], to target: [UInt8]) throws(FileSystemFailure) {
+        guard unsafe symlinkat(target.terminated, descriptor, name.terminated) == 0 else {
+            throw failure("create", name)
+        }
+    }
+
+    func makePipe(_ name: [UInt8]) throws(FileSystemFailure) {
+        guard unsafe mkfifoat(descriptor, name.terminated, 0o600) == 0 else { throw failure("create", name) }
+    }
+
+    /// Makes a folder that its owner alone may use.
+    func makeFolder(_ name: [UInt8]) throws(FileSystemFailure) {
+        guard unsafe mkdirat(descriptor, name.terminated, 0o700) == 0 else { throw failure("make", name) }
+    }
+
+    func remove(_ name: [UInt8], isFolder: Bool) throws(FileSystemFailure) {
+        // AT_REMOVEDIR
+        guard unsafe unlinkat(descriptor, name.terminated, isFolder ? 0x200 : 0) == 0 else {
+            throw failure("remove", name)
+        }
+    }
+
+    /// Removes a temporary file, if it is there.
+    func discard(_ name: [UInt8]) {
+        unsafe unlinkat(descriptor, name.terminated, 0)
+    }
+
+    /// Renames an entry to a name that must be free. It is never replaced, also if it appears at this moment.
+    ///
+    /// - Throws: `EEXIST` if the name is taken.
+    func rename(_ old: [UInt8], to new: [UInt8], in folder: ReplicaFolder) throws(FileSystemFailure) {
+        let result = unsafe renameat2(
+            descriptor, old.terminated, folder.descriptor, new.terminated, Self.noReplace)
+        if result == 0 { return }
+        guard errno == EINVAL || errno == ENOSYS else { throw folder.failure("rename to", new) }
+        // The file system cannot do it at once. A hard link never replaces either.
+        if unsafe linkat(descriptor, old.terminated, folder.descriptor, new.terminated, 0) == 0 {
+            unsafe unlinkat(descriptor, old.terminated, 0)
+            return
+        }
+        guard errno == EPERM || errno == ENOTSUP || errno == ENOSYS else { throw folder.failure("rename to", new) }
+        if try folder.status(new) != nil { throw folder.failure("rename to", new, EEXIST) }
+        guard unsafe renameat(descriptor, old.terminated, folder.descriptor, new.terminated) == 0 else {
+            throw folder.failure("rename to", new)
+        }
+    }
+
+    /// Lets two names change places.
+    ///
+    /// - Returns: false if the file system cannot do it. The first name then replaced the second, and is gone.
+    func exchange(_ temporary: [UInt8], with name: [UInt8]) throws(FileSystemFailure) -> Bool {
+        let result = unsafe renameat2(
+            descriptor, temporary.terminated, descriptor, name.terminated, Self.exchange)
+        if result == 0 { return true }
+        guard errno == EINVAL || errno == ENOSYS else { throw failure("rename to", name) }
+        guard unsafe renameat(descriptor, temporary.terminated, descriptor, name.terminated) == 0 else {
+            throw failure("rename to", name)
+        }
+        return false
+    }
+
+    /// Sets owner, mode and time of an entry by name, the time last.
+    func setMetadata(_ name: [UInt8], _ metadata: Metadata, kind: FileKind, owner: Bool) throws(FileSystemFailure) {
+        let text = name.terminated
+        let result: Int32 =
+            if owner {
+                unsafe fchownat(descriptor, text, metadata.owner, metadata.group, AT_SYMLINK_NOFOLLOW)
+            } else {
+                -1
+            }
+        let isOwned = result == 0
+        if kind != .symbolicLink {
+            // fchmodat(2) would follow a link that is there by now; a descriptor does not.
+            let mode = mode_t(isOwned ? metadata.mode : metadata.mode & 0o1777)
+            if kind == .fifo {
+                _ = unsafe fchmodat(descriptor, text, mode, 0)
+            } else {
+                guard let file = openFile(name, writing: false) else { throw failure("open", name) }
+                defer { close(file) }
+                guard fchmod(file, mode) == 0 || errno == EPERM && EntryStatus(descriptor: file)?.mode == UInt32(mode)
+                else { throw failure("set the mode of", name) }
+            }
+        }
+        guard kind != .directory else { return }
+        let times = FileTime.setting(modified: metadata.modified)
+        guard unsafe utimensat(descriptor, text, times, AT_SYMLINK_NOFOLLOW) == 0 else {
+            throw failure("set the time of", name)
+        }
+    }
+
+    /// Sets the time of an entry. A failure has no effect.
+    func setTime(_ name: [UInt8], _ modified: Int64) {
+        _ = unsafe utimensat(
+            descriptor, (name.isEmpty ? Array(".".utf8) : name).terminated, FileTime.setting(modified: modified),
+            AT_SYMLINK_NOFOLLOW)
+    }
+
+    /// Sets the same of an open file.
+    static func setMetadata(_ file: Int32, _ metadata: Metadata, owner: Bool) -> Int32 {
+        let isOwned = owner && fchown(file, metadata.owner, metadata.group) == 0
+        // A program of another user must not become one of this user.
+        if fchmod(file, mode_t(isOwned ? metadata.mode : metadata.mode & 0o1777)) != 0, errno != EPERM { return errno }
+        return unsafe futimens(file, FileTime.setting(modified: metadata.modified)) == 0 ? 0 : errno
+    }
+}
+
+extension ReplicaFolder {
+    /// Puts the names on the disk. Returns the error number, or 0.
+    func synchronizeNames() -> Int32 { FileBytes.synchronizeNames(in: descriptor) }
+}

@@ -1,0 +1,199 @@
+internal import Foundation
+internal import Glibc
+internal import QoSRuntime
+internal import TreeScan
+
+/// One pair of folders, held by this process alone until the end of this object. One task at a time.
+///
+/// Each run looks at both sides, decides by what both had at the end of the last run, and does it. A run that was killed
+/// leaves nothing to repair: each file is whole, the old one or the new one, and the next run goes on.
+public final class SyncRun {
+    private let options: SyncOptions
+    private let archive: SyncArchive
+    private let replicas: Pair<Replica>
+    private let paths: Pair<String>
+
+    /// The number of steps that the current run has done.
+    public var steps: Int { applier?.done ?? 0 }
+    private var applier: SyncApplier?
+
+    /// The folders of both sides that the last run saw, as absolute paths. For watches.
+    public private(set) var folders: [String] = []
+
+    /// Opens both folders and the archive.
+    ///
+    /// - Parameters:
+    ///   - a: The path of A. Only this path itself may be a link.
+    ///   - b: The path of B.
+    /// - Throws: `SyncError`, or `TreeScanError` if a folder is missing or cannot be read.
+    public init(a: String, b: String, options: SyncOptions = SyncOptions()) throws {
+        self.options = options
+        paths = Pair(a: try Self.realPath(a), b: try Self.realPath(b))
+        for (one, other) in [(paths.a, paths.b), (paths.b, paths.a)] where Self.contains(one, other) {
+            throw SyncError.overlapping(a: paths.a, b: paths.b)
+        }
+        let directory = URL(
+            fileURLWithPath: try options.archive
+                ?? SyncArchive.defaultDirectory(ProcessInfo.processInfo.environment)
+        ).standardizedFileURL.path
+        let place = Self.resolved(directory)
+        for folder in [paths.a, paths.b] where Self.contains(folder, place) {
+            throw SyncError.archiveInside(path: place, folder: folder)
+        }
+        archive = try SyncArchive(in: directory, a: paths.a, b: paths.b)
+        replicas = Pair(
+            a: try Replica(.a, path: paths.a, pair: archive.name), b: try Replica(.b, path: paths.b, pair: archive.name)
+        )
+    }
+
+    /// Decides, and changes nothing.
+    ///
+    /// - Throws: `SyncError`, `TreeScanError`, `FileSystemFailure`, and `CancellationError`.
+    public func preview() async throws -> SyncPreview {
+        try checkIdentities()
+        let scans = try await scan()
+        let plan = try await plan(scans, probing: false)
+        return SyncPreview(plan, maximumDeletions: options.maximumDeletions)
+    }
+
+    /// Brings both sides in step.
+    ///
+    /// - Parameters:
+    ///   - breathe: Called before each step. It may wait, and it may throw to end the run.
+    /// - Returns: What was done, and what was left.
+    /// - Throws: `SyncError`, `TreeScanError`, `FileSystemFailure`, `CancellationError`, and the errors of `breathe`.
+    ///   What is done stays done, and the next run goes on.
+    public func run(breathe: () async throws -> Void = {}) async throws -> SyncReport {
+        try checkIdentities()
+        var recovery = Recovery(archive: archive, replicas: replicas, date: options.date)
+        try recovery.run()
+        options.reached(.recovered)
+        var scans = try await scan()
+        options.reached(.scanned)
+        for (action, _) in recovery.unfinished { scans[action.side].finish(action) }
+        let parts = try clean(scans)
+        let plan = try await plan(scans, probing: true)
+        options.reached(.planned)
+        if let refusal = plan.refusal(maximumDeletions: options.maximumDeletions) { throw refusal }
+        try await breathe()
+        let times = Pair(a: scans.a.time, b: scans.b.time)
+        let applier = SyncApplier(
+            plan, archive: archive, replicas: replicas, times: times, parts: parts, unfinished: recovery.unfinished,
+            options: options)
+        self.applier = applier
+        var report = try await applier.run(times: times, breathe: breathe)
+        report.conflicts += recovery.conflicts
+        try noteIdentities()
+        return report
+    }
+
+    // MARK: The sides
+
+    /// Throws if a side is another folder than at the last run, as it is while its volume is not mounted.
+    private func checkIdentities() throws {
+        for side in Side.allCases {
+            guard replicas[side].root.isCurrent else { throw SyncError.replaced(side, path: paths[side]) }
+            guard let known = try archive.setting("inode_\(side.rawValue)") else { continue }
+            // The device is left out: its number may be another one after a restart of the machine.
+            guard known == "\(try replicas[side].identity().inode)" else {
+                throw SyncError.otherFolder(side, path: paths[side], archive: archive.path)
+            }
+        }
+    }
+
+    private func noteIdentities() throws {
+        for side in Side.allCases {
+            let inode = "\(try replicas[side].identity().inode)"
+            if try archive.setting("inode_\(side.rawValue)") != inode {
+                try archive.set("inode_\(side.rawValue)", inode)
+            }
+        }
+    }
+
+    /// Looks at both sides at the same time.
+    private func scan() async throws -> Pair<SideScan> {
+        let (a, b, now) = (replicas.a, replicas.b, options.now)
+        async let first = QoS.withBlocking { try a.scan(at: now()) }
+        async let second = QoS.withBlocking { try b.scan(at: now()) }
+        let scans = try await Pair(a: first, b: second)
+        folders = Side.allCases.flatMap { side in
+            [paths[side]]
+                + scans[side].entries.filter { $0.kind == .directory }.map { "\(paths[side])/\($0.path)" }
+        }
+        return scans
+    }
+
+    /// Removes the temporary files of earlier runs. Large files that are half written stay.
+    private func clean(_ scans: Pair<SideScan>) throws -> [PartialFile] {
+        let parts = try archive.parts()
+        var found: [PartialFile] = []
+        for side in Side.allCases {
+            for path in scans[side].leftovers {
+                guard let folder = try? replicas[side].folder(path.ancestors.first ?? .root) else { continue }
+                let part = parts.first { part in
+                    part.side == side && part.temporary == Array(path.name)
+                        && RelativePath(bytes: part.path).ancestors.first == path.ancestors.first
+                }
+                if let part { found.append(part) } else { folder.discard(Array(path.name)) }
+            }
+        }
+        for part in parts where !found.contains(where: { $0.temporary == part.temporary && $0.side == part.side }) {
+            try archive.forget(part)
+        }
+        return found
+    }
+
+    private func plan(_ scans: Pair<SideScan>, probing: Bool) async throws -> SyncPlan {
+        var scans = scans
+        for side in Side.allCases { scans[side].foldsCase = replicas[side].foldsCase(scans[side], probing: probing) }
+        let rows = try archive.read { try EntryTable(database: $0).all() }
+        let includesOwners = replicas.a.setsOwners
+        var planner = Planner(
+            reconciler: Reconciler(mode: options.mode, policy: options.policy), date: options.date,
+            archive: includesOwners ? rows : rows.map(\.withoutOwners), a: scans.a, b: scans.b)
+        let comparison = FileComparison(a: replicas.a, b: replicas.b)
+        return try await planner.plan { try await comparison.isEqual($0, $1) }
+    }
+
+    // MARK: Paths
+
+    private static func realPath(_ path: String) throws(TreeScanError) -> String {
+        guard let real = unsafe realpath(path, nil) else {
+            throw errno == ENOENT ? .missing(path: path) : .failed(path: path, code: errno)
+        }
+        defer { unsafe free(real) }
+        return unsafe String(cString: real)
+    }
+
+    /// The path without links, also if its end does not exist yet.
+    private static func resolved(_ path: String) -> String {
+        if let real = try? realPath(path) { return real }
+        guard let slash = path.lastIndex(of: "/"), path != "/" else { return path }
+        let above = String(path[..<slash])
+        return resolved(above.isEmpty ? "/" : above) + path[slash...]
+    }
+
+    private static func contains(_ folder: String, _ path: String) -> Bool {
+        path == folder || path.hasPrefix(folder.hasSuffix("/") ? folder : folder + "/")
+    }
+}
+
+extension SideScan {
+    /// Takes a folder for one that has its metadata: it gets it at the end of the run.
+    fileprivate mutating func finish(_ action: SyncAction) {
+        guard let index = entries.firstIndex(where: { $0.path == action.path }) else { return }
+        entries[index].metadata = action.metadata
+    }
+}
+
+extension ArchiveEntry {
+    /// The entry for a process that may not set owners.
+    fileprivate var withoutOwners: ArchiveEntry {
+        var entry = self
+        for side in Side.allCases {
+            entry.sides[side].metadata.owner = 0
+            entry.sides[side].metadata.group = 0
+        }
+        return entry
+    }
+}

@@ -1,0 +1,126 @@
+internal import ArgumentParser
+internal import Foundation
+internal import Glibc
+internal import Sync
+
+/// `qos-sync`: brings two folders in step.
+@main
+struct SyncCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "qos-sync",
+        abstract: "Brings two folders in step, in the background.",
+        discussion: """
+            A run remembers what both folders had, so the next one knows on which side a file was changed or removed. \
+            Nothing is removed before that, in mode two-way.
+
+            A run that is killed leaves nothing to repair: run the same command again.
+
+            Exit codes: 0 in step; 1 conflicts, or entries that stay as they are; 2 wrong arguments; 3 refused or \
+            failed; 128 and the signal's number after a signal.
+            """
+    )
+
+    @Argument(help: "The first folder.", completion: .directory)
+    var a: String
+
+    @Argument(help: "The second folder.", completion: .directory)
+    var b: String
+
+    @Flag(help: "Make B as A. Changes on B are undone.")
+    var mirror = false
+
+    @Flag(help: "Take changes of both sides to the other one. This is the default.")
+    var twoWay = false
+
+    @Flag(help: "Only show the decisions, with their reasons.")
+    var dryRun = false
+
+    @Flag(help: "Go on: sync again after each change, until a signal comes.")
+    var watch = false
+
+    @Option(help: "With --watch: look at everything after this many seconds, also without a change.")
+    var interval = 30
+
+    @Option(help: "Refuse to remove more than this share of a side's entries. (default: 50%)")
+    var maxDelete: Percent?
+
+    @Option(
+        help: "If both sides changed a file: keep-both (the default), newer, a or b.",
+        completion: .list(ConflictPolicy.allCases.map(\.rawValue)),
+        transform: { text in
+            guard let policy = ConflictPolicy(rawValue: text) else {
+                throw ValidationError("'\(text)' is not one of keep-both, newer, a and b.")
+            }
+            return policy
+        })
+    var conflict: ConflictPolicy?
+
+    @Option(
+        help: "The folder of the archives, outside of both folders. (default: $XDG_STATE_HOME/swift-qos/sync)",
+        completion: .directory)
+    var archive: String?
+
+    @Flag(help: "Write results as JSON, one object a line.")
+    var json = false
+
+    static func main() {
+        signal(SIGPIPE, SIG_IGN)
+        // A file must not get the number of a closed standard stream.
+        for number in Int32(0)...2 where fcntl(number, F_GETFD) == -1 { _ = unsafe open("/dev/null", O_RDWR) }
+        do {
+            var command = try parseAsRoot()
+            try command.run()
+        } catch {
+            let code = exitCode(for: error)
+            let text = fullMessage(for: error)
+            if code == .success { say(text) } else { complain(text) }
+            // One code for all wrong arguments; the parser has another one.
+            Glibc.exit(code == .success ? 0 : 2)
+        }
+    }
+
+    func validate() throws {
+        guard !(mirror && twoWay) else { throw ValidationError("Give one of --mirror and --two-way.") }
+        guard !(mirror && conflict != nil) else {
+            throw ValidationError("--conflict has no meaning with --mirror: B becomes as A. Leave one out.")
+        }
+        guard !(watch && dryRun) else { throw ValidationError("Give one of --watch and --dry-run.") }
+        guard (1...86_400).contains(interval) else {
+            throw ValidationError("--interval takes 1 to 86400 seconds, not \(interval).")
+        }
+        guard !a.isEmpty, !b.isEmpty else { throw ValidationError("The name of a folder is empty.") }
+    }
+
+    func run() throws {
+        var options = SyncOptions()
+        options.mode = mirror ? .mirror : .twoWay
+        options.policy = conflict ?? .keepBoth
+        options.maximumDeletions = maxDelete?.value ?? 50
+        options.archive = archive
+        if let place = KillPlace(ProcessInfo.processInfo.environment) { place.apply(to: &options) }
+        let (chosen, a, b, dryRun, watch, interval, json) = (options, a, b, dryRun, watch, interval, json)
+        runProcess {
+            let run = try SyncRun(a: a, b: b, options: chosen)
+            if dryRun {
+                try Output(json: json).show(try await run.preview())
+            } else if watch {
+                try await Watching(run: run, interval: .seconds(interval), output: Output(json: json)).run()
+            } else {
+                let report = try await run.run()
+                try Output(json: json).show(report)
+                if !report.isInStep { throw CommandStatus.leftovers }
+            }
+        }
+    }
+}
+
+/// A share, as `50%` or `50`.
+struct Percent: ExpressibleByArgument {
+    let value: Int
+
+    init?(argument: String) {
+        let digits = argument.hasSuffix("%") ? String(argument.dropLast()) : argument
+        guard let value = Int(digits), (0...100).contains(value) else { return nil }
+        self.value = value
+    }
+}

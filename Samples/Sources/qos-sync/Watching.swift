@@ -1,0 +1,49 @@
+internal import QoSCore
+internal import QoSRuntime
+internal import Sync
+
+/// Syncs again after each change of a folder, and from time to time.
+///
+/// The kernel watches single folders, so each folder of both sides has a watch, up to a limit. Changes are hints: after
+/// one, everything is looked at again. So a lost event, or an overflow, costs no more than the time until the next look.
+struct Watching {
+    /// The number of watched folders. Changes in others are found by the look from time to time.
+    private static let limit = 2048
+    /// Changes of this time are taken together.
+    private static let rest = Duration.milliseconds(500)
+
+    let run: SyncRun
+    let interval: Duration
+    let output: Output
+
+    func run() async throws {
+        let (changes, feed) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let interval = interval
+        let clock = Task {
+            while (try? await Task.sleep(for: interval, tolerance: .seconds(1))) != nil { feed.yield() }
+        }
+        defer { clock.cancel() }
+        let queue = QoSProcess.scheduler?.makeQueue("qos-sync", level: .background)
+        var sources: [String: WorkSource] = [:]
+        var last: SyncReport?
+        feed.yield()
+        for await _ in changes {
+            try Task.checkCancellation()
+            if last != nil { try await Task.sleep(for: Self.rest) }
+            let report = try await run.run()
+            let hasWorked = report.copied + report.folders + report.renamed + report.removed + report.described > 0
+            // What stays as it is, is said once.
+            let isKnown = report.skipped == last?.skipped && report.conflicts == last?.conflicts
+            if hasWorked || !isKnown { try output.show(report) }
+            last = report
+            let folders = Set(run.folders.prefix(Self.limit))
+            for (path, source) in sources where !folders.contains(path) {
+                source.cancel()
+                sources[path] = nil
+            }
+            for path in folders where sources[path] == nil {
+                sources[path] = try? await queue?.makeFileSource(path) { _ in feed.yield() }
+            }
+        }
+    }
+}

@@ -1,0 +1,237 @@
+import Foundation
+import Glibc
+import SampleTestSupport
+import Testing
+
+@testable import Sync
+
+/// The command as a process of its own.
+private struct Command {
+    let status: Int32
+    let output: String
+    let errors: String
+
+    private static var program: URL {
+        URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+            .appendingPathComponent("qos-sync")
+    }
+
+    /// Runs it to its end.
+    init(_ world: SyncWorld, _ arguments: [String] = [], killAt step: String? = nil) throws {
+        let process = try Self.start(world, arguments, killAt: step)
+        process.waitUntilExit()
+        status = process.terminationReason == .exit ? process.terminationStatus : 128 + process.terminationStatus
+        output = (try? world.temporary.read("output")) ?? ""
+        errors = (try? world.temporary.read("errors")) ?? ""
+    }
+
+    static func start(_ world: SyncWorld, _ arguments: [String], killAt step: String? = nil) throws -> Process {
+        try world.temporary.write("output", "")
+        try world.temporary.write("errors", "")
+        let process = Process()
+        process.executableURL = program
+        process.arguments = [world.a, world.b, "--archive", world.archive] + arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(["QOS_SYNC_KILL_AT": step ?? ""]) { $1 }
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = try FileHandle(forWritingTo: URL(fileURLWithPath: world.temporary["output"]))
+        process.standardError = try FileHandle(forWritingTo: URL(fileURLWithPath: world.temporary["errors"]))
+        try process.run()
+        return process
+    }
+}
+
+@Suite("The command qos-sync")
+struct SyncCommandTests {
+    @Test("from the first sync to a conflict")
+    func day() throws {
+        let world = try SyncWorld()
+        try world.makeZoo()
+        let dry = try Command(world, ["--dry-run"])
+        #expect(dry.status == 0 && dry.output.contains("A -> B") && dry.output.contains("new on A"), "\(dry.errors)")
+        #expect(!world.exists("b/plain.txt"))
+        let first = try Command(world)
+        #expect(first.status == 0 && first.output.contains("10 copied"), "\(first.errors)")
+        #expect(world.difference() == [])
+        try world.temporary.write("a/plain.txt", "A")
+        try world.temporary.write("b/plain.txt", "B is longer")
+        let preview = try Command(world, ["--dry-run"])
+        #expect(preview.status == 1 && preview.output.contains("keep both"))
+        let second = try Command(world, ["--json"])
+        #expect(second.status == 1)
+        let report = try JSONDecoder().decode(SyncReport.self, from: Data(second.output.utf8))
+        #expect(report.conflicts.count == 1 && report.copied == 2)
+        #expect(try Command(world).status == 0)
+        #expect(world.difference() == [])
+    }
+
+    @Test(
+        "wrong arguments have code 2 and say what to do",
+        arguments: [
+            ["--mirror", "--two-way"], ["--mirror", "--conflict", "a"], ["--conflict", "b-wins"],
+            ["--max-delete", "101%"],
+            ["--max-delete", "-1"], ["--watch", "--dry-run"], ["--interval", "0"], ["more"],
+        ])
+    func mistakes(arguments: [String]) throws {
+        let world = try SyncWorld()
+        let result = try Command(world, arguments)
+        #expect(result.status == 2 && result.errors.contains("Error: "), "\(result)")
+    }
+
+    @Test("refusals have code 3 and say what to do")
+    func refusals() throws {
+        let world = try SyncWorld()
+        for number in 0..<4 { try world.temporary.write("a/f\(number)", "f") }
+        #expect(try Command(world).status == 0)
+        for number in 1..<4 { try world.temporary.remove("a/f\(number)") }
+        let dry = try Command(world, ["--dry-run"])
+        #expect(dry.status == 3 && dry.errors.contains("--max-delete"))
+        let refused = try Command(world)
+        #expect(refused.status == 3 && refused.errors.contains("3 of 4 entries of B"), "\(refused)")
+        #expect(world.exists("b/f3"))
+        #expect(try Command(world, ["--max-delete", "75%"]).status == 0)
+        #expect(!world.exists("b/f3"))
+    }
+
+    @Test("--watch syncs again after a change, and ends with a signal")
+    func watch() async throws {
+        let world = try SyncWorld()
+        try world.temporary.write("a/d/one", "1")
+        let process = try Command.start(world, ["--watch", "--interval", "1"])
+        defer { process.terminate() }
+        #expect(try await eventually { world.exists("b/d/one") })
+        let second = try Command(world)
+        #expect(second.status == 3)
+        #expect(second.errors.contains("Process \(process.processIdentifier) is syncing these folders"))
+        try world.temporary.write("b/d/two", "2")
+        #expect(try await eventually { (try? world.temporary.read("a/d/two")) == "2" })
+        process.terminate()
+        process.waitUntilExit()
+        #expect(try Command(world).status == 0)
+    }
+
+    /// Asks again until it is so. The test's time limit ends the wait.
+    private func eventually(_ isSo: () -> Bool) async throws -> Bool {
+        while !isSo() { try await Task.sleep(for: .milliseconds(20)) }
+        return true
+    }
+
+    // MARK: Kills
+
+    /// Two folders with every kind of change, on both sides.
+    private func makeChanges(_ world: SyncWorld) throws {
+        for number in 0..<6 { try world.temporary.write("a/keep\(number)", "keep") }
+        for name in ["replaced", "gone", "renamed", "both", "rights", "turned"] {
+            try world.temporary.write("a/\(name)", "old \(name)")
+        }
+        try world.temporary.write("a/folder/in it", "old")
+        try world.temporary.write("a/large", bytes: SyncWorld.noise(3 << 20, seed: 1))
+        #expect(try Command(world).status == 0)
+        try world.temporary.write("a/replaced", "new replaced")
+        try world.temporary.write("b/both", "new on B, longer")
+        try world.temporary.write("a/both", "new on A")
+        try world.temporary.remove("a/gone")
+        try world.temporary.rename("b/renamed", "b/other name")
+        try world.temporary.setMode("b/rights", 0o600)
+        try world.temporary.remove("b/turned")
+        try world.temporary.write("b/turned/into a folder", "f")
+        try world.temporary.write("a/new/folder/file", "new")
+        try world.temporary.setMode("a/new/folder", 0o555)
+        try world.temporary.remove("a/large")
+        try world.temporary.write("a/large", bytes: SyncWorld.noise(3 << 20, seed: 1) + [1])
+        try world.temporary.makeLink("b/link", to: "keep1")
+    }
+
+    /// The contents that a file of a name may have: those of before and of after.
+    private func checkWhole(_ world: SyncWorld, _ place: String) throws {
+        let texts: Set<String> = [
+            "keep", "old replaced", "new replaced", "old gone", "old renamed", "old both", "new on A",
+            "new on B, longer",
+            "old rights", "old turned", "f", "new", "old",
+        ]
+        for name in try world.temporary.files() where name.hasPrefix("a/") || name.hasPrefix("b/") {
+            guard !name.contains(".qos-sync-") else { continue }
+            if name.hasSuffix("/large") {
+                let size = try Data(contentsOf: URL(fileURLWithPath: world.temporary[name])).count
+                #expect([3 << 20, (3 << 20) + 1].contains(size), "\(place): \(name) has \(size) bytes")
+            } else {
+                #expect(texts.contains(try world.temporary.read(name)), "\(place): \(name)")
+            }
+        }
+        let names = try world.temporary.files().filter {
+            ($0.hasPrefix("a/") || $0.hasPrefix("b/")) && !$0.hasSuffix("/large") && !$0.contains(".qos-sync-")
+        }
+        let all = try Set(names.map { try world.temporary.read($0) })
+        for new in ["new replaced", "new on A", "new on B, longer", "f", "new"] {
+            #expect(all.contains(new), "\(place): '\(new)' is lost")
+        }
+    }
+
+    @Test(
+        "a kill at every step leaves whole files, and the next run brings both sides in step",
+        arguments: SyncStep.allCases)
+    func kills(step: SyncStep) throws {
+        let world = try SyncWorld()
+        try makeChanges(world)
+        var count = 0
+        for number in [1, 2, 3] {
+            let killed = try Command(world, killAt: "\(step.rawValue):\(number)")
+            guard killed.status == 128 + SIGKILL else { break }
+            count += 1
+            try checkWhole(world, "\(step) \(number)")
+        }
+        #expect(count > 0, "no run came to \(step)")
+        let last = try Command(world)
+        #expect(last.status <= 1, "\(last)")
+        #expect(world.difference(folderTimes: false) == [])
+        #expect(try world.leftovers() == [])
+        try checkWhole(world, "\(step), at the end")
+        #expect(!world.exists("b/gone") && !world.exists("a/renamed") && world.exists("a/turned/into a folder"))
+        let conflicts = try world.temporary.files().filter { $0.hasPrefix("a/both.conflict-B") }
+        #expect(conflicts.count == 1, "\(conflicts)")
+        let clean = try Command(world)
+        #expect(clean.status == 0 && clean.output.contains(" 0 copied"), "\(clean)")
+    }
+
+    /// The seed decides when each process is killed; QOS_SYNC_KILLS sets their number.
+    @Test("kills at random moments lose nothing, and need no manual step")
+    func randomKills() throws {
+        let world = try SyncWorld()
+        let count = ProcessInfo.processInfo.environment["QOS_SYNC_KILLS"].flatMap(Int.init) ?? 5
+        let seed = UInt64.random(in: 0...9999)
+        var generator = SeededGenerator(seed: seed)
+        var wasKilled = 0
+        for round in 0..<count {
+            // Each side writes files of its own, and removes some: no conflict is possible.
+            for number in 0..<40 {
+                let side = number % 2 == 0 ? "a" : "b"
+                let name = "\(side)/\(side)\(number % 4)/f\(number)"
+                if Int.random(in: 0..<5, using: &generator) == 0, world.exists(name) {
+                    try world.temporary.remove(name)
+                } else if Bool.random(using: &generator) {
+                    try world.temporary.write(
+                        name, bytes: SyncWorld.noise(Int.random(in: 0...60_000, using: &generator), seed: UInt64(round))
+                    )
+                }
+            }
+            let wanted = Side.allCases.map { TreePicture(world.temporary[$0 == .a ? "a/a0" : "b/b1"], times: false) }
+            let process = try Command.start(world, ["--max-delete", "100%"])
+            // This spreads the kills over the run. No result depends on it.
+            usleep(UInt32.random(in: 1000...80_000, using: &generator))
+            kill(process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
+            if process.terminationReason == .uncaughtSignal { wasKilled += 1 }
+            guard round % 3 == 2 else { continue }
+            let whole = try Command(world, ["--max-delete", "100%"])
+            #expect(whole.status == 0, "seed \(seed), round \(round): \(whole)")
+            #expect(world.difference(folderTimes: false) == [], "seed \(seed), round \(round)")
+            #expect(try world.leftovers() == [])
+            // What a side made itself is as it made it.
+            let now = Side.allCases.map { TreePicture(world.temporary[$0 == .a ? "a/a0" : "b/b1"], times: false) }
+            #expect(now == wanted, "seed \(seed), round \(round)")
+        }
+        let last = try Command(world, ["--max-delete", "100%"])
+        #expect(last.status == 0, "seed \(seed): \(last)")
+        #expect(world.difference(folderTimes: false) == [], "seed \(seed)")
+        print("killed \(wasKilled) of \(count), seed \(seed)")
+    }
+}
