@@ -169,7 +169,7 @@ struct LimitTests {
         try world.folder.write("a.txt", "fox")
         let service = try start("--rescan-interval", "1000")
         try service.status { $0.complete }
-        try world.state.remove("index")
+        try world.state.rename("index", "removed")
         let status = try service.status { $0.notice?.contains("removed") == true && $0.complete }
         #expect(status.indexed == 1)
         #expect(FileManager.default.fileExists(atPath: world.database))
