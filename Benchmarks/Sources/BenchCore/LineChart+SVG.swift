@@ -1,13 +1,14 @@
 import Glibc
 
 extension LineChart {
-    private static let (left, top) = (66.0, 72.0)
-    private static let (plotWidth, plotHeight, labelWidth) = (330.0, 360.0, 225.0)
+    private static let left = 66.0
+    private static let labelWidth = 225.0
+    static let (top, plotWidth, plotHeight) = (72.0, 330.0, 360.0)
     private static let lineHeight = 15.0
 
     /// The picture, dark on white.
     public var svg: String {
-        let scale = Scale(panels.flatMap(\.lines).flatMap(\.points))
+        let times = panels.filter { $0.yAxis == .time }.flatMap(\.lines).flatMap(\.points)
         let width = Numerals.short(Self.left + Double(panels.count) * (Self.plotWidth + Self.labelWidth))
         let height = Numerals.short(Self.top + Self.plotHeight + 56)
         var parts = [
@@ -18,6 +19,7 @@ extension LineChart {
         ]
         for (number, panel) in panels.enumerated() {
             let x = Self.left + Double(number) * (Self.plotWidth + Self.labelWidth)
+            let scale = Scale(xAxis, panel.yAxis, times: times)
             parts += frame(panel.title, at: x, scale)
             parts += panel.lines.map { Self.path($0, at: x, scale) }
             parts += Self.labels(panel.lines, at: x, scale)
@@ -27,26 +29,28 @@ extension LineChart {
 
     /// Axes, grid and numbers of a panel.
     private func frame(_ title: String, at left: Double, _ scale: Scale) -> [String] {
-        var parts = [Self.text(title, left, Self.top - 14, "font-size=\"13\" font-weight=\"bold\"")]
-        for decade in scale.decades {
-            let y = scale.y(pow(10, Double(decade)))
-            parts.append(Self.rule(left, y, left + Self.plotWidth, y, "#ccc"))
-            parts.append(Self.text(Self.time(decade), left - 8, y + 4, "text-anchor=\"end\""))
-            guard decade < scale.decades.upperBound else { continue }
-            for step in 2...9 {
-                let y = scale.y(Double(step) * pow(10, Double(decade)))
-                parts.append(Self.rule(left, y, left + Self.plotWidth, y, "#eee"))
-            }
-        }
         let bottom = Self.top + Self.plotHeight
-        for quarter in 0...3 {
-            let value = Double(quarter) / 4
+        var parts: [String] = []
+        if let band = xAxis.band {
+            let (x, end) = (left + scale.x(band.range.lowerBound), left + scale.x(band.range.upperBound))
+            parts.append(
+                "<rect x=\"\(Self.pixel(x))\" y=\"\(Self.pixel(Self.top))\" width=\"\(Self.pixel(end - x))\" "
+                    + "height=\"\(Self.pixel(Self.plotHeight))\" fill=\"#f2f0e9\"/>")
+            parts.append(Self.text(band.label, x + 4, Self.top + 14, "fill=\"#777\""))
+        }
+        parts.append(Self.text(title, left, Self.top - 14, "font-size=\"13\" font-weight=\"bold\""))
+        for line in scale.grid {
+            parts.append(Self.rule(left, line.y, left + Self.plotWidth, line.y, line.name == nil ? "#eee" : "#ccc"))
+            guard let name = line.name else { continue }
+            parts.append(Self.text(name, left - 8, line.y + 4, "text-anchor=\"end\""))
+        }
+        for value in xAxis.ticks {
             let x = left + scale.x(value)
             parts.append(Self.rule(x, bottom, x, bottom + 5, "#444"))
             parts.append(Self.text(Numerals.short(value), x, bottom + 19, "text-anchor=\"middle\""))
         }
         parts.append(Self.rule(left, bottom, left + Self.plotWidth, bottom, "#444"))
-        parts.append(Self.text(xLabel, left, bottom + 40))
+        parts.append(Self.text(xAxis.label, left, bottom + 40))
         return parts
     }
 
@@ -88,12 +92,6 @@ extension LineChart {
         return result
     }
 
-    /// A power of ten of microseconds.
-    private static func time(_ decade: Int) -> String {
-        let (unit, power) = decade < 3 ? ("µs", decade) : decade < 6 ? ("ms", decade - 3) : ("s", decade - 6)
-        return "\(Numerals.short(pow(10, Double(power)))) \(unit)"
-    }
-
     private static func text(_ text: String, _ x: Double, _ y: Double, _ attributes: String = "") -> String {
         let safe = text.map { $0 == "&" ? "&amp;" : $0 == "<" ? "&lt;" : String($0) }.joined()
         let space = attributes.isEmpty ? "" : " "
@@ -105,23 +103,4 @@ extension LineChart {
     }
 
     private static func pixel(_ value: Double) -> String { Numerals.short((value * 10).rounded() / 10) }
-
-    /// From values to pixels.
-    private struct Scale {
-        /// Powers of ten from under the smallest value to over the largest.
-        let decades: ClosedRange<Int>
-
-        init(_ points: [(x: Double, y: Double)]) {
-            let logarithms = points.map { log10($0.y) }
-            let lowest = Int((logarithms.min() ?? 0).rounded(.down))
-            decades = lowest...max(lowest + 1, Int((logarithms.max() ?? 1).rounded(.up)))
-        }
-
-        func x(_ value: Double) -> Double { value / 0.8 * plotWidth }
-
-        func y(_ value: Double) -> Double {
-            let share = (log10(value) - Double(decades.lowerBound)) / Double(decades.count - 1)
-            return top + plotHeight * (1 - share)
-        }
-    }
 }

@@ -1,22 +1,55 @@
-/// Lines over a linear x axis in panels side by side that share a logarithmic y axis; as SVG.
+/// Lines over a linear x axis in panels side by side; as SVG.
 public struct LineChart: Sendable {
     /// Above everything.
     public let title: String
-    /// Under each panel.
-    public let xLabel: String
+    /// The x axis of every panel.
+    public let xAxis: XAxis
     /// One diagram of the row.
     public let panels: [Panel]
+
+    /// A linear axis from 0.
+    public struct XAxis: Sendable {
+        /// Under each panel.
+        public let label: String
+        /// The right end.
+        public let end: Double
+        /// The values with a number.
+        public let ticks: [Double]
+        /// A range with a grey ground, and what it says; `nil` for none.
+        public let band: (range: ClosedRange<Double>, label: String)?
+
+        /// Makes an axis.
+        public init(
+            label: String, end: Double, ticks: [Double], band: (range: ClosedRange<Double>, label: String)? = nil
+        ) {
+            self.label = label
+            self.end = end
+            self.ticks = ticks
+            self.band = band
+        }
+    }
+
+    /// The way from values to heights.
+    public enum YAxis: Sendable, Hashable {
+        /// Powers of ten of microseconds. Panels with this axis share its range.
+        case time
+        /// From 0 to the value.
+        case linear(end: Double)
+    }
 
     /// One diagram.
     public struct Panel: Sendable {
         /// Above it.
         public let title: String
+        /// Its own y axis.
+        public let yAxis: YAxis
         /// Later ones are drawn over earlier ones.
         public let lines: [Line]
 
         /// Makes a panel.
-        public init(title: String, lines: [Line]) {
+        public init(title: String, yAxis: YAxis = .time, lines: [Line]) {
             self.title = title
+            self.yAxis = yAxis
             self.lines = lines
         }
     }
@@ -25,9 +58,9 @@ public struct LineChart: Sendable {
     public struct Line: Sendable {
         /// The label.
         public let name: String
-        /// The style of the line: SVG attributes of the stroke. SVG attributes of the stroke.
+        /// The style of the line: SVG attributes of the stroke.
         public let style: Style
-        /// By x ascending, at least one; y is positive.
+        /// By x ascending, at least one. On an axis of times, y is positive.
         public let points: [(x: Double, y: Double)]
 
         /// Makes a line.
@@ -58,9 +91,9 @@ public struct LineChart: Sendable {
     /// Makes a chart.
     ///
     /// - Parameter panels: at least one line in all.
-    public init(title: String, xLabel: String, panels: [Panel]) {
+    public init(title: String, xAxis: XAxis, panels: [Panel]) {
         self.title = title
-        self.xLabel = xLabel
+        self.xAxis = xAxis
         self.panels = panels
     }
 }

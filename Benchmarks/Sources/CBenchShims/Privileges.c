@@ -5,6 +5,7 @@
 #include <grp.h>
 #include <linux/capability.h>
 #include <sched.h>
+#include <signal.h>
 #include <spawn.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -58,4 +59,11 @@ int bench_has_cap_sys_nice(void) {
     return (data[0].effective >> CAP_SYS_NICE) & 1;
 }
 
-int bench_spawn_in_own_session(void) { return POSIX_SPAWN_SETSID; }
+void bench_spawn_as_service(posix_spawnattr_t *attributes) {
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    posix_spawnattr_setsigmask(attributes, &none);
+    posix_spawnattr_setsigdefault(attributes, &all);
+}

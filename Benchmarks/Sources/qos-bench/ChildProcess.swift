@@ -31,7 +31,7 @@ struct ChildProcess: ~Copyable {
         unsafe posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
-        unsafe posix_spawnattr_setflags(&attributes, Int16(bench_spawn_in_own_session()))
+        unsafe bench_spawn_as_service(&attributes)
         var words: [UnsafeMutablePointer<CChar>?] = unsafe arguments.map { unsafe strdup($0) }
         unsafe words.append(nil)
         var id: pid_t = 0

@@ -27,6 +27,7 @@ extension SchedulerCore {
         group.loopCounters.looks.wrappingAdd(1, ordering: .relaxed)
         group.lookAtWorkers(at: now)
         group.calls.forgetTold()
+        for rank in QoSClass.userInitiated.rank..<QoSClass.allCases.count { group.pools[rank].wakeBesideLate() }
         for rank in 0..<QoSClass.userInteractive.rank {
             let cancelledClass = group.classOfCancelled(rank: rank)
             group.pools[rank].rescan(limit: Self.rescanLimit, cancelledClass: cancelledClass) { node, qosClass in

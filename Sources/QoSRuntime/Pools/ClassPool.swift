@@ -46,6 +46,9 @@ struct ClassPool: ~Copyable {
     /// The timers of the pool's tasks for which its own idle workers wake up; `nil` if all of them are the loop's.
     let timers: PoolTimerKeeping?
 
+    /// The workers that were woken and do not run yet.
+    let wakeWatch = WakeWatch()
+
     /// 1 + the index of a worker for which the loop thread has to create a thread; 0 for none. At most one is on its
     /// way at a time, because it counts as searching.
     let startRequest = Atomic<Int>(0)
@@ -158,12 +161,30 @@ struct ClassPool: ~Copyable {
     @inline(__always)
     func wakeOne() {
         let seen = PoolWord(rawValue: word.load(ordering: .sequentiallyConsistent))
-        if seen.searching > 0 { return }
+        if seen.searching > 0, seen.parkedTop == nil || !isWakeLate { return }
         if seen.parkedTop == nil && seen.started >= limit && !hasWaiting {
             withGroup { $0.calls.noteBacklog() }
             return
         }
         withGroup { $0.workArrived(rank: qosClass.rank) }
+    }
+
+    /// Whether a worker that counts as searching was woken long ago and does not run.
+    ///
+    /// In the two high classes only. Their workers are bound to processors, so another processor does not take over
+    /// the thread that waits. The threads of lower classes may have to wait, and further ones would wait beside them.
+    @inline(__always)
+    private var isWakeLate: Bool { qosClass >= .userInitiated && wakeWatch.isLate }
+
+    /// Wakes a worker if work waits for one that was woken long ago and does not run. The loop's thread.
+    func wakeBesideLate() {
+        if isWakeLate, hasWork() { wakeOne() }
+    }
+
+    /// Notes that a searching worker found work. If no other one searches and there is more work, wakes another.
+    func searchSucceeded() {
+        let wasLast = update { word in word.workFound() }
+        if wasLast == true || isWakeLate, hasWork() { wakeOne() }
     }
 
     /// Wakes a parked worker, or has one started, after a worker of the pool has been admitted.
@@ -174,7 +195,7 @@ struct ClassPool: ~Copyable {
         if resumeWaiting() { return true }
         var seen = PoolWord(rawValue: word.load(ordering: .sequentiallyConsistent))
         while true {
-            let (next, notification) = seen.workAdded(width: limit) { top in
+            let (next, notification) = seen.workAdded(width: limit, isLate: isWakeLate) { top in
                 let link = workers[top].nextParked.load(ordering: .relaxed)
                 return link == 0 ? nil : link - 1
             }
@@ -190,6 +211,8 @@ struct ClassPool: ~Copyable {
             case .nothing: break
             case .unpark(let worker):
                 group.places.wakes(rank: qosClass.rank, worker)
+                workers[worker].isOnItsWay.store(true, ordering: .relaxed)
+                wakeWatch.wakes()
                 workers[worker].parker.unpark()
             case .start(let worker):
                 startRequest.store(worker + 1, ordering: .sequentiallyConsistent)

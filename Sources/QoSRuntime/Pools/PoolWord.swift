@@ -52,13 +52,16 @@ struct PoolWord: Equatable {
     ///
     /// - Parameters:
     ///   - width: the number of workers that the pool may have.
+    ///   - isLate: whether a woken worker counts as searching and does not run (``WakeWatch``). Then a parked worker is
+    ///     woken beside it.
     ///   - nextParked: the link of the worker on top of the stack.
-    func workAdded(width: Int, nextParked: (Int) -> Int?) -> (PoolWord, Notification) {
-        guard searching == 0 else { return (self, .nothing) }
+    func workAdded(width: Int, isLate: Bool = false, nextParked: (Int) -> Int?) -> (PoolWord, Notification) {
+        guard searching == 0 || isLate else { return (self, .nothing) }
         if let top = parkedTop {
-            return (with(parkedTop: nextParked(top), searching: 1, started: started), .unpark(worker: top))
+            return (with(parkedTop: nextParked(top), searching: searching + 1, started: started), .unpark(worker: top))
         }
-        guard started < width else { return (self, .nothing) }
+        // The loop creates one thread at a time.
+        guard searching == 0, started < width else { return (self, .nothing) }
         return (with(parkedTop: nil, searching: 1, started: started + 1), .start(worker: started))
     }
 

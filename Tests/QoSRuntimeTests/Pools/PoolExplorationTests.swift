@@ -13,16 +13,18 @@ struct PoolExplorationTests {
         var checkpoints = 0
         var promotions = 0
         var hasFence = false
+        var wakesBesideLate = false
 
         var testDescription: String {
             "\(width) workers, adders of \(adders) nodes, \(spawns) from jobs, \(checkpoints) checkpoints, "
                 + "\(promotions) promotions\(hasFence ? ", a fence" : "")"
+                + (wakesBesideLate ? ", wake-ups are late" : "")
         }
 
         func model(_ omissions: PoolModel.Omissions = []) -> PoolModel {
             PoolModel(
                 width: width, adders: adders, spawns: spawns, checkpoints: checkpoints, promotions: promotions,
-                hasFence: hasFence, omissions: omissions)
+                hasFence: hasFence, wakesBesideLate: wakesBesideLate, omissions: omissions)
         }
     }
 
@@ -37,6 +39,10 @@ struct PoolExplorationTests {
             World(width: 2, adders: [2], hasFence: true),
             World(width: 1, adders: [1, 1], checkpoints: 2, promotions: 1, hasFence: true),
             World(width: 2, adders: [2], checkpoints: 1, promotions: 1, hasFence: true),
+            World(width: 2, adders: [1, 1], wakesBesideLate: true),
+            World(width: 2, adders: [2], spawns: 1, wakesBesideLate: true),
+            World(width: 2, adders: [3], wakesBesideLate: true),
+            World(width: 2, adders: [2], hasFence: true, wakesBesideLate: true),
         ])
     func explored(_ world: World) {
         let exploration = Exploration(of: world.model())

@@ -111,7 +111,7 @@ extension PoolModel {
         let step = after("worker \(index) \(workers[index])") { model in
             switch workers[index] {
             case .stopsSearching:
-                let wasLast = model.update { $0.workFound() } == true
+                let wasLast = model.update { $0.workFound() } == true || model.isWakeLate
                 model.workers[index] = wasLast ? .wasLastSearcher(looksAt: 0) : .runs
             case .wasLastSearcher(let source):
                 if model.hasWork(at: source) {

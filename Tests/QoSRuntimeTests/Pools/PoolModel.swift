@@ -80,6 +80,8 @@ struct PoolModel: ExploredModel {
 
     let width: Int
     let omissions: Omissions
+    /// Whether every wake-up counts as late until the worker runs. Else none does.
+    let wakesBesideLate: Bool
     var adders: [Adder]
     var fence: Fence
     var workers: [Worker]
@@ -100,10 +102,11 @@ struct PoolModel: ExploredModel {
     /// - Parameter adders: how many nodes each of them adds.
     init(
         width: Int, adders: [Int], spawns: Int = 0, checkpoints: Int = 0, promotions: Int = 0, hasFence: Bool = false,
-        omissions: Omissions = []
+        wakesBesideLate: Bool = false, omissions: Omissions = []
     ) {
         self.width = width
         self.omissions = omissions
+        self.wakesBesideLate = wakesBesideLate
         self.adders = adders.map { .pushes(left: $0) }
         self.spawns = spawns
         self.checkpoints = checkpoints
@@ -241,7 +244,8 @@ struct PoolModel: ExploredModel {
         case .looks:
             let seen = PoolWord(rawValue: word)
             let isNobodyLeft = seen.parkedTop == nil && seen.started >= width && !isWaitingWork
-            return seen.searching > 0 || isNobodyLeft ? nil : .asksAdmission
+            let isSearched = seen.searching > 0 && (seen.parkedTop == nil || !isWakeLate)
+            return isSearched || isNobodyLeft ? nil : .asksAdmission
         case .asksAdmission:
             return admission.workBecameRunnable() ? .wakesAdmitted : nil
         case .wakesAdmitted:
@@ -255,6 +259,11 @@ struct PoolModel: ExploredModel {
         }
     }
 
+    /// Whether a woken worker does not run yet, in a world where any wake-up may be late.
+    var isWakeLate: Bool {
+        wakesBesideLate && zip(workers, tokens).contains { worker, hasToken in worker == .sleeps && hasToken }
+    }
+
     /// Whether a worker waits at a checkpoint, as far as the pool takes that for work.
     private var isWaitingWork: Bool { !omissions.contains(.waitingFirst) && waiting.contains(true) }
 
@@ -264,7 +273,7 @@ struct PoolModel: ExploredModel {
             tokens[worker] = true
             return true
         }
-        let (next, notification) = PoolWord(rawValue: word).workAdded(width: width) { links[$0] }
+        let (next, notification) = PoolWord(rawValue: word).workAdded(width: width, isLate: isWakeLate) { links[$0] }
         word = next.rawValue & Self.withoutVersion
         switch notification {
         case .nothing:

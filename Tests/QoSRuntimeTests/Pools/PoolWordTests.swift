@@ -127,4 +127,30 @@ struct PoolWordTests {
         #expect(word.workFound().0.workerParks(width - 1, wasSearching: false).parkedTop == width - 1)
         #expect(word.workFound().0.workAdded(width: width, nextParked: noLink).1 == .nothing)
     }
+
+    @Test("beside a late wake-up a parked worker is woken, and no thread is created")
+    func late() {
+        let links: [Int?] = [nil, 0]
+        let parked = PoolWord(rawValue: 2 << 20).workerParks(0, wasSearching: false).workerParks(1, wasSearching: false)
+        let (first, _) = parked.workAdded(width: 3) { links[$0] }
+        #expect(first.workAdded(width: 3) { links[$0] }.1 == .nothing)
+        let (second, notification) = first.workAdded(width: 3, isLate: true) { links[$0] }
+        #expect(notification == .unpark(worker: 0))
+        #expect(second.searching == 2)
+        #expect(second.workAdded(width: 3, isLate: true) { links[$0] }.1 == .nothing)
+    }
+
+    @Test("a wake-up is late once its time is over, until its worker runs or another one is woken")
+    func wakeWatch() {
+        let watch = WakeWatch()
+        #expect(!watch.isLate)
+        watch.wakes()
+        while !watch.isLate {}
+        watch.wakes()
+        while !watch.isLate {}
+        watch.began()
+        #expect(watch.isLate)
+        watch.began()
+        #expect(!watch.isLate)
+    }
 }

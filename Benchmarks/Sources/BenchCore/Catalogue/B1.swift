@@ -18,7 +18,12 @@ extension Catalogue {
         let long = [Foreground.userInteractive, .userInitiated].flatMap { foreground in
             [0.5, 0.75].map { loaded(Cell(foreground, $0, piece: 10), executors, scope) }
         }
-        return short + long
+        let background = [0.25, 0.5].flatMap { load in
+            [Submitter.realTime, .ordinary].map { submitter in
+                loaded(Cell(.userInitiated, load, submitter, isBesideBackground: true), executors, scope)
+            }
+        }
+        return short + long + background
     }
 
     /// The thread that submits the jobs.
@@ -35,19 +40,29 @@ extension Catalogue {
         let submitter: Submitter
         /// Milliseconds.
         let piece: Double
+        /// Whether the low work is background alone, and not all three lower classes.
+        let isBesideBackground: Bool
 
-        init(_ foreground: Foreground, _ load: Double, _ submitter: Submitter = .realTime, piece: Double = 0.5) {
+        init(
+            _ foreground: Foreground, _ load: Double, _ submitter: Submitter = .realTime, piece: Double = 0.5,
+            isBesideBackground: Bool = false
+        ) {
             (self.foreground, self.load, self.submitter, self.piece) = (foreground, load, submitter, piece)
+            self.isBesideBackground = isBesideBackground
         }
 
         var name: String {
             "\(foreground.title),rho=\(load),submitter=\(submitter == .realTime ? "real-time" : "ordinary"),"
-                + "low=\(Numerals.short(piece))ms"
+                + "low=\(Numerals.short(piece))ms" + (isBesideBackground ? ",beside=background" : "")
         }
 
         func series(_ peer: PeerKind, isAlone: Bool, _ scope: Benchmark.Scope) -> Series {
             let caseName = CaseName(
-                foreground.rawValue, ["rho": load, "low": isAlone ? 0 : piece, "submitter": submitter.rawValue])
+                foreground.rawValue,
+                [
+                    "rho": load, "low": isAlone ? 0 : piece, "submitter": submitter.rawValue,
+                    "beside": isBesideBackground ? 1 : 0,
+                ])
             return Series(peer, caseName, seconds: scope.isQuick ? 0.7 : 3)
         }
     }

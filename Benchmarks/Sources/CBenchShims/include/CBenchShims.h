@@ -2,6 +2,7 @@
 #define CBENCH_SHIMS_H
 // What the benchmarks need of C: clocks, work measured in the thread's processor time, privileges, the costs of single
 // system calls, and the floors. Times are nanoseconds, of CLOCK_MONOTONIC where nothing else is said.
+#include <spawn.h>
 #include <stdint.h>
 
 uint64_t bench_now(void);
@@ -44,8 +45,9 @@ int bench_drop_privileges(void);
 // Whether the process may raise priorities (CAP_SYS_NICE in the effective set).
 int bench_has_cap_sys_nice(void);
 
-// The flag of posix_spawn(3) by which the process leads a session of its own (POSIX_SPAWN_SETSID).
-int bench_spawn_in_own_session(void);
+// Attributes by which posix_spawn(3) starts a program as a service manager does: it leads a session of its own, and does not
+// inherit the signals that the calling thread blocks or ignores.
+void bench_spawn_as_service(posix_spawnattr_t *attributes);
 
 // Costs of single operations, nanoseconds each.
 double bench_cost_null_syscall(void);

@@ -10,7 +10,9 @@ enum Workloads {
         return switch (options.benchmark, caseName.name) {
         case ("B1", let name):
             Foreground(rawValue: name).map {
-                LoadedForeground(foreground: $0, load: caseName["rho"], piece: UInt64(caseName["low"] * 1e6))
+                LoadedForeground(
+                    foreground: $0, load: caseName["rho"], piece: UInt64(caseName["low"] * 1e6),
+                    lowClasses: caseName["beside"] == 1 ? [.background] : [.default, .utility, .background])
             }
         case ("B2", "two-hops"): TwoHopWake(spinners: Int(caseName["spinners"]))
         case ("B3", _): cost(caseName)
@@ -48,6 +50,7 @@ enum Workloads {
             JobCost(
                 classes: Int(caseName["classes"]), work: UInt64(caseName["us"] * 1000),
                 submitter: Int(caseName["submitter"]))
+        case ("B18", "pressure"): ForeignLoad(isGoverned: caseName["governed"] != 0)
         default: nil
         }
     }

@@ -191,6 +191,7 @@ extension Worker {
         pool.value.group.workerParks()
         if pool.value.hasWork() { pool.value.wakeOne() }
         sleep(worker)
+        if worker.value.isOnItsWay.exchange(false, ordering: .relaxed) { pool.value.wakeWatch.began() }
         pool.value.group.places.wakes(rank: pool.value.qosClass.rank, index)
         worker.value.change(.wakes)
     }
@@ -203,13 +204,5 @@ extension Worker {
         } else {
             worker.value.parker.park()
         }
-    }
-}
-
-extension ClassPool {
-    /// Notes that a searching worker found work. If it was the last to search and there is more work, wakes another.
-    func searchSucceeded() {
-        let wasLast = update { word in word.workFound() }
-        if wasLast == true, hasWork() { wakeOne() }
     }
 }

@@ -23,6 +23,9 @@ struct Worker: ~Copyable {
     /// the stack.
     let nextParked = Atomic<Int>(0)
 
+    /// Whether a thread has woken the worker for work, and the worker does not run yet.
+    let isOnItsWay = Atomic<Bool>(false)
+
     /// Whether admission counts the worker. Changes by ``change(_:)-(WorkerStanding.Event)``.
     private let currentStanding = Atomic<WorkerStanding>(.counted)
 

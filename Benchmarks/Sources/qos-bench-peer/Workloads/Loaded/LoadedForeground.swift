@@ -2,8 +2,8 @@ import BenchCore
 import CBenchShims
 import QoSCore
 
-/// B1: jobs of 300 µs that arrive at random at the high classes, beside tasks of the three lower classes that would use
-/// all there is. From the moment at which a job was meant to arrive until its end.
+/// B1: jobs of 300 µs that arrive at random at the high classes, beside tasks of lower classes that would use all there
+/// is. From the moment at which a job was meant to arrive until its end.
 struct LoadedForeground: Workload {
     /// The classes of the jobs.
     let foreground: Foreground
@@ -11,11 +11,13 @@ struct LoadedForeground: Workload {
     let load: Double
     /// The pieces of the low work, nanoseconds of processor time; 0 for none.
     let piece: UInt64
+    /// The classes of the low work.
+    let lowClasses: [QoSClass]
 
     func run(on stage: Stage, seconds: Double) async -> RawFigures {
         let low =
             piece == 0
-            ? nil : LowWork([.default, .utility, .background], count: 8, piece: piece, on: stage)
+            ? nil : LowWork(lowClasses, count: 8, piece: piece, on: stage)
         let figures = await Self.measure(
             foreground, load: load, seconds: seconds, from: stage.outside, submit: stage.submitter(foreground),
             beside: low)
