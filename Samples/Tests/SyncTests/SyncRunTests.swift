@@ -94,8 +94,8 @@ struct SyncRunTests {
         let world = try SyncWorld()
         try world.temporary.write("a/f", "A")
         try world.temporary.write("b/f", "B is longer")
-        try world.setTime("a/f", isNewerOnA ? 2000 : 1000, 0)
-        try world.setTime("b/f", 1500, 0)
+        try world.temporary.setTime("a/f", isNewerOnA ? 2000 : 1000, 0)
+        try world.temporary.setTime("b/f", 1500, 0)
         let report = try await world.sync { $0.policy = policy }
         #expect(report.conflicts.count == 1)
         let winner = policy == .a || (policy == .newer && isNewerOnA) ? "A" : "B is longer"
@@ -119,7 +119,7 @@ struct SyncRunTests {
     @Test("a renamed file is renamed, and no byte of it is written", arguments: Side.allCases)
     func rename(side: Side) async throws {
         let world = try SyncWorld()
-        try world.temporary.write("a/d/f", bytes: SyncWorld.noise(100_000, seed: 1))
+        try world.temporary.write("a/d/f", bytes: SeededGenerator.noise(100_000, seed: 1))
         try world.temporary.write("a/other", "o")
         try await world.sync()
         let (here, there) = side == .a ? ("a", "b") : ("b", "a")
@@ -137,10 +137,10 @@ struct SyncRunTests {
     func hiddenChange() async throws {
         let world = try SyncWorld()
         try world.temporary.write("a/f", "one")
-        try world.setTime("a/f", 1000, 5)
+        try world.temporary.setTime("a/f", 1000, 5)
         try await world.sync()
         try world.temporary.write("a/f", "two")
-        try world.setTime("a/f", 1000, 5)
+        try world.temporary.setTime("a/f", 1000, 5)
         #expect(try await world.sync().isInStep)
         #expect(try world.temporary.read("b/f") == "two")
     }
@@ -200,7 +200,7 @@ struct SyncRunTests {
     @Test("a file that grows while it is copied is left for the next run")
     func grows() async throws {
         let world = try SyncWorld()
-        try world.temporary.write("a/f", bytes: SyncWorld.noise(9 << 20, seed: 2))
+        try world.temporary.write("a/f", bytes: SeededGenerator.noise(9 << 20, seed: 2))
         let report = try await world.sync {
             $0.largeFile = 1 << 20
             $0.reached = { step in
@@ -222,7 +222,7 @@ struct SyncRunTests {
     func large() async throws {
         struct Stop: Error {}
         let world = try SyncWorld()
-        var bytes = SyncWorld.noise(12 << 20, seed: 3)
+        var bytes = SeededGenerator.noise(12 << 20, seed: 3)
         try world.temporary.write("a/f", bytes: bytes)
         let parts = Counter()
         // The task is cancelled in the middle of the copy.
@@ -328,7 +328,7 @@ struct SyncRunTests {
         let world = try SyncWorld()
         let disk = try SmallDisk(at: world.temporary, megabytes: 2)
         try world.temporary.write("a/small", "s")
-        try world.temporary.write("a/z", bytes: SyncWorld.noise(4 << 20, seed: 6))
+        try world.temporary.write("a/z", bytes: SeededGenerator.noise(4 << 20, seed: 6))
         await #expect(throws: SyncError.noSpace(.b)) {
             _ = try await SyncRun(a: world.a, b: disk.path, options: world.options).run()
         }
