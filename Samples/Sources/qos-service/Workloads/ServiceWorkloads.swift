@@ -9,6 +9,8 @@ struct ServiceWorkloads: Sendable {
     private static let patience = Duration.seconds(2)
     /// The time that a pass has to end after a stop. A step takes about 50 ms.
     private static let endGrace = Duration.milliseconds(600)
+    /// The items of the background that run at the same time: a long backup must not hold up the sync and the indexing.
+    private static let places = 4
     /// The time for which the store keeps ended items.
     private static let memory = Duration.seconds(7 * 24 * 3600)
 
@@ -46,6 +48,7 @@ struct ServiceWorkloads: Sendable {
         configuration.conditions = MonitoredConditions(governor?.monitor)
         configuration.patience = Self.patience
         configuration.endGrace = Self.endGrace
+        configuration.places = [.background: Self.places]
         configuration.files = fileEvents()
         for observer in observers { configuration.addObserver(observer) }
         let (failures, failed) = AsyncStream.makeStream(of: (any Error).self)

@@ -62,15 +62,18 @@ final class SyncedFiles: Sendable {
     /// - Returns: Whether the file waits for the sync still.
     func fetch(_ path: RelativePath, of folder: String, waitingUpTo limit: Duration) async throws -> Bool {
         guard let (place, side) = place(of: path, folder), isMissing(place, on: side) else { return false }
-        let (wanted, item) = (wanted, current)
+        guard let item = current, let record = try await item.record, !record.state.isEnded else { return false }
+        let wanted = wanted
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await wanted.wait(for: place) }
             group.addTask { try await Task.sleep(for: limit, tolerance: limit / 10) }
-            group.addTask {
-                guard let item else { return }
-                if try await item.record?.state != .running { try await item.runNow() }
-                try await item.raise(to: QoSLevel(.userInitiated))
-                _ = try await item.waitUntilFinished(promotes: false)
+            group.addTask { [self] in
+                // A run that goes on may have looked before the file was there.
+                for _ in 0..<2 where isMissing(place, on: side) {
+                    if try await item.record?.state != .running { try await item.runNow() }
+                    try await item.raise(to: QoSLevel(.userInitiated))
+                    _ = try await item.waitUntilFinished(promotes: false)
+                }
             }
             defer { group.cancelAll() }
             try await group.next()
