@@ -41,19 +41,19 @@ extension SettingsReader {
         let repository = settings.repository
         for folder in settings.folders {
             try checkFolder(folder)
-            if contains(folder, repository) {
+            if RootFolder.contains(folder, repository) {
                 throw SettingsError(
                     description: "The repository \(repository) is inside \(folder), which it saves. Keep it outside, "
                         + "best on another disk.")
             }
-            if contains(repository, folder) {
+            if RootFolder.contains(repository, folder) {
                 throw SettingsError(
                     description: "\(folder) is inside the repository \(repository). Name another --backup-folder.")
             }
         }
         if let folder = settings.restoreFolder {
             try checkFolder(folder)
-            guard !contains(folder, repository), !contains(repository, folder) else {
+            guard !RootFolder.contains(folder, repository), !RootFolder.contains(repository, folder) else {
                 throw SettingsError(
                     description: "The restores in \(folder) could write into the repository \(repository). Name "
                         + "another --restore-folder.")
@@ -116,10 +116,6 @@ extension SettingsReader {
         } catch {
             throw SettingsError(description: "\(error)", status: .noInput)
         }
-    }
-
-    private static func contains(_ folder: String, _ path: String) -> Bool {
-        path == folder || path.hasPrefix(folder.hasSuffix("/") ? folder : folder + "/")
     }
 
     private static func needs(_ key: String, _ other: String) -> SettingsError {
