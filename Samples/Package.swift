@@ -90,10 +90,19 @@ let package = Package(
                 .product(name: "QoSWorkloads", package: "swift-qos"),
             ]
         ),
+        // The process of a command, its output and its exit status.
+        .target(
+            name: "SampleCommand",
+            dependencies: [
+                .product(name: "QoSCore", package: "swift-qos"),
+                .product(name: "QoSRuntime", package: "swift-qos"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]
+        ),
         .executableTarget(
             name: "qos-backup",
             dependencies: [
-                "Backup",
+                "Backup", "SampleCommand", "TreeScan",
                 .product(name: "QoSCore", package: "swift-qos"),
                 .product(name: "QoSRuntime", package: "swift-qos"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -116,7 +125,7 @@ let package = Package(
         .executableTarget(
             name: "qos-sync",
             dependencies: [
-                "Sync", "TreeScan",
+                "Sync", "SampleCommand",
                 .product(name: "QoSCore", package: "swift-qos"),
                 .product(name: "QoSRuntime", package: "swift-qos"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -127,7 +136,7 @@ let package = Package(
         .executableTarget(
             name: "qos-service",
             dependencies: [
-                "Indexing", "TreeScan",
+                "Indexing", "Backup", "Sync", "SafeFiles", "TreeScan",
                 .product(name: "QoSCore", package: "swift-qos"),
                 .product(name: "QoSRuntime", package: "swift-qos"),
                 .product(name: "QoSWorkloads", package: "swift-qos"),
@@ -205,7 +214,8 @@ let package = Package(
         .testTarget(
             name: "ServiceTests",
             dependencies: [
-                "qos-service", "Indexing", "SampleTestSupport", .product(name: "QoSRuntime", package: "swift-qos"),
+                "qos-service", "Backup", "Indexing", "SampleTestSupport",
+                .product(name: "QoSRuntime", package: "swift-qos"),
                 .product(name: "QoSCore", package: "swift-qos"), .product(name: "QoSWorkloads", package: "swift-qos"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
             ]

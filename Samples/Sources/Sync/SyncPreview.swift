@@ -14,6 +14,8 @@ public struct SyncPreview: Sendable, Codable, Hashable {
         public var action: String
         /// Why.
         public var reason: String
+        /// Whether both sides changed the content.
+        public var isConflict: Bool
     }
 
     /// The names that are not in step, in the order of their bytes.
@@ -24,6 +26,9 @@ public struct SyncPreview: Sendable, Codable, Hashable {
     public var skipped: [String]
     /// The reason why a run would do nothing of this; nil if it would.
     public var refusal: String?
+
+    /// Whether a run would leave conflicts, or entries that stay as they are.
+    public var hasLeftovers: Bool { !skipped.isEmpty || lines.contains(where: \.isConflict) }
 
     init(_ plan: SyncPlan, maximumDeletions: Int) {
         lines = plan.names.compactMap(Line.init)
@@ -50,5 +55,6 @@ extension SyncPreview.Line {
         changeA = name.decision.changeA.rawValue
         changeB = name.decision.changeB.rawValue
         reason = name.decision.reason
+        isConflict = name.decision.isConflict
     }
 }

@@ -29,7 +29,7 @@ public final class SyncRun {
     public init(a: String, b: String, options: SyncOptions = SyncOptions()) throws {
         self.options = options
         paths = Pair(a: try Self.realPath(a), b: try Self.realPath(b))
-        for (one, other) in [(paths.a, paths.b), (paths.b, paths.a)] where Self.contains(one, other) {
+        for (one, other) in [(paths.a, paths.b), (paths.b, paths.a)] where RootFolder.contains(one, other) {
             throw SyncError.overlapping(a: paths.a, b: paths.b)
         }
         let directory = URL(
@@ -37,7 +37,7 @@ public final class SyncRun {
                 ?? SyncArchive.defaultDirectory(ProcessInfo.processInfo.environment)
         ).standardizedFileURL.path
         let place = Self.resolved(directory)
-        for folder in [paths.a, paths.b] where Self.contains(folder, place) {
+        for folder in [paths.a, paths.b] where RootFolder.contains(folder, place) {
             throw SyncError.archiveInside(path: place, folder: folder)
         }
         archive = try SyncArchive(in: directory, a: paths.a, b: paths.b)
@@ -171,10 +171,6 @@ public final class SyncRun {
         guard let slash = path.lastIndex(of: "/"), path != "/" else { return path }
         let above = String(path[..<slash])
         return resolved(above.isEmpty ? "/" : above) + path[slash...]
-    }
-
-    private static func contains(_ folder: String, _ path: String) -> Bool {
-        path == folder || path.hasPrefix(folder.hasSuffix("/") ? folder : folder + "/")
     }
 }
 

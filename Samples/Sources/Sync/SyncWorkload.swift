@@ -44,18 +44,21 @@ public struct SyncWorkload: Workload {
     }
 
     private let interval: Duration
-    private let finished: @Sendable (Parameters, SyncReport) -> Void
+    private let wanted: WantedFiles
+    private let finished: @Sendable (Parameters, SyncReport, _ folders: [String]) -> Void
 
     /// Makes the workload.
     ///
     /// - Parameters:
     ///   - interval: The time between two checkpoints.
-    ///   - finished: Takes the report of each run that came to its end: its conflicts and what was skipped.
+    ///   - wanted: The files that are copied before all others.
+    ///   - finished: Takes the report of each run that came to its end, and the folders of both sides, for watches.
     public init(
-        savingEvery interval: Duration = .seconds(30),
-        finished: @escaping @Sendable (Parameters, SyncReport) -> Void = { _, _ in }
+        savingEvery interval: Duration = .seconds(30), wanted: WantedFiles = WantedFiles(),
+        finished: @escaping @Sendable (Parameters, SyncReport, _ folders: [String]) -> Void = { _, _, _ in }
     ) {
         self.interval = interval
+        self.wanted = wanted
         self.finished = finished
     }
 
@@ -70,6 +73,7 @@ public struct SyncWorkload: Workload {
         options.policy = parameters.policy
         options.maximumDeletions = parameters.maximumDeletions
         options.archive = parameters.archive
+        options.wanted = wanted
         let run = try SyncRun(a: parameters.a, b: parameters.b, options: options)
         let before = context.checkpoint?.steps ?? 0
         var saved = ContinuousClock.now
@@ -81,7 +85,7 @@ public struct SyncWorkload: Workload {
                 try await context.save(Checkpoint(steps: before + run.steps))
                 saved = .now
             }
-            finished(parameters, report)
+            finished(parameters, report, run.folders)
         } catch {
             if run.steps > 0 { try? await context.save(Checkpoint(steps: before + run.steps)) }
             throw error

@@ -36,6 +36,11 @@ public final class RootFolder: Sendable {
         return FolderIdentity(path: path) == FolderIdentity(status)
     }
 
+    /// Whether a path is a folder itself, or lies in it. Both are absolute paths without links. Looks at no file.
+    public static func contains(_ folder: String, _ path: String) -> Bool {
+        path == folder || path.hasPrefix(folder.hasSuffix("/") ? folder : folder + "/")
+    }
+
     func list() throws(TreeScanError) -> OpenFolder {
         // A separate descriptor: a directory stream moves the position that duplicates share.
         let listing = openEntry(".".utf8, in: descriptor, flags: O_RDONLY | O_DIRECTORY | O_CLOEXEC)

@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import Glibc
+internal import SampleCommand
 
 /// `qos-backup`: the commands on a repository.
 @main
@@ -22,9 +22,7 @@ struct BackupCommand: ParsableCommand {
     )
 
     static func main() {
-        signal(SIGPIPE, SIG_IGN)
-        // A file must not get the number of a closed standard stream.
-        for number in Int32(0)...2 where fcntl(number, F_GETFD) == -1 { _ = unsafe open("/dev/null", O_RDWR) }
+        CommandProcess.prepareStreams()
         main(nil)
     }
 }

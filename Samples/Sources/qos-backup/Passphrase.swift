@@ -1,3 +1,4 @@
+internal import Backup
 internal import Foundation
 internal import Glibc
 
@@ -16,13 +17,7 @@ enum Passphrase {
     ///   - file: Its first line is the passphrase.
     ///   - confirming: Whether a terminal is asked twice.
     static func read(file: String?, confirming: Bool) throws -> [UInt8] {
-        if let file {
-            guard let data = FileManager.default.contents(atPath: file) else {
-                throw Missing(description: "The passphrase file \(file) cannot be read. Check the path and its rights.")
-            }
-            let line = data.prefix { $0 != UInt8(ascii: "\n") }
-            return Array(line.last == UInt8(ascii: "\r") ? line.dropLast() : line)
-        }
+        if let file { return try PassphraseFile(file).read() }
         if let text = ProcessInfo.processInfo.environment[variable] { return Array(text.utf8) }
         guard isatty(STDIN_FILENO) == 1 else {
             throw Missing(

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Backup
 internal import QoSCore
+internal import SampleCommand
 internal import TreeScan
 
 extension BackupCommand {
@@ -11,7 +12,7 @@ extension BackupCommand {
 
         func run() throws {
             let options = options
-            runProcess(at: .userInitiated) {
+            CommandProcess.backup(at: .userInitiated).run {
                 let (snapshots, problems) = try options.open().snapshots()
                 for snapshot in snapshots {
                     let folder = RelativePath(snapshot.folder).display
@@ -21,7 +22,7 @@ extension BackupCommand {
                             + "\(snapshot.files) files  \(size(snapshot.bytes))\(missing)")
                 }
                 for problem in problems { complain(problem) }
-                if !problems.isEmpty { throw CommandStatus.damage }
+                if !problems.isEmpty { throw CommandStatus.failure }
             }
         }
     }
@@ -40,13 +41,13 @@ extension BackupCommand {
 
         func run() throws {
             let (options, name, path) = (options, snapshot, RelativePath(path))
-            runProcess(at: .userInitiated) {
+            CommandProcess.backup(at: .userInitiated).run {
                 let repository = try options.open()
                 let problems = try await repository.list(try repository.snapshot(named: name), below: path) {
                     say("\(time($1.modified))  \($1.summary)  \($0.display)")
                 }
                 for problem in problems { complain(problem) }
-                if !problems.isEmpty { throw CommandStatus.damage }
+                if !problems.isEmpty { throw CommandStatus.failure }
             }
         }
     }
@@ -75,7 +76,7 @@ extension BackupCommand {
             settings.path = RelativePath(path)
             settings.replaces = replace
             let (options, name, target, chosen) = (options, snapshot, target, settings)
-            runProcess(at: .userInitiated) {
+            CommandProcess.backup(at: .userInitiated).run {
                 let repository = try options.open()
                 let snapshot = try repository.snapshot(named: name)
                 let report = try await RestoreRun(repository, snapshot, to: target, options: chosen).run()

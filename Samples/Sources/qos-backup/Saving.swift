@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Backup
 internal import Foundation
 internal import QoSCore
+internal import SampleCommand
 
 extension BackupCommand {
     struct Init: ParsableCommand {
@@ -11,7 +12,7 @@ extension BackupCommand {
 
         func run() throws {
             let options = options
-            runProcess(at: .userInitiated) {
+            CommandProcess.backup(at: .userInitiated).run {
                 let passphrase = try Passphrase.read(file: options.passwordFile, confirming: true)
                 let repository = try Repository.create(at: options.repository, passphrase: passphrase)
                 say("Made the repository \(repository.path). Keep the passphrase: nobody can restore without it.")
@@ -41,7 +42,7 @@ extension BackupCommand {
             settings.excludes = exclude
             settings.oneFileSystem = oneFileSystem
             let (options, folder, chosen) = (options, URL(fileURLWithPath: folder).standardizedFileURL.path, settings)
-            runProcess(at: .background) {
+            CommandProcess.backup(at: .background).run {
                 let report = try await BackupRun(try options.open(), folder: folder, options: chosen).run()
                 for problem in report.problems { complain("Not saved, or not as one state: \(problem)") }
                 if report.leftOut > 0 { complain("\(report.leftOut) sockets and devices are not saved.") }

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Backup
 internal import QoSCore
+internal import SampleCommand
 
 extension BackupCommand {
     struct Check: ParsableCommand {
@@ -16,13 +17,13 @@ extension BackupCommand {
 
         func run() throws {
             let (options, percent) = (options, readData?.value ?? 0)
-            runProcess(at: .background) {
+            CommandProcess.backup(at: .background).run {
                 let report = try await RepositoryCheck(try options.open(), readingPercent: percent).run()
                 for problem in report.problems { complain("Damage: \(problem)") }
                 say(
                     "Checked \(report.snapshots) snapshots; read \(report.packsRead) packs, "
                         + "\(size(report.bytesRead)); \(report.problems.count) problems.")
-                if !report.problems.isEmpty { throw CommandStatus.damage }
+                if !report.problems.isEmpty { throw CommandStatus.failure }
             }
         }
     }
@@ -64,7 +65,7 @@ extension BackupCommand {
 
         func run() throws {
             let (options, policy, dryRun) = (options, policy, dryRun)
-            runProcess(at: .userInitiated) {
+            CommandProcess.backup(at: .userInitiated).run {
                 let repository = try options.open()
                 let all = try repository.snapshots().snapshots
                 let forgotten = policy.toForget(all)
@@ -85,7 +86,7 @@ extension BackupCommand {
 
         func run() throws {
             let options = options
-            runProcess(at: .background) {
+            CommandProcess.backup(at: .background).run {
                 let report = try await PruneRun(try options.open()).run()
                 say(
                     "Removed \(report.removed) packs, \(size(report.freed)); wrote \(size(report.rewritten)) again.")
@@ -95,21 +96,4 @@ extension BackupCommand {
             }
         }
     }
-}
-
-/// A share, as `1%` or `1`.
-struct Percent: ExpressibleByArgument {
-    var value: Int
-
-    init(value: Int) {
-        self.value = value
-    }
-
-    init?(argument: String) {
-        let digits = argument.hasSuffix("%") ? String(argument.dropLast()) : argument
-        guard let value = Int(digits), (0...100).contains(value) else { return nil }
-        self.value = value
-    }
-
-    var defaultValueDescription: String { "\(value)%" }
 }

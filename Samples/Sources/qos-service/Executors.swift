@@ -77,6 +77,11 @@ func workloadScheduler() -> any WorkloadScheduler {
     QoSProcess.scheduler ?? SwiftWorkloadScheduler()
 }
 
+/// Returns the watcher of files for workloads; nil on Swift's default executor.
+func fileEvents() -> (any FileEventSource)? {
+    QoSProcess.scheduler.map(SystemFileEvents.init)
+}
+
 /// Runs workloads on Swift's default executor, for comparison and in tests.
 struct SwiftWorkloadScheduler: WorkloadScheduler {
     func startWorkload(

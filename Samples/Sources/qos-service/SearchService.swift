@@ -52,9 +52,11 @@ struct SearchService: Sendable {
         let runs = RunHistory()
         let store = try WorkloadStoreFactory.store(in: settings.directory) { StandardStream.errors.write($0 + "\n") }
         defer { try? store.close() }
+        let hosted = HostedWork(settings)
         let workloads = try ServiceWorkloads(
             index: index,
             interval: settings.rescanInterval,
+            hosted: hosted,
             store: store,
             on: workloadScheduler(),
             governor: governor,
@@ -64,6 +66,7 @@ struct SearchService: Sendable {
         let terminal = ProgressReporter(index: index, meter: meter, isQuiet: settings.isQuiet) {
             try? await host.snapshot(limit: 100)
         }
+        let connections = Connections(limit: ConnectionLimit.affordable(settings.connections))
         let routes = ServiceRoutes(
             desk: try SearchDesk(
                 index: index,
@@ -71,7 +74,7 @@ struct SearchService: Sendable {
                 limits: SearchLimits(time: settings.searchTime),
                 latencies: { governor?.monitor.recordLatency($0) }
             ),
-            connections: Connections(limit: ConnectionLimit.affordable(settings.connections)),
+            connections: connections,
             meter: meter,
             policy: policy,
             metrics: metrics,
@@ -82,6 +85,9 @@ struct SearchService: Sendable {
                 governor: governor,
                 settings: settings
             ),
+            files: try FileRoutes(settings, synced: hosted.files, connections: connections),
+            restores: RestoreRoutes(
+                desk: settings.backup.map { RestoreDesk($0, host: host) }, host: host, changed: { runs.touch() }),
             workloadReport: { await workloads.report },
             takeMetrics: {
                 if let snapshot = try? await host.snapshot() { workloadMetrics.record(snapshot) }

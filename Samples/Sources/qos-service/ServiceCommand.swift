@@ -7,13 +7,18 @@ internal import Foundation
 struct ServiceCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "qos-service",
-        abstract: "Indexes the text files below a folder, and answers searches over HTTP meanwhile.",
+        abstract: "Indexes, backs up and syncs folders in the background, and answers requests meanwhile.",
         discussion: """
             GET /                 the search page
             GET /search?q=WORDS   hits as JSON, best first; also limit, offset,
                                   syntax=words (the default) or syntax=fts
             GET /file?id=NUMBER   lines of a hit's text; also from, count
             GET /status           the state of the index, as JSON
+            GET /files?path=PATH  the entries of a folder, or a file; needs the
+                                  token
+            GET /snapshots        the snapshots of the repository, as JSON
+            POST /restore         writes a snapshot's entries; snapshot, path,
+                                  target; needs the token
             GET /workloads        the items of background work, as JSON
             GET /workloads/ID     one item, with parameters and checkpoint
             POST /workloads/ID/…  run, pause, resume, raise, promote, cancel;
@@ -89,6 +94,9 @@ struct ServiceCommand: ParsableCommand {
     @Option(help: "A simulated state of the machine, such as thermal=serious; may be repeated.")
     var simulate: [String] = []
 
+    @OptionGroup(title: "Backup and sync")
+    var hosting: HostingOptions
+
     @Option(help: "A JSON file with settings.", completion: .file(extensions: ["json"]))
     var config: String?
 
@@ -132,6 +140,7 @@ struct ServiceCommand: ParsableCommand {
         ]
         var values = texts.compactMapValues { $0.map(ConfigContent.string) }
         values.merge(numbers.compactMapValues { $0.map(ConfigContent.int) }) { $1 }
+        values.merge(hosting.values) { $1 }
         if !allowedHost.isEmpty { values["allowedHost"] = .stringArray(allowedHost) }
         if !simulate.isEmpty { values["simulate"] = .stringArray(simulate) }
         if quiet { values["quiet"] = .bool(true) }

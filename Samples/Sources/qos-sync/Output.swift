@@ -1,3 +1,4 @@
+internal import SampleCommand
 internal import Sync
 
 /// Writes results for people, or as JSON.
@@ -28,15 +29,16 @@ struct Output {
             if let refusal = preview.refusal { complain("Refused: \(refusal)") }
         }
         if preview.refusal != nil { throw CommandStatus.failure }
-        let hasConflicts = preview.lines.contains { $0.reason.hasPrefix("conflict") }
-        if hasConflicts || !preview.skipped.isEmpty { throw CommandStatus.leftovers }
+        if preview.hasLeftovers { throw CommandStatus.leftovers }
     }
 
     private func table(_ lines: [SyncPreview.Line]) {
         guard !lines.isEmpty else { return }
         let rows =
             [["on A", "on B", "what", "name", "why"]]
-            + lines.map { [$0.changeA, $0.changeB, $0.action, $0.path, $0.reason] }
+            + lines.map {
+                [$0.changeA, $0.changeB, $0.action, $0.path, ($0.isConflict ? "conflict: " : "") + $0.reason]
+            }
         let widths = (0..<3).map { column in rows.map { $0[column].count }.max() ?? 0 }
         for row in rows {
             let cells = (0..<3).map { row[$0].padding(to: widths[$0]) }

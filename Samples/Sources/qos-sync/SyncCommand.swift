@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
 internal import Glibc
+internal import SampleCommand
 internal import Sync
 
 /// `qos-sync`: brings two folders in step.
@@ -64,9 +65,7 @@ struct SyncCommand: ParsableCommand {
     var json = false
 
     static func main() {
-        signal(SIGPIPE, SIG_IGN)
-        // A file must not get the number of a closed standard stream.
-        for number in Int32(0)...2 where fcntl(number, F_GETFD) == -1 { _ = unsafe open("/dev/null", O_RDWR) }
+        CommandProcess.prepareStreams()
         do {
             var command = try parseAsRoot()
             try command.run()
@@ -99,7 +98,7 @@ struct SyncCommand: ParsableCommand {
         options.archive = archive
         if let place = KillPlace(ProcessInfo.processInfo.environment) { place.apply(to: &options) }
         let (chosen, a, b, dryRun, watch, interval, json) = (options, a, b, dryRun, watch, interval, json)
-        runProcess {
+        CommandProcess.sync.run {
             let run = try SyncRun(a: a, b: b, options: chosen)
             if dryRun {
                 try Output(json: json).show(try await run.preview())
@@ -111,16 +110,5 @@ struct SyncCommand: ParsableCommand {
                 if !report.isInStep { throw CommandStatus.leftovers }
             }
         }
-    }
-}
-
-/// A share, as `50%` or `50`.
-struct Percent: ExpressibleByArgument {
-    let value: Int
-
-    init?(argument: String) {
-        let digits = argument.hasSuffix("%") ? String(argument.dropLast()) : argument
-        guard let value = Int(digits), (0...100).contains(value) else { return nil }
-        self.value = value
     }
 }

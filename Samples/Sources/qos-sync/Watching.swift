@@ -3,12 +3,7 @@ internal import QoSRuntime
 internal import Sync
 
 /// Syncs again after each change of a folder, and from time to time.
-///
-/// The kernel watches single folders, so each folder of both sides has a watch, up to a limit. Changes are hints: after
-/// one, everything is looked at again. So a lost event, or an overflow, costs no more than the time until the next look.
 struct Watching {
-    /// The number of watched folders. Changes in others are found by the look from time to time.
-    private static let limit = 2048
     /// Changes of this time are taken together.
     private static let rest = Duration.milliseconds(500)
 
@@ -24,7 +19,7 @@ struct Watching {
         }
         defer { clock.cancel() }
         let queue = QoSProcess.scheduler?.makeQueue("qos-sync", level: .background)
-        var sources: [String: WorkSource] = [:]
+        var watches = FolderWatches(on: queue) { feed.yield() }
         var last: SyncReport?
         feed.yield()
         for await _ in changes {
@@ -36,14 +31,7 @@ struct Watching {
             let isKnown = report.skipped == last?.skipped && report.conflicts == last?.conflicts
             if hasWorked || !isKnown { try output.show(report) }
             last = report
-            let folders = Set(run.folders.prefix(Self.limit))
-            for (path, source) in sources where !folders.contains(path) {
-                source.cancel()
-                sources[path] = nil
-            }
-            for path in folders where sources[path] == nil {
-                sources[path] = try? await queue?.makeFileSource(path) { _ in feed.yield() }
-            }
+            await watches.watch(run.folders)
         }
     }
 }

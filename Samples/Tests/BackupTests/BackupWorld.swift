@@ -53,42 +53,17 @@ final class BackupWorld: Sendable {
         try temporary.files().filter { $0.hasPrefix("repository/" + room) }.map { temporary[$0] }.sorted()
     }
 
-    /// Bytes from a seed.
-    static func noise(_ count: Int, seed: UInt64) -> [UInt8] {
-        SeededGenerator.noise(count, seed: seed)
-    }
-
     /// Fills the folder with every kind of entry that is saved.
     func makeZoo() throws {
-        try temporary.write("source/plain.txt", String(repeating: "a line of text\n", count: 5000))
-        try temporary.write("source/empty", "")
-        try temporary.write("source/large", bytes: Self.noise(3 << 20, seed: 4))
-        try temporary.write("source/deep/er/still/file", "down here")
-        try temporary.makeFolder("source/empty folder")
-        try temporary.makeLink("source/link", to: "plain.txt")
-        try temporary.makeLink("source/dangling", to: "../no such\nplace")
-        try temporary.makePipe("source/pipe")
+        try temporary.makeZoo(in: "source", large: 3 << 20)
         try temporary.makeSparse("source/sparse", "head", size: 5 << 20)
         try temporary.makeSparse("source/hole", "", size: 1 << 20)
         try link("source/plain.txt", "source/deep/hard")
-        try temporary.setMode("source/deep/er", 0o750)
-        try temporary.setMode("source/empty", 0o604)
-        try make(Array("source/new\nline".utf8))
-        try make(Array("source/\u{202E}odd".utf8))
-        try make(Array("source/bad".utf8) + [0xFF, 0xC0])
-        try make(Array("source/deep/\\\"'*?".utf8))
+        try temporary.writeFile(Array("source/\u{202E}odd".utf8))
         setAttribute("source/plain.txt", "user.note", [1, 0, 255])
         setAttribute("source/deep", "user.folder", Array("yes".utf8))
-        try setTime("source/empty", 1_000_000_001, 123_456_789)
-        try setTime("source/deep", -5, 7)
-    }
-
-    private func make(_ name: [UInt8]) throws {
-        let path = Array(temporary.path.utf8).map { CChar(bitPattern: $0) } + [47]
-        let file = unsafe Glibc.open(path + name.map { CChar(bitPattern: $0) } + [0], O_WRONLY | O_CREAT, 0o640)
-        guard file >= 0 else { throw CocoaError(.fileWriteUnknown) }
-        _ = unsafe write(file, "x", 1)
-        close(file)
+        try temporary.setTime("source/empty", 1_000_000_001, 123_456_789)
+        try temporary.setTime("source/deep", -5, 7)
     }
 
     private func link(_ old: String, _ new: String) throws {
@@ -98,12 +73,5 @@ final class BackupWorld: Sendable {
     /// Where the file system has such attributes; elsewhere nothing happens, on both sides of the comparison.
     private func setAttribute(_ name: String, _ attribute: String, _ value: [UInt8]) {
         _ = unsafe setxattr(temporary[name], attribute, value, value.count, 0)
-    }
-
-    private func setTime(_ name: String, _ seconds: Int, _ nanoseconds: Int) throws {
-        let time = timespec(tv_sec: seconds, tv_nsec: nanoseconds)
-        guard unsafe utimensat(AT_FDCWD, temporary[name], [time, time], 0) == 0 else {
-            throw CocoaError(.fileWriteUnknown)
-        }
     }
 }

@@ -17,7 +17,7 @@ struct DamageTests {
     @Test("every region of every file: check reports it, and restore writes no wrong byte", arguments: Damage.allCases)
     func regions(damage: Damage) async throws {
         let world = try BackupWorld()
-        try world.temporary.write("source/noise", bytes: BackupWorld.noise(300_000, seed: 2))
+        try world.temporary.write("source/noise", bytes: SeededGenerator.noise(300_000, seed: 2))
         try world.temporary.write("source/folder/text", String(repeating: "words and words\n", count: 3000))
         try world.temporary.write("source/folder/small", "small")
         try await world.backUp()

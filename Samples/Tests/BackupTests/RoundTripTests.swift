@@ -35,7 +35,7 @@ struct RoundTripTests {
         #expect(second.unchanged == first.snapshot.files)
         #expect(second.snapshot.root == first.snapshot.root)
 
-        try world.temporary.write("source/copy", bytes: [9] + BackupWorld.noise(3 << 20, seed: 4))
+        try world.temporary.write("source/copy", bytes: [9] + SeededGenerator.noise(3 << 20, seed: 4))
         let third = try await world.backUp()
         #expect(third.newBytes < 2 << 20, "\(third.newBytes) bytes of a shifted copy are new")
         #expect(try await world.restore().problems == [])
@@ -103,7 +103,7 @@ struct RoundTripTests {
     @Test("a file that grows, and one that vanishes, while the folder is read")
     func changing() async throws {
         let world = try BackupWorld()
-        try world.temporary.write("source/a", bytes: BackupWorld.noise(2 << 20, seed: 1))
+        try world.temporary.write("source/a", bytes: SeededGenerator.noise(2 << 20, seed: 1))
         for number in 0..<40 { try world.temporary.write("source/gone\(number)", "x") }
         let run = try BackupRun(world.open(), folder: world.source, options: world.options)
         var entries = 0

@@ -45,7 +45,7 @@ struct UpkeepTests {
     func prune() async throws {
         let world = try BackupWorld()
         try world.makeZoo()
-        try world.temporary.write("source/waste", bytes: BackupWorld.noise(9 << 20, seed: 8))
+        try world.temporary.write("source/waste", bytes: SeededGenerator.noise(9 << 20, seed: 8))
         let first = try await world.backUp()
         try world.temporary.remove("source/waste")
         try await world.backUp()

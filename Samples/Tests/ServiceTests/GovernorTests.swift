@@ -31,8 +31,9 @@ struct GovernorTests {
         let governor = try ServiceGovernor(governing: scheduler, GovernorSettings(), folders: [world.state.path])
         let index = try world.open()
         let workloads = try ServiceWorkloads(
-            index: index, interval: .seconds(3_600), store: InMemoryWorkloadStore(), on: scheduler,
-            governor: governor, observers: [])
+            index: index, interval: .seconds(3_600),
+            hosted: HostedWork(ServiceSettings(folder: world.folder.path, directory: world.directory)),
+            store: InMemoryWorkloadStore(), on: scheduler, governor: governor, observers: [])
         let task = scheduler.startTask(at: .userInitiated) { try await workloads.run() }
         // On the scheduler's own threads: other tests may keep this task from running until the pass is over.
         await scheduler.startTask(at: .userInitiated) {

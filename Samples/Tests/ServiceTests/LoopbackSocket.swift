@@ -1,3 +1,5 @@
+// The compiler finds the types of addresses in this module or in Glibc, by the order in which it loads modules.
+import CNIOLinux
 import Foundation
 import Glibc
 

@@ -5,38 +5,17 @@ import Testing
 
 @testable import Sync
 
-/// The command as a process of its own.
-private struct Command {
-    let status: Int32
-    let output: String
-    let errors: String
+extension SyncWorld {
+    private func arguments(_ more: [String]) -> [String] { [a, b, "--archive", archive] + more }
 
-    private static var program: URL {
-        URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-            .appendingPathComponent("qos-sync")
+    /// Runs the command to its end.
+    fileprivate func run(_ arguments: [String] = [], killAt step: String? = nil) throws -> CommandRun {
+        try CommandRun(
+            "qos-sync", self.arguments(arguments), environment: ["QOS_SYNC_KILL_AT": step ?? ""], in: temporary)
     }
 
-    /// Runs it to its end.
-    init(_ world: SyncWorld, _ arguments: [String] = [], killAt step: String? = nil) throws {
-        let process = try Self.start(world, arguments, killAt: step)
-        process.waitUntilExit()
-        status = process.terminationReason == .exit ? process.terminationStatus : 128 + process.terminationStatus
-        output = (try? world.temporary.read("output")) ?? ""
-        errors = (try? world.temporary.read("errors")) ?? ""
-    }
-
-    static func start(_ world: SyncWorld, _ arguments: [String], killAt step: String? = nil) throws -> Process {
-        try world.temporary.write("output", "")
-        try world.temporary.write("errors", "")
-        let process = Process()
-        process.executableURL = program
-        process.arguments = [world.a, world.b, "--archive", world.archive] + arguments
-        process.environment = ProcessInfo.processInfo.environment.merging(["QOS_SYNC_KILL_AT": step ?? ""]) { $1 }
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = try FileHandle(forWritingTo: URL(fileURLWithPath: world.temporary["output"]))
-        process.standardError = try FileHandle(forWritingTo: URL(fileURLWithPath: world.temporary["errors"]))
-        try process.run()
-        return process
+    fileprivate func start(_ arguments: [String], readsLines: Bool = false) throws -> StartedCommand {
+        try StartedCommand("qos-sync", self.arguments(arguments), in: temporary, readsLines: readsLines)
     }
 }
 
@@ -46,21 +25,21 @@ struct SyncCommandTests {
     func day() throws {
         let world = try SyncWorld()
         try world.makeZoo()
-        let dry = try Command(world, ["--dry-run"])
+        let dry = try world.run(["--dry-run"])
         #expect(dry.status == 0 && dry.output.contains("A -> B") && dry.output.contains("new on A"), "\(dry.errors)")
         #expect(!world.exists("b/plain.txt"))
-        let first = try Command(world)
+        let first = try world.run()
         #expect(first.status == 0 && first.output.contains("10 copied"), "\(first.errors)")
         #expect(world.difference() == [])
         try world.temporary.write("a/plain.txt", "A")
         try world.temporary.write("b/plain.txt", "B is longer")
-        let preview = try Command(world, ["--dry-run"])
+        let preview = try world.run(["--dry-run"])
         #expect(preview.status == 1 && preview.output.contains("keep both"))
-        let second = try Command(world, ["--json"])
+        let second = try world.run(["--json"])
         #expect(second.status == 1)
         let report = try JSONDecoder().decode(SyncReport.self, from: Data(second.output.utf8))
         #expect(report.conflicts.count == 1 && report.copied == 2)
-        #expect(try Command(world).status == 0)
+        #expect(try world.run().status == 0)
         #expect(world.difference() == [])
     }
 
@@ -73,7 +52,7 @@ struct SyncCommandTests {
         ])
     func mistakes(arguments: [String]) throws {
         let world = try SyncWorld()
-        let result = try Command(world, arguments)
+        let result = try world.run(arguments)
         #expect(result.status == 2 && result.errors.contains("Error: "), "\(result)")
     }
 
@@ -81,38 +60,34 @@ struct SyncCommandTests {
     func refusals() throws {
         let world = try SyncWorld()
         for number in 0..<4 { try world.temporary.write("a/f\(number)", "f") }
-        #expect(try Command(world).status == 0)
+        #expect(try world.run().status == 0)
         for number in 1..<4 { try world.temporary.remove("a/f\(number)") }
-        let dry = try Command(world, ["--dry-run"])
+        let dry = try world.run(["--dry-run"])
         #expect(dry.status == 3 && dry.errors.contains("--max-delete"))
-        let refused = try Command(world)
+        let refused = try world.run()
         #expect(refused.status == 3 && refused.errors.contains("3 of 4 entries of B"), "\(refused)")
         #expect(world.exists("b/f3"))
-        #expect(try Command(world, ["--max-delete", "75%"]).status == 0)
+        #expect(try world.run(["--max-delete", "75%"]).status == 0)
         #expect(!world.exists("b/f3"))
     }
 
     @Test("--watch syncs again after a change, and ends with a signal")
-    func watch() async throws {
+    func watch() throws {
         let world = try SyncWorld()
         try world.temporary.write("a/d/one", "1")
-        let process = try Command.start(world, ["--watch", "--interval", "1"])
+        let process = try world.start(["--watch", "--interval", "1"], readsLines: true)
         defer { process.terminate() }
-        #expect(try await eventually { world.exists("b/d/one") })
-        let second = try Command(world)
+        #expect(try #require(process.nextLine()).contains("1 copied"))
+        #expect(world.exists("b/d/one"))
+        let second = try world.run()
         #expect(second.status == 3)
-        #expect(second.errors.contains("Process \(process.processIdentifier) is syncing these folders"))
+        #expect(second.errors.contains("Process \(process.identifier) is syncing these folders"))
         try world.temporary.write("b/d/two", "2")
-        #expect(try await eventually { (try? world.temporary.read("a/d/two")) == "2" })
+        #expect(try #require(process.nextLine()).contains("1 copied"))
+        #expect(try world.temporary.read("a/d/two") == "2")
         process.terminate()
-        process.waitUntilExit()
-        #expect(try Command(world).status == 0)
-    }
-
-    /// Asks again until it is so. The test's time limit ends the wait.
-    private func eventually(_ isSo: () -> Bool) async throws -> Bool {
-        while !isSo() { try await Task.sleep(for: .milliseconds(20)) }
-        return true
+        #expect(process.waitUntilExit() == 128 + SIGTERM)
+        #expect(try world.run().status == 0)
     }
 
     // MARK: Kills
@@ -124,8 +99,8 @@ struct SyncCommandTests {
             try world.temporary.write("a/\(name)", "old \(name)")
         }
         try world.temporary.write("a/folder/in it", "old")
-        try world.temporary.write("a/large", bytes: SyncWorld.noise(3 << 20, seed: 1))
-        #expect(try Command(world).status == 0)
+        try world.temporary.write("a/large", bytes: SeededGenerator.noise(3 << 20, seed: 1))
+        #expect(try world.run().status == 0)
         try world.temporary.write("a/replaced", "new replaced")
         try world.temporary.write("b/both", "new on B, longer")
         try world.temporary.write("a/both", "new on A")
@@ -137,7 +112,7 @@ struct SyncCommandTests {
         try world.temporary.write("a/new/folder/file", "new")
         try world.temporary.setMode("a/new/folder", 0o555)
         try world.temporary.remove("a/large")
-        try world.temporary.write("a/large", bytes: SyncWorld.noise(3 << 20, seed: 1) + [1])
+        try world.temporary.write("a/large", bytes: SeededGenerator.noise(3 << 20, seed: 1) + [1])
         try world.temporary.makeLink("b/link", to: "keep1")
     }
 
@@ -174,13 +149,13 @@ struct SyncCommandTests {
         try makeChanges(world)
         var count = 0
         for number in [1, 2, 3] {
-            let killed = try Command(world, killAt: "\(step.rawValue):\(number)")
+            let killed = try world.run(killAt: "\(step.rawValue):\(number)")
             guard killed.status == 128 + SIGKILL else { break }
             count += 1
             try checkWhole(world, "\(step) \(number)")
         }
         #expect(count > 0, "no run came to \(step)")
-        let last = try Command(world)
+        let last = try world.run()
         #expect(last.status <= 1, "\(last)")
         #expect(world.difference(folderTimes: false) == [])
         #expect(try world.leftovers() == [])
@@ -188,7 +163,7 @@ struct SyncCommandTests {
         #expect(!world.exists("b/gone") && !world.exists("a/renamed") && world.exists("a/turned/into a folder"))
         let conflicts = try world.temporary.files().filter { $0.hasPrefix("a/both.conflict-B") }
         #expect(conflicts.count == 1, "\(conflicts)")
-        let clean = try Command(world)
+        let clean = try world.run()
         #expect(clean.status == 0 && clean.output.contains(" 0 copied"), "\(clean)")
     }
 
@@ -209,19 +184,15 @@ struct SyncCommandTests {
                     try world.temporary.remove(name)
                 } else if Bool.random(using: &generator) {
                     try world.temporary.write(
-                        name, bytes: SyncWorld.noise(Int.random(in: 0...60_000, using: &generator), seed: UInt64(round))
+                        name,
+                        bytes: SeededGenerator.noise(Int.random(in: 0...60_000, using: &generator), seed: UInt64(round))
                     )
                 }
             }
             let wanted = Side.allCases.map { TreePicture(world.temporary[$0 == .a ? "a/a0" : "b/b1"], times: false) }
-            let process = try Command.start(world, ["--max-delete", "100%"])
-            // This spreads the kills over the run. No result depends on it.
-            usleep(UInt32.random(in: 1000...80_000, using: &generator))
-            kill(process.processIdentifier, SIGKILL)
-            process.waitUntilExit()
-            if process.terminationReason == .uncaughtSignal { wasKilled += 1 }
+            if try world.start(["--max-delete", "100%"]).kill(within: 80_000, using: &generator) { wasKilled += 1 }
             guard round % 3 == 2 else { continue }
-            let whole = try Command(world, ["--max-delete", "100%"])
+            let whole = try world.run(["--max-delete", "100%"])
             #expect(whole.status == 0, "seed \(seed), round \(round): \(whole)")
             #expect(world.difference(folderTimes: false) == [], "seed \(seed), round \(round)")
             #expect(try world.leftovers() == [])
@@ -229,7 +200,7 @@ struct SyncCommandTests {
             let now = Side.allCases.map { TreePicture(world.temporary[$0 == .a ? "a/a0" : "b/b1"], times: false) }
             #expect(now == wanted, "seed \(seed), round \(round)")
         }
-        let last = try Command(world, ["--max-delete", "100%"])
+        let last = try world.run(["--max-delete", "100%"])
         #expect(last.status == 0, "seed \(seed): \(last)")
         #expect(world.difference(folderTimes: false) == [], "seed \(seed)")
         print("killed \(wasKilled) of \(count), seed \(seed)")

@@ -16,7 +16,7 @@ struct SyncWorkloadTests {
         try world.temporary.write("b/on B", "b")
         let scheduler = try QoSScheduler()
         let reports = Mutex<[SyncReport]>([])
-        let workload = SyncWorkload { _, report in reports.withLock { $0.append(report) } }
+        let workload = SyncWorkload { _, report, _ in reports.withLock { $0.append(report) } }
         let host = try WorkloadHost(store: InMemoryWorkloadStore(), scheduler: scheduler, workloads: [workload])
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await host.run() }

@@ -1,8 +1,5 @@
 import Foundation
-import Glibc
 import SampleTestSupport
-import Testing
-import TreeScan
 
 @testable import Sync
 
@@ -57,43 +54,11 @@ final class SyncWorld: Sendable {
         try temporary.files().filter { $0.contains(".qos-sync-") }
     }
 
-    /// Bytes from a seed.
-    static func noise(_ count: Int, seed: UInt64) -> [UInt8] {
-        SeededGenerator.noise(count, seed: seed)
-    }
-
     /// Fills A with every kind of entry that is synced.
     func makeZoo() throws {
-        try temporary.write("a/plain.txt", String(repeating: "a line of text\n", count: 500))
-        try temporary.write("a/empty", "")
-        try temporary.write("a/large", bytes: Self.noise(1 << 20, seed: 4))
-        try temporary.write("a/deep/er/still/file", "down here")
-        try temporary.makeFolder("a/empty folder")
-        try temporary.makeLink("a/link", to: "plain.txt")
-        try temporary.makeLink("a/dangling", to: "../no such\nplace")
-        try temporary.makePipe("a/pipe")
-        try temporary.setMode("a/deep/er", 0o750)
-        try temporary.setMode("a/empty", 0o604)
-        for name in [Array("new\nline".utf8), Array("bad".utf8) + [0xFF, 0xC0], Array("deep/\\\"'*?".utf8)] {
-            let path = Array((a + "/").utf8) + name
-            let file = unsafe open(path.map { CChar(bitPattern: $0) } + [0], O_WRONLY | O_CREAT, 0o640)
-            guard file >= 0 else { throw CocoaError(.fileWriteUnknown) }
-            _ = unsafe write(file, "x", 1)
-            close(file)
-        }
-        try setTime("a/empty", -5, 123_456_789)
+        try temporary.makeZoo(in: "a", large: 1 << 20)
         try temporary.setMode("a/empty folder", 0o555)
     }
 
-    func setTime(_ name: String, _ seconds: Int, _ nanoseconds: Int) throws {
-        let time = timespec(tv_sec: seconds, tv_nsec: nanoseconds)
-        guard unsafe utimensat(AT_FDCWD, temporary[name], [time, time], 0) == 0 else {
-            throw CocoaError(.fileWriteUnknown)
-        }
-    }
-
-    func exists(_ name: String) -> Bool {
-        var status = stat()
-        return unsafe lstat(temporary[name], &status) == 0
-    }
+    func exists(_ name: String) -> Bool { temporary.exists(name) }
 }

@@ -22,6 +22,9 @@ public final class RestoreRun {
     private var linked: [FileKey: RelativePath] = [:]
     private var report = RestoreReport()
 
+    /// The number of files, links and pipes that are restored so far.
+    public var entries: Int { report.restored + report.present }
+
     /// Reads the index, and opens or makes the target.
     ///
     /// - Throws: `BackupError`.

@@ -1,7 +1,7 @@
 public import Foundation
 
 /// The snapshots to keep. One that any rule keeps stays.
-public struct RetentionPolicy: Sendable {
+public struct RetentionPolicy: Sendable, Codable, Hashable {
     /// The number of last snapshots.
     public var last = 0
     /// The number of last days that have a snapshot; the last one of each stays.

@@ -1,3 +1,4 @@
+internal import SafeFiles
 internal import TreeScan
 
 /// A new entry under its temporary name, with all that it needs to get its name.

@@ -15,6 +15,8 @@ public struct SyncOptions: Sendable {
     public var width = ProcessInfo.processInfo.activeProcessorCount
     /// The size in bytes from which a file is copied in parts, so that a later run goes on in its middle.
     public var largeFile: Int64 = 64 << 20
+    /// The files that are copied before all others.
+    public var wanted = WantedFiles()
     /// The clock, in nanoseconds since 1970.
     public var now: @Sendable () -> Int64 = {
         var time = timespec()

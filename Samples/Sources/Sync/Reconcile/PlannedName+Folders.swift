@@ -49,7 +49,7 @@ extension PlannedName {
         case .copy(let side, _, _):
             decision.outcome = .keepBoth(moving: side.other)
             decision.isConflict = true
-            decision.reason = "conflict: no folder on \(side.other.rawValue), but entries below it stay"
+            decision.reason = "no folder on \(side.other.rawValue), but entries below it stay"
         default: break
         }
     }

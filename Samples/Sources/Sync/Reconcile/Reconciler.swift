@@ -95,16 +95,16 @@ public struct Reconciler: Sendable {
         if a.content == .folder || b.content == .folder {
             let moved: Side = a.content == .folder ? .b : .a
             decision.outcome = .keepBoth(moving: moved)
-            decision.reason = "conflict: a folder on \(moved.other.rawValue) only"
+            decision.reason = "a folder on \(moved.other.rawValue) only"
             return
         }
         guard let winner = winner(a, b) else {
             decision.outcome = .keepBoth(moving: .b)
-            decision.reason = "conflict: both sides changed it; both versions stay"
+            decision.reason = "both sides changed it; both versions stay"
             return
         }
         copy(from: winner, archived, a, b, &decision)
-        decision.reason = "conflict: both sides changed it; \(winner.rawValue) wins (\(policy.rawValue))"
+        decision.reason = "both sides changed it; \(winner.rawValue) wins (\(policy.rawValue))"
     }
 
     private func winner(_ a: Facts, _ b: Facts) -> Side? {

@@ -70,14 +70,7 @@ struct LiveResponse: Encodable {
                     oldestWait: lane.oldestWait.map { ($0 / .milliseconds(1)).rounded() / 1000 })
             }
         }
-        let records = Dictionary(snapshot.items.map { ($0.id, $0.record) }, uniquingKeysWith: { $1 })
-        edges = snapshot.items.filter { !$0.record.state.isEnded }.flatMap { item in
-            item.record.waitsFor.map { id in
-                let parent = records[id]
-                let isPromoted = parent.map { $0.request.level < $0.level && $0.level <= item.record.level } ?? false
-                return Edge(from: item.id.rawValue, to: id.rawValue, isPromoted: isPromoted)
-            }
-        }
+        edges = Self.edges(of: snapshot)
         self.requests = Requests(
             step: RequestHistory.step / .seconds(1), now: requests.steps(until: now), points: requests.points(at: now))
         let first = now - RequestHistory.step * RequestHistory.length
@@ -87,5 +80,22 @@ struct LiveResponse: Encodable {
                 begin: requests.steps(until: run.begin), end: run.end.map { requests.steps(until: $0) })
         }
         self.conditions = isTrusted ? conditions : nil
+    }
+
+    private static func edges(of snapshot: WorkloadSnapshot) -> [Edge] {
+        let records = Dictionary(snapshot.items.map { ($0.id, $0.record) }, uniquingKeysWith: { $1 })
+        var holders: [ConcurrencyKey: [WorkloadItemID]] = [:]
+        for record in records.values where record.state == .running {
+            if let key = record.request.concurrency { holders[key, default: []].append(record.id) }
+        }
+        return snapshot.items.map(\.record).filter { !$0.state.isEnded }.flatMap { record in
+            // An item also waits for those that have the places of its key.
+            let key = [.ready, .deferred].contains(record.state) ? record.request.concurrency : nil
+            let holding = key.flatMap { holders[$0] }?.sorted() ?? []
+            return (record.waitsFor + holding).map { id in
+                let isPromoted = records[id].map { $0.request.level < $0.level && $0.level <= record.level } ?? false
+                return Edge(from: record.id.rawValue, to: id.rawValue, isPromoted: isPromoted)
+            }
+        }
     }
 }

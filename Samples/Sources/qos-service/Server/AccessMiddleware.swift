@@ -1,8 +1,8 @@
 internal import HTTPTypes
 internal import Hummingbird
 
-/// Answers only clients that the policy allows, and only the methods that a path has: POST for the actions of items, GET
-/// and HEAD for all others.
+/// Answers only clients that the policy allows, and only the methods that a path has: POST for the actions of items
+/// and for restores, GET and HEAD for all others.
 struct AccessMiddleware: RouterMiddleware {
     typealias Context = ServiceContext
 
@@ -44,16 +44,12 @@ struct AccessMiddleware: RouterMiddleware {
         if request.uri.path == Self.openPath || mayPass {
             return try await next(request, context)
         }
-        let refusal = AccessPolicy.Refusal.noToken
-        throw Refusal(
-            status: refusal.status,
-            message: refusal.description,
-            fields: [.wwwAuthenticate: "Bearer"]
-        )
+        throw Refusal.noToken
     }
 
     /// Returns the methods of a path.
     static func methods(of path: String) -> [HTTPRequest.Method] {
+        if path == RestoreRoutes.path { return [.post] }
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         return parts.count == 4 && parts[1] == "workloads" ? [.post] : [.get, .head]
     }
@@ -67,24 +63,6 @@ struct AccessMiddleware: RouterMiddleware {
     private func welcome(_ token: String) -> Response {
         let cookie = "\(policy.cookie)=\(token); Path=/; HttpOnly; SameSite=Lax; Max-Age=2592000"
         return Response(status: .seeOther, headers: [.location: "/", .setCookie: cookie])
-    }
-}
-
-/// An answer that is an error.
-struct Refusal: Error {
-    var status: HTTPResponse.Status
-    var message: String
-    var fields: HTTPFields = [:]
-}
-
-extension AccessPolicy.Refusal {
-    fileprivate var status: HTTPResponse.Status {
-        switch self {
-        case .foreignHost: .misdirectedRequest
-        case .severalHosts: .badRequest
-        case .foreignSite: .forbidden
-        case .noToken: .unauthorized
-        }
     }
 }
 

@@ -8,7 +8,8 @@ internal import NIOHTTPTypes
 /// The framework closes connections that wait too long for a request, or for the rest of its head. This handler closes
 /// a connection in these cases:
 ///
-/// - An answer is not written some time after the request's head was read. The live events are no such answer.
+/// - An answer is not written some time after the request's head was read. The live events are no such answer. If the
+///   answer is a file, the time begins anew with each piece that was written.
 /// - The client closes it, or its sending half, during a request.
 /// - The request goes on after its answer.
 final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
@@ -23,6 +24,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     /// The number of requests whose head was read and whose answer has not ended.
     private var requests = 0
     private var isReading = false
+    /// Whether the answer is a file. Each of its pieces has the time of an answer.
+    private var isTransfer = false
     private var timer: Scheduled<Void>?
 
     init(connections: Connections, timeLimit: TimeAmount) {
@@ -54,6 +57,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             if let connection { connections.begin(connection) }
             // The live events have no end of their own. `LiveBoard` cuts off clients that take nothing.
             let isLive = head.method == .get && head.path?.prefix { $0 != "?" } == "/events"
+            isTransfer = head.path?.prefix { $0 != "?" } == FileRoutes.path[...]
             if timer == nil, !isLive { startTimer(context) }
         case .body:
             break
@@ -76,6 +80,14 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         case .head(var head):
             SecurityHeaders.add(to: &head.headerFields)
             context.write(wrapOutboundOut(.head(head)), promise: promise)
+        case .body where isTransfer:
+            let written = promise ?? context.eventLoop.makePromise()
+            context.write(data, promise: written)
+            let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+            written.futureResult.whenSuccess { _ in
+                let (handler, context) = bound.value
+                handler.extendTime(context)
+            }
         case .body:
             context.write(data, promise: promise)
         case .end:
@@ -103,6 +115,12 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         } else {
             connections.finish(connection)
         }
+    }
+
+    private func extendTime(_ context: ChannelHandlerContext) {
+        guard let timer, requests > 0 else { return }
+        timer.cancel()
+        startTimer(context)
     }
 
     private func startTimer(_ context: ChannelHandlerContext) {

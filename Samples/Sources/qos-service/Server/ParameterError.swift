@@ -2,10 +2,12 @@
 enum ParameterError: Error, CustomStringConvertible {
     case missing(String, example: String)
     case notANumber(String, String)
+    case notABool(String, String)
     case outOfRange(String, Int, ClosedRange<Int>)
     case unknownSyntax(String)
     case unknownLevel(String)
     case tooLong(String, limit: Int)
+    case notBelow(String)
     case malformed
 
     var description: String {
@@ -14,6 +16,8 @@ enum ParameterError: Error, CustomStringConvertible {
             "The parameter \(name) is missing. Write \(example)."
         case .notANumber(let name, let text):
             "\(name) is \"\(text)\". Write a whole number."
+        case .notABool(let name, let text):
+            "\(name) is \"\(text)\". Write true or false."
         case .outOfRange(let name, let value, let range):
             "\(name) is \(value). Choose a value from \(range.lowerBound) to \(range.upperBound)."
         case .unknownSyntax(let text):
@@ -22,6 +26,9 @@ enum ParameterError: Error, CustomStringConvertible {
             "level is \"\(text)\". Write userInteractive, userInitiated, default, utility or background."
         case .tooLong(let name, let limit):
             "\(name) is too long. Write \(limit) bytes at most."
+        case .notBelow(let name):
+            "\(name) leads out of its folder, or is no path. Write a path below the folder, without . and .. and double "
+                + "slashes."
         case .malformed:
             "The parameters cannot be read. Write each once, and encode what is no letter or digit as %XX in UTF-8."
         }

@@ -13,6 +13,8 @@ struct Parameters: Decodable {
     var count: String?
     var level: String?
     var because: String?
+    var snapshot: String?
+    var replace: String?
 
     /// Reads the parameters.
     ///
@@ -73,6 +75,17 @@ struct Parameters: Decodable {
         guard let because, !because.isEmpty else { return nil }
         guard because.utf8.count <= 200 else { throw ParameterError.tooLong("because", limit: 200) }
         return because
+    }
+
+    /// Whether a restore replaces files.
+    ///
+    /// - Throws: `ParameterError`.
+    func isReplacing() throws -> Bool {
+        switch replace {
+        case nil, "false": false
+        case "true": true
+        case let text?: throw ParameterError.notABool("replace", String(text.prefix(40)))
+        }
     }
 
     private static func number(_ name: String, _ text: String?, in range: ClosedRange<Int>? = nil) throws -> Int? {

@@ -10,6 +10,8 @@ struct ServiceRoutes: Sendable {
     let policy: AccessPolicy
     let metrics: PrometheusMetrics?
     let workloads: WorkloadRoutes
+    let files: FileRoutes
+    let restores: RestoreRoutes
     /// The state of the workloads, for people.
     let workloadReport: @Sendable () async -> ServiceWorkloads.Report
     /// The metrics that are taken only when somebody asks.
@@ -35,6 +37,8 @@ struct ServiceRoutes: Sendable {
         router.get("/search") { try await search($0, $1) }
         router.get("/file") { try await file($0, $1) }
         workloads.add(to: router)
+        files.add(to: router)
+        restores.add(to: router)
         router.get("/status") { _, _ in
             let report = await workloadReport()
             return try JSONResponse.make(

@@ -66,7 +66,9 @@ struct WorkloadRoutes: Sendable {
         limit: Int,
         isTrusted: Bool
     ) async throws -> LiveResponse {
-        LiveResponse(
+        // What memory still has of a damaged store may be wrong.
+        if let failure = host.storeFailure, StoreTrouble.isDamage(failure) { throw failure }
+        return LiveResponse(
             try await host.snapshot(limit: limit, ended: endedLimit), requests: requests, runs: runs,
             conditions: governor.map { ConditionResponse.list($0.monitor.conditions, latencyLimit: latencyLimit) },
             isTrusted: isTrusted)

@@ -16,7 +16,8 @@ struct IndexLocation: Equatable {
         directory = (state ?? home).map { "\($0)/qos-service/\(hash)" }
     }
 
-    private static func canonical(_ path: String) -> String {
+    /// Returns a path without links; the same path if it names nothing.
+    static func canonical(_ path: String) -> String {
         guard let real = unsafe realpath(path, nil) else { return path }
         defer { unsafe free(real) }
         return unsafe String(cString: real)

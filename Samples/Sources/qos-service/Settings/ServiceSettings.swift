@@ -40,6 +40,10 @@ struct ServiceSettings: Sendable, Equatable {
     var requestTime = Duration.seconds(30)
     /// The limits of the indexing by the state of the machine.
     var governor = GovernorSettings()
+    /// The backups; nil for none.
+    var backup: BackupSettings?
+    /// The sync; nil for none.
+    var sync: SyncSettings?
     /// The least important level that is logged.
     var logLevel = Logger.Level.error
     /// Whether progress is not shown.

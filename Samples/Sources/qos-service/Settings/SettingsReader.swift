@@ -72,6 +72,8 @@ struct SettingsReader {
         settings.idleTime = try await seconds("idleTime") ?? settings.idleTime
         settings.requestTime = try await seconds("requestTime") ?? settings.requestTime
         settings.governor = try await governor()
+        settings.backup = try await backup(of: settings.folder)
+        settings.sync = try await sync()
         settings.isQuiet = try await read("quiet", "true or false") { try await reader.fetchBool(forKey: $0) } ?? false
         return settings
     }
@@ -95,15 +97,15 @@ struct SettingsReader {
         case on, off
     }
 
-    private func text(_ key: String) async throws -> String? {
+    func text(_ key: String) async throws -> String? {
         try await read(key, "a text") { try await reader.fetchString(forKey: $0) }
     }
 
-    private func list(_ key: String) async throws -> [String] {
+    func list(_ key: String) async throws -> [String] {
         try await read(key, "a list of texts") { try await reader.fetchStringArray(forKey: $0) } ?? []
     }
 
-    private func number(_ key: String, in range: ClosedRange<Int>) async throws -> Int? {
+    func number(_ key: String, in range: ClosedRange<Int>) async throws -> Int? {
         let hint = "a whole number from \(range.lowerBound) to \(range.upperBound)"
         guard let value = try await read(key, hint, { try await reader.fetchInt(forKey: $0) }) else { return nil }
         guard range.contains(value) else {
@@ -115,11 +117,11 @@ struct SettingsReader {
         return value
     }
 
-    private func seconds(_ key: String) async throws -> Duration? {
+    func seconds(_ key: String) async throws -> Duration? {
         try await number(key, in: 1...1_000_000).map { .seconds($0) }
     }
 
-    private func choice<Value: RawRepresentable & CaseIterable>(
+    func choice<Value: RawRepresentable & CaseIterable>(
         _ key: String
     ) async throws -> Value? where Value.RawValue == String {
         guard let name = try await text(key) else { return nil }

@@ -9,6 +9,8 @@ struct ServiceWorkloads: Sendable {
     private static let patience = Duration.seconds(2)
     /// The time that a pass has to end after a stop. A step takes about 50 ms.
     private static let endGrace = Duration.milliseconds(600)
+    /// The items of the background that run at the same time: a long backup must not hold up the sync and the indexing.
+    private static let places = 4
     /// The time for which the store keeps ended items.
     private static let memory = Duration.seconds(7 * 24 * 3600)
 
@@ -16,6 +18,7 @@ struct ServiceWorkloads: Sendable {
     private let store: any WorkloadStore
     private let index: SearchIndex
     private let interval: Duration
+    private let hosted: HostedWork
     private let failures: AsyncStream<any Error>
 
     /// Makes the host. It runs items during `run`.
@@ -23,12 +26,14 @@ struct ServiceWorkloads: Sendable {
     /// - Parameters:
     ///   - index: The index that the passes fill.
     ///   - interval: The time between the starts of two passes.
+    ///   - hosted: The backups and the sync.
     ///   - store: The store of the items.
     ///   - governor: Judges the conditions of the items; without one all hold.
     ///   - observers: Receive the host's events.
     init(
         index: SearchIndex,
         interval: Duration,
+        hosted: HostedWork,
         store: any WorkloadStore,
         on scheduler: any WorkloadScheduler,
         governor: ServiceGovernor?,
@@ -36,17 +41,21 @@ struct ServiceWorkloads: Sendable {
     ) throws {
         self.index = index
         self.interval = interval
+        self.hosted = hosted
         self.store = store
         var configuration = WorkloadHost.Configuration()
         configuration.name = "qos-service"
         configuration.conditions = MonitoredConditions(governor?.monitor)
         configuration.patience = Self.patience
         configuration.endGrace = Self.endGrace
+        configuration.places = [.background: Self.places]
+        configuration.files = fileEvents()
         for observer in observers { configuration.addObserver(observer) }
         let (failures, failed) = AsyncStream.makeStream(of: (any Error).self)
         self.failures = failures
         let indexing = IndexingWorkload(index: index) { failed.yield($0) }
-        host = try WorkloadHost(store: store, on: scheduler, workloads: [indexing], configuration: configuration)
+        host = try WorkloadHost(
+            store: store, on: scheduler, workloads: [indexing] + hosted.workloads, configuration: configuration)
     }
 
     /// Submits the items and runs them until the task is cancelled.
@@ -54,10 +63,11 @@ struct ServiceWorkloads: Sendable {
     /// - Throws: `CancellationError`, an error of the store at the start, or that of an index that cannot be made anew.
     func run() async throws {
         let rescan = try await submitWhenPossible()
-        let (host, failures) = (host, failures)
+        let (host, failures, files) = (host, failures, hosted.files)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await host.run() }
             group.addTask { try await watchIndex(rescan) }
+            group.addTask { try await files.watch() }
             group.addTask { for await error in failures { throw error } }
             defer { group.cancelAll() }
             try await group.next()
@@ -113,7 +123,23 @@ struct ServiceWorkloads: Sendable {
             dependencies: [.label("pass at the start")], onFailedParent: .runAnyway,
             conditions: IndexingWorkload.conditions,
             unique: .key("rescan", onDuplicate: isSame ? .keep : .replace), concurrency: one, label: "rescan")
-        return try await host.submit([first, rescan])[1]
+        let items = try await host.submit([first, rescan])
+        try await submitHosted()
+        return items[1]
+    }
+
+    /// Brings the items of backup and sync to the settings.
+    private func submitHosted() async throws {
+        let waiting = WorkloadQuery(states: Set(WorkloadState.allCases.filter { !$0.isEnded }))
+        func known() async throws -> [WorkloadRecord] {
+            try await store.records(matching: waiting).filter { HostedWork.names.contains($0.request.name) }
+        }
+        let (requests, obsolete) = try hosted.changes(from: try await known())
+        for id in obsolete { try await host[id].cancel(because: "the settings do not name it any more") }
+        if !requests.isEmpty { _ = try await host.submit(requests) }
+        if let sync = try await known().last(where: { $0.request.label == SyncedFiles.label }) {
+            hosted.files.use(host[sync.id])
+        }
     }
 
     /// Starts a pass at once when the index has to be made anew.

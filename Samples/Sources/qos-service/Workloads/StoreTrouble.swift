@@ -4,11 +4,19 @@ internal import QoSSQLiteStore
 ///
 /// The texts name no file of this machine, so any client may see them. The service's log has the details.
 enum StoreTrouble {
+    /// Whether an error says that the store is not as it was written.
+    static func isDamage(_ error: any Error) -> Bool {
+        switch error {
+        case SQLiteStoreError.damaged, SQLiteStoreError.notADatabase, SQLiteStoreError.foreign: true
+        default: false
+        }
+    }
+
     /// Returns the text for an error of the store.
     static func text(_ error: any Error) -> String {
         let what =
             switch error {
-            case SQLiteStoreError.damaged, SQLiteStoreError.notADatabase, SQLiteStoreError.foreign:
+            case _ where isDamage(error):
                 "is damaged. Indexing stops at its next step. "
                     + "Stop the service and start it again: it then moves the damaged file aside and makes a new one"
             case SQLiteStoreError.newer:

@@ -92,7 +92,11 @@ final class LiveWorld: Sendable {
     /// - Parameters:
     ///   - isOpen: Whether it answers clients without the token.
     ///   - writeLimit: The time after which a client that takes nothing is cut off.
-    init(isOpen: Bool = false, writeLimit: Duration? = nil) async throws {
+    ///   - backup: The backups whose routes it has.
+    ///   - more: Further workloads.
+    init(
+        isOpen: Bool = false, writeLimit: Duration? = nil, backup: BackupSettings? = nil, more: [any Workload] = []
+    ) async throws {
         world = try IndexWorld()
         index = try world.indexed()
         scheduler = try QoSScheduler(configuration: .init(processors: 2, appliesKernelEffects: false))
@@ -107,19 +111,23 @@ final class LiveWorld: Sendable {
         let steps = Steps(gate: gate)
         let host = try WorkloadHost(
             store: InMemoryWorkloadStore(), on: scheduler,
-            workloads: [steps, Backup(steps: steps), Broken(), Digest()], configuration: configuration)
+            workloads: [steps, Backup(steps: steps), Broken(), Digest()] + more, configuration: configuration)
         self.host = host
         var settings = ServiceSettings(folder: world.folder.path, directory: world.directory)
         settings.address = .network(host: "127.0.0.1", port: 0)
         if let writeLimit { settings.requestTime = writeLimit }
+        let connections = Connections(limit: 64)
         let routes = ServiceRoutes(
             desk: try SearchDesk(index: index, processors: 2, limits: SearchLimits()),
-            connections: Connections(limit: 64),
+            connections: connections,
             meter: ThroughputMeter(),
             policy: AccessPolicy(token: isOpen ? nil : token, actionToken: token),
             metrics: nil,
             workloads: WorkloadRoutes(
                 host: host, requests: requests, runs: runs, governor: governor, settings: settings),
+            files: try FileRoutes(settings, synced: SyncedFiles(nil), connections: connections),
+            restores: RestoreRoutes(
+                desk: backup.map { RestoreDesk($0, host: host) }, host: host, changed: { runs.touch() }),
             workloadReport: { .init() },
             takeMetrics: {},
             governor: governor

@@ -15,6 +15,7 @@ struct WorkloadsAnswer: Decodable {
         let isDeferred: Bool
         let obstacles: [String]
         let actions: [String]
+        let finishedRuns: Int
         let waitsFor: [Int]
         let details: Details?
         let parameters: String?

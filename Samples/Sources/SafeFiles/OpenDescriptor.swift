@@ -1,10 +1,12 @@
 internal import Glibc
 
 /// A descriptor that is closed at the end of its life.
-final class OpenDescriptor: Sendable {
-    let number: Int32
+public final class OpenDescriptor: Sendable {
+    /// The number.
+    public let number: Int32
 
-    init(owning number: Int32) {
+    /// Takes over a descriptor.
+    public init(owning number: Int32) {
         self.number = number
     }
 
@@ -13,7 +15,7 @@ final class OpenDescriptor: Sendable {
     }
 
     /// Puts content and metadata on the disk. Returns the error number, or 0.
-    func synchronize() -> Int32 {
+    public func synchronize() -> Int32 {
         fsync(number) == 0 ? 0 : errno
     }
 }

@@ -1,0 +1,88 @@
+internal import Glibc
+internal import TreeScan
+
+/// The steps that make folders. Their metadata and their times come at the end of the run.
+struct FolderMaking {
+    let ledger: StepLedger
+    /// The folders without their metadata.
+    private var made: [(action: SyncAction, intent: Int64)]
+
+    /// Takes over the folders that an earlier run made and did not finish.
+    init(ledger: StepLedger, unfinished: [(action: SyncAction, intent: Int64)]) {
+        self.ledger = ledger
+        made = unfinished
+        for (action, _) in unfinished { ledger.touch(action.path, on: action.side) }
+    }
+
+    mutating func run(_ actions: [SyncAction], _ breathe: () async throws -> Void) async throws {
+        let numbers = try ledger.archive.begin(actions.map(intent))
+        for (action, number) in zip(actions, numbers) {
+            try await breathe()
+            var isMade = false
+            if !ledger.isBlocked(action) {
+                try ledger.attempt(action) {
+                    let folder = try ledger.folder(of: action.path, on: action.side)
+                    try folder.makeFolder(Array(action.path.name))
+                    ledger.noteNames(in: folder, on: action.side)
+                    isMade = true
+                }
+            }
+            guard isMade else {
+                ledger.end(intent: number)
+                continue
+            }
+            ledger.options.reached(.madeFolder)
+            made.append((action, number))
+            ledger.touch(action.path, on: action.side)
+            ledger.report.folders += 1
+        }
+        try ledger.flushNames()
+        try ledger.commit()
+    }
+
+    private func intent(_ action: SyncAction) -> Intent {
+        var intent = Intent(work: .makeFolder, side: action.side, path: action.path.bytes)
+        intent.kind = FileKind.directory.rawValue
+        let state = ArchiveEntry.SideState(metadata: action.metadata, size: 0, changed: 0, inode: 0, isRacy: false)
+        intent.written = Intent.State(state)
+        if let source = action.source {
+            intent.source = Intent.State(ArchiveEntry.SideState(source, at: ledger.options.now()))
+        }
+        return intent
+    }
+
+    /// Gives folders the time of the other side, if this run changed them there only. If it changed both, A's time goes
+    /// to B.
+    func settleTimes() {
+        let (replicas, touched) = (ledger.replicas, ledger.touched)
+        for side in Side.allCases {
+            let paths = side == .a ? touched.a.subtracting(touched.b) : touched.b
+            for path in paths.sorted(by: >) {
+                guard let across = try? replicas[side.other].folder(path),
+                    let status = EntryStatus(descriptor: across.descriptor),
+                    let folder = try? replicas[side].folder(path)
+                else { continue }
+                folder.setTime([], status.stamp.modified)
+            }
+        }
+    }
+
+    /// Gives the new folders their metadata. It comes last, as it may take away the right to write in them.
+    func finish() throws {
+        for (action, number) in made.sorted(by: { $0.action.path > $1.action.path }) {
+            let replica = ledger.replicas[action.side]
+            try ledger.attempt(action) {
+                let name = Array(action.path.name)
+                let folder = try replica.folder(action.path.ancestors.first ?? .root)
+                try folder.setMetadata(name, action.metadata, kind: .directory, owner: replica.setsOwners)
+                guard let status = try folder.status(name) else { throw folder.failure("stat", name, ENOENT) }
+                let state = ArchiveEntry.SideState(written: status, metadata: replica.metadata(of: status))
+                ledger.finish(action, kind: .directory, target: [], now: state)
+            }
+            ledger.end(intent: number)
+        }
+        ledger.options.reached(.finishedFolders)
+        for side in Side.allCases where !ledger.touched[side].isEmpty { try ledger.replicas[side].synchronize() }
+        try ledger.commit()
+    }
+}

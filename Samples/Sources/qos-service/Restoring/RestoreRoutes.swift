@@ -1,0 +1,71 @@
+internal import Backup
+internal import HTTPTypes
+internal import Hummingbird
+internal import QoSCore
+internal import QoSWorkloads
+internal import TreeScan
+
+/// The routes of the repository: the snapshots, and restores.
+struct RestoreRoutes: Sendable {
+    /// The path of restores.
+    static let path = "/restore"
+
+    /// Nil if the service makes no backups.
+    let desk: RestoreDesk?
+    let host: WorkloadHost
+    /// Notes a change that no event of the host tells of.
+    let changed: @Sendable () -> Void
+
+    /// Adds the routes.
+    func add(to router: Router<ServiceContext>) {
+        router.get("/snapshots") { _, context in
+            guard context.mayAct else { throw Refusal.noToken }
+            let desk = try configuredDesk()
+            return try await Self.explaining {
+                let (snapshots, problems) = try await runTask(at: .userInitiated) { try desk.snapshots() }
+                return try JSONResponse.make(SnapshotResponse(snapshots, problems: problems))
+            }
+        }
+        router.post("/restore") { request, context in
+            let desk = try configuredDesk()
+            return try await Self.explaining { try await restore(request, context, desk) }
+        }
+    }
+
+    private func configuredDesk() throws -> RestoreDesk {
+        if let desk { return desk }
+        throw Refusal(
+            status: .notFound, message: "This service has no repository. Start it with --backup-repository.")
+    }
+
+    private func restore(_ request: Request, _ context: ServiceContext, _ desk: RestoreDesk) async throws -> Response {
+        let parameters = try Parameters(request, context)
+        let example = "/restore?snapshot=latest&target=FOLDER"
+        guard let snapshot = parameters.snapshot else { throw ParameterError.missing("snapshot", example: example) }
+        guard let target = try PathText.path("target", of: request), target != .root else {
+            throw ParameterError.missing("target", example: example)
+        }
+        let path = try PathText.path("path", of: request) ?? .root
+        let replaces = try parameters.isReplacing()
+        let item = try await runTask(at: .userInitiated) {
+            try await desk.submit(snapshot, path: path, target: target, replaces: replaces)
+        }
+        changed()
+        guard let made = try await host.snapshot(of: item.id) else { throw WorkloadStoreError.unknownItem(item.id) }
+        var response = try JSONResponse.make(
+            WorkloadResponse(made, pauses: [:], isTrusted: true, isWhole: true), status: .accepted)
+        response.headers[.location] = "/workloads/\(item.id.rawValue)"
+        return response
+    }
+
+    /// Turns errors of the repository into answers.
+    private static func explaining(_ body: () async throws -> Response) async throws -> Response {
+        do {
+            return try await body()
+        } catch let error as BackupError {
+            throw Refusal(status: .serviceUnavailable, message: "\(error)", fields: [.retryAfter: "10"])
+        } catch let error as PassphraseFile.Failure {
+            throw Refusal(status: .serviceUnavailable, message: "\(error)", fields: [.retryAfter: "10"])
+        }
+    }
+}
