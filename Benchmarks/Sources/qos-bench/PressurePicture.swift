@@ -7,7 +7,7 @@ enum PressurePicture {
         var figures: [String: Double] = [:]
         for line in results where line.benchmark == "B18" { figures[line.metric] = line.value }
         guard !figures.isEmpty else { return nil }
-        let times = PressureTimes(length: figures["run_s[\(PeerKind.ours.rawValue)]"] ?? 36)
+        let times = PressureTimes(length: figures["run_s[\(PeerKind.ours.rawValue)]"] ?? 60)
         let ticks = stride(from: 0, through: times.length, by: times.length / 6).map { $0 }
         return LineChart(
             title: "Requests at userInitiated beside background work, and another service",

@@ -2,7 +2,7 @@ extension Catalogue {
     /// The processors.
     static let b18 = Benchmark(id: "B18", title: "requests while other processes take the processors, and after") {
         scope in
-        let seconds = scope.isQuick ? 27.0 : 36
+        let seconds = scope.isQuick ? 27.0 : 60
         let governed = Series(.ours, CaseName("pressure", ["governed": 1]), seconds: seconds)
         let free = Series(.ours, CaseName("pressure", ["governed": 0]), seconds: seconds)
         let other = Series(.defaultExecutor, CaseName("pressure", ["governed": 0]), seconds: seconds)
