@@ -32,8 +32,16 @@ final class Client {
     }
 
     /// Requests a path. Returns the answer's body.
-    func get(_ path: String) throws -> [UInt8] {
-        let request = "GET \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    func get(_ path: String) throws -> [UInt8] { try answer("GET", path) }
+
+    /// Changes something, with the service's token. Returns the answer's body.
+    @discardableResult
+    func post(_ path: String, token: String) throws -> [UInt8] {
+        try answer("POST", path, "Authorization: Bearer \(token)\r\nContent-Length: 0\r\n")
+    }
+
+    private func answer(_ method: String, _ path: String, _ fields: String = "") throws -> [UInt8] {
+        let request = "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\n\(fields)\r\n"
         guard unsafe send(descriptor, request, request.utf8.count, Int32(MSG_NOSIGNAL)) == request.utf8.count else {
             throw Failure(message: "send: errno \(errno)")
         }

@@ -6,6 +6,7 @@ struct Corpus {
     let words: [String]
     let folder: String
     let files: Int
+    private let wordsPerFile: Int
 
     /// Writes the files.
     init(folder: String, files: Int, wordsPerFile: Int) throws {
@@ -18,15 +19,27 @@ struct Corpus {
         }
         self.folder = folder
         self.files = files
+        self.wordsPerFile = wordsPerFile
+        for number in 0..<50 {
+            try FileManager.default.createDirectory(atPath: "\(folder)/d\(number)", withIntermediateDirectories: true)
+        }
+        try write(&random)
+    }
+
+    /// Gives every file other words, in place.
+    func rewrite(seed: UInt64) throws {
+        var random = Generator(state: seed)
+        try write(&random)
+    }
+
+    private func write(_ random: inout Generator) throws {
         for number in 0..<files {
-            let place = "\(folder)/d\(number % 50)"
-            if number < 50 { try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true) }
             var text = ""
             for index in 0..<wordsPerFile {
                 text += words[Self.rank(&random, words.count)]
                 text += index % 10 == 9 ? "\n" : " "
             }
-            try Data(text.utf8).write(to: URL(filePath: "\(place)/f\(number).txt"))
+            try Data(text.utf8).write(to: URL(filePath: "\(folder)/d\(number % 50)/f\(number).txt"))
         }
     }
 

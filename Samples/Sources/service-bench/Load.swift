@@ -9,6 +9,14 @@ struct Load {
     let rate: Double
     private static let clients = 24
 
+    /// Returns the searches a second that the service answers at most, with as many clients as a load has.
+    static func capacity(port: Int, _ queries: [String], seconds: Double) throws -> Double {
+        let end = ContinuousClock.now + .seconds(seconds)
+        // All are due at once, so that no client waits.
+        let answered = try Load(port: port, rate: .infinity).run(queries, seconds: seconds) { .now >= end }
+        return Double(answered.count) / seconds
+    }
+
     /// Sends searches until the time is over or `isOver` returns `true`.
     ///
     /// The clients take the searches in turn. The time of a late search counts from the moment at which it was due.
@@ -19,7 +27,7 @@ struct Load {
     {
         let all = Mutex<[Double]>([])
         let failure = Mutex<(any Error)?>(nil)
-        let count = min(queries.count, Int(seconds * rate))
+        let count = rate.isFinite ? min(queries.count, Int(seconds * rate)) : queries.count
         // Times at random, as from many people who do not know each other.
         var random = Generator(state: 7)
         var time = 0.05

@@ -22,29 +22,12 @@ final class Service {
     private let process = Process()
     let port: Int
 
-    /// Starts the service.
+    /// Starts the service on a free port.
     ///
-    /// - Parameters:
-    ///   - program: Its path.
-    ///   - folder: The folder that it indexes.
-    ///   - index: The folder of its index.
-    ///   - executor: `qos` or `swift`.
-    ///   - isUnprivileged: Whether it runs as a user without privileges.
-    ///   - policy: The policy of its threads: `nil` for the ordinary one, or an option of chrt(1).
-    init(
-        program: String, folder: String, index: String, executor: String, isUnprivileged: Bool, policy: String? = nil
-    ) throws {
-        let arguments = [
-            program, folder, "--index-dir", index, "--port", "0", "--access", "open", "--rescan-interval", "2",
-            // The benchmark measures the classes alone, on both executors.
-            "--executor", executor, "--governor", "off",
-        ]
+    /// - Parameter command: The program with its arguments, without a port.
+    init(_ command: [String]) throws {
         let output = Pipe()
-        let user = [
-            "/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all",
-            "--bounding-set=-all",
-        ]
-        let all = (policy.map { ["/usr/bin/chrt", $0, "0"] } ?? []) + (isUnprivileged ? user : []) + arguments
+        let all = command + ["--port", "0"]
         process.executableURL = URL(filePath: all[0])
         process.arguments = Array(all.dropFirst())
         process.standardOutput = output

@@ -1,0 +1,144 @@
+import ArgumentParser
+import Foundation
+import Synchronization
+
+/// Measures searches while a backup, a sync and a pass of the index run: ours, and those of other programs.
+struct InterferenceBench: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "interference",
+        abstract: "Measures searches beside backup, sync and indexing: ours, and those of other programs.",
+        discussion: """
+            The other programs are restic, rsync and recollindex. Before each turn every file of the corpus gets other \
+            words. The work then saves, copies and indexes them. \
+            Searches come at random times at a share of what the service answers at most, whether the earlier ones are \
+            answered or not. The time of a late search counts from the moment at which it was due. They are counted from \
+            the begin of the work to its end. The neighbours take turns, each turn in another order.
+
+            Prints a line for each, then medians with the smallest and the largest value. Needs restic, rsync and \
+            recollindex for the neighbours peers, nice and session.
+            """
+    )
+
+    @Option(help: "What runs beside the searches; may be repeated.")
+    var neighbour = Neighbour.allCases
+
+    @Option(help: "The number of turns.")
+    var turns = 3
+
+    @Option(help: "The share of the service's largest rate of answers at which searches come.")
+    var load = 0.4
+
+    @Option(help: "Searches a second, instead of a share.")
+    var rate: Double?
+
+    @Option(help: "The number of files.")
+    var files = 6000
+
+    @Option(help: "Words of a file.")
+    var words = 1000
+
+    @Option(help: "Seconds of a turn without work.")
+    var seconds = 20.0
+
+    @Flag(help: "Run the service and the other programs as a user without privileges; needs root and setpriv.")
+    var unprivileged = false
+
+    @Option(help: "Also write each turn to this file, as a line of JSON.", completion: .file())
+    var json: String?
+
+    /// The longest time of work, in seconds. Work that takes longer fails the run.
+    private static let workLimit = 600.0
+
+    func validate() throws {
+        guard turns > 0, files > 0, words > 0, seconds > 0, (0.01...1).contains(load), rate.map({ $0 > 0 }) ?? true
+        else { throw ValidationError("All numbers must be positive, and --load at most 1.") }
+        guard neighbour.contains(where: \.isForeign) else { return }
+        for program in ["restic", "rsync", "recollindex"] {
+            guard FileManager.default.isExecutableFile(atPath: "/usr/bin/\(program)") else {
+                throw ValidationError(
+                    "\(program) is missing. Install restic, rsync and recollcmd, or name other --neighbour values.")
+            }
+        }
+    }
+
+    func run() throws {
+        let place = try BenchPlace(isUnprivileged: unprivileged)
+        defer { place.remove() }
+        let corpus = try Corpus(folder: place.path + "/corpus", files: files, wordsPerFile: words)
+        let bench = try InterferencePlace(place, corpus)
+        let rate = try rate ?? load * bench.capacity()
+        print("\(Int(rate)) searches a second\n")
+        print("| turn | beside | searches | p50 ms | p99 ms | p99.9 ms | work s |\n|---|---|---|---|---|---|---|")
+        var results: [InterferenceResult] = []
+        for turn in 0..<turns {
+            for index in neighbour.indices {
+                let neighbour = neighbour[(index + turn) % neighbour.count]
+                let result = try measure(neighbour, turn: turn, rate: rate, bench)
+                results.append(result)
+                print(result.line)
+                fflush(nil)
+                try append(result)
+            }
+        }
+        summarize(results)
+    }
+
+    private func measure(_ neighbour: Neighbour, turn: Int, rate: Double, _ bench: InterferencePlace) throws
+        -> InterferenceResult
+    {
+        let service = try bench.service(for: neighbour)
+        try service.waitUntilComplete(files: files)
+        let work = try bench.work(neighbour, service)
+        try work.settle()
+        try work.hold()
+        let seed = UInt64(1000 * (turn + 1)) + UInt64(Neighbour.allCases.firstIndex(of: neighbour) ?? 0)
+        try bench.corpus.rewrite(seed: seed)
+        let load = Load(port: service.port, rate: rate)
+        let limit = neighbour == .none ? seconds : Self.workLimit
+        let queries = bench.corpus.queries(Int(limit * rate), seed: UInt64(turn + 1))
+        // Searches before the work, so that caches and processors are as during it.
+        _ = try load.run(queries, seconds: 3)
+        let watch = WorkWatch()
+        try work.begin()
+        if neighbour != .none { watch.start(work) }
+        let latencies = try load.run(queries, seconds: limit) { watch.isOver }
+        let took = neighbour == .none ? nil : try watch.seconds()
+        return InterferenceResult(
+            neighbour: neighbour.rawValue, turn: turn, rate: rate, searches: latencies.count,
+            p50: Quantile.of(latencies, 0.5), p99: Quantile.of(latencies, 0.99), p999: Quantile.of(latencies, 0.999),
+            seconds: took)
+    }
+
+    private func append(_ result: InterferenceResult) throws {
+        guard let json else { return }
+        let line = try JSONEncoder().encode(result) + Data("\n".utf8)
+        if !FileManager.default.fileExists(atPath: json) { try Data().write(to: URL(filePath: json)) }
+        let file = try FileHandle(forWritingTo: URL(filePath: json))
+        defer { try? file.close() }
+        try file.seekToEnd()
+        try file.write(contentsOf: line)
+    }
+
+    private func summarize(_ results: [InterferenceResult]) {
+        let rest = Dictionary(
+            results.filter { $0.neighbour == Neighbour.none.rawValue }.map { ($0.turn, $0.p99) },
+            uniquingKeysWith: { $1 })
+        print("\n| beside | p50 ms | p99 ms | p99.9 ms | p99 / none of its turn | work s |\n|---|---|---|---|---|---|")
+        for neighbour in neighbour {
+            let own = results.filter { $0.neighbour == neighbour.rawValue }
+            let ratios = own.compactMap { result in rest[result.turn].map { result.p99 / $0 } }
+            let texts = [own.map(\.p50), own.map(\.p99), own.map(\.p999), ratios, own.compactMap(\.seconds)]
+                .map(Quantile.spread)
+            print("| \(neighbour.rawValue) | \(texts.joined(separator: " | ")) |")
+        }
+    }
+}
+
+extension InterferenceResult {
+    /// A row of the table.
+    fileprivate var line: String {
+        let work = seconds.map { String(format: "%.1f", $0) } ?? "–"
+        let texts = [p50, p99, p999].map { String(format: "%.2f", $0) } + [work]
+        return "| \(turn + 1) | \(neighbour) | \(searches) | \(texts.joined(separator: " | ")) |"
+    }
+}

@@ -1,0 +1,17 @@
+import Foundation
+
+/// Quantiles by the nearest rank.
+enum Quantile {
+    /// Returns the value below which a share of the sorted values lies; NaN without values.
+    static func of(_ sorted: [Double], _ share: Double) -> Double {
+        sorted.isEmpty ? .nan : sorted[min(sorted.count - 1, Int(Double(sorted.count) * share))]
+    }
+
+    /// Returns the median, the smallest and the largest value as text.
+    static func spread(_ values: [Double]) -> String {
+        let sorted = values.sorted()
+        guard let first = sorted.first, let last = sorted.last else { return "none" }
+        func text(_ value: Double) -> String { value.formatted(.number.precision(.fractionLength(2)).grouping(.never)) }
+        return "\(text(of(sorted, 0.5))) [\(text(first))…\(text(last))]"
+    }
+}
