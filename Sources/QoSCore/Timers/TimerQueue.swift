@@ -1,4 +1,4 @@
-/// Timers ordered by deadline, each with a window in which it may fire.
+/// Timers ordered by deadline, each with a payload and a window in which it may fire.
 ///
 /// A timer's window is `[deadline, deadline + tolerance]`, in nanoseconds of one monotonic clock, which the caller
 /// reads. A window that would end beyond `UInt64.max` ends there.
@@ -7,27 +7,16 @@
 /// of the window that ends first. So all timers whose windows contain that moment fire in one wake-up (rule S6). None
 /// fires before its deadline, and the queue makes none late.
 ///
-/// The structure is one binary heap, ordered by deadline. Every node also knows the earliest window end below it. So
-/// the root answers both questions: which timer is due first, and which window ends first. A timer is cancelled in
-/// place instead of being left behind.
+/// A ``TimerHeap`` keeps the order, and an array keeps the payloads, each at the slot of its timer. Only that array is
+/// generic: see ``TimerHeap`` for the reason.
 ///
-/// Each timer takes 32 bytes in the heap and 16 bytes plus an optional payload in a slot: 56 bytes with a reference as
-/// payload. Both are arrays that grow by doubling. An empty queue gives large arrays back. At most 2³² − 1 timers at a
-/// time.
+/// Each timer takes 48 bytes in the heap and an optional payload: 56 bytes with a reference as payload. All arrays grow
+/// by doubling. An empty queue gives large arrays back. At most 2³² − 1 timers at a time.
 package struct TimerQueue<Payload> {
-    /// The heap.
-    var nodes: [Node] = []
+    private(set) var heap = TimerHeap()
 
-    /// The data of timers that do not take part in the order. A node names its slot.
-    var slots: [Slot] = []
-
-    /// The head of the list of free slots, linked through ``Slot/position``.
-    private var firstFree = Slot.none
-
-    private var lastSequence: UInt64 = 0
-
-    /// The size above which an empty queue gives its arrays back.
-    private static var keptSlots: Int { 1024 }
+    /// The payloads of the timers, each at its timer's slot; `nil` in a free slot.
+    private(set) var payloads: [Payload?] = []
 
     /// Makes a queue without timers.
     package init() {}
@@ -35,38 +24,30 @@ package struct TimerQueue<Payload> {
     /// The number of timers that neither fired nor were cancelled.
     ///
     /// - Complexity: O(1).
-    package var count: Int { nodes.count }
+    package var count: Int { heap.count }
 
     /// Whether there is no timer.
     ///
     /// - Complexity: O(1).
-    package var isEmpty: Bool { nodes.isEmpty }
+    package var isEmpty: Bool { heap.isEmpty }
 
     /// The latest moment at which the driver must look again, so that no window is missed; `nil` without timers.
     ///
     /// - Complexity: O(1).
-    package var nextWake: UInt64? { nodes.first?.earliestEnd }
+    package var nextWake: UInt64? { heap.nextWake }
 
     /// The latest deadline that timers can share without missing the window that ends first; `nil` without timers.
     ///
     /// A driver that sleeps until then, instead of until ``nextWake``, fires a single timer at its deadline. The search
-    /// ends after 63 nodes, so timers of a larger group may take several wake-ups.
+    /// ends after 63 timers, so those of a larger group may take several wake-ups.
     ///
     /// - Complexity: O(1).
-    package var nextPromptWake: UInt64? {
-        guard let first = nodes.first else { return nil }
-        // Members of the group have their parents in it, so those in front of the array are most of a small group.
-        return nodes.prefix(Self.promptNodes).reduce(first.deadline) { latest, node in
-            node.deadline <= first.earliestEnd ? max(latest, node.deadline) : latest
-        }
-    }
-
-    private static var promptNodes: Int { 63 }
+    package var nextPromptWake: UInt64? { heap.nextPromptWake }
 
     /// The deadline of the timer that is due first; `nil` without timers.
     ///
     /// - Complexity: O(1).
-    package var nextDeadline: UInt64? { nodes.first?.deadline }
+    package var nextDeadline: UInt64? { heap.nextDeadline }
 
     /// Adds a timer.
     ///
@@ -78,11 +59,14 @@ package struct TimerQueue<Payload> {
     /// - Complexity: O(log n).
     @discardableResult
     package mutating func insert(deadline: UInt64, tolerance: UInt64, _ payload: Payload) -> TimerID {
-        lastSequence += 1
-        let slot = takeSlot(Slot(sequence: lastSequence, position: Slot.none, payload: payload))
-        let (end, isBeyond) = deadline.addingReportingOverflow(tolerance)
-        add(Node(deadline: deadline, end: isBeyond ? .max : end, slot: slot))
-        return TimerID(slot: slot, sequence: lastSequence)
+        let id = heap.insert(deadline: deadline, tolerance: tolerance)
+        let slot = Int(id.slot)
+        if slot == payloads.count {
+            payloads.append(payload)
+        } else {
+            payloads[slot] = payload
+        }
+        return id
     }
 
     /// Cancels a timer.
@@ -90,10 +74,8 @@ package struct TimerQueue<Payload> {
     /// - Returns: Its payload; `nil` if it fired or was cancelled already.
     /// - Complexity: O(log n).
     package mutating func cancel(_ id: TimerID) -> Payload? {
-        let slot = Int(id.slot)
-        guard slot < slots.count, slots[slot].sequence == id.sequence else { return nil }
-        remove(at: Int(slots[slot].position))
-        return giveBack(id.slot)
+        guard let slot = heap.cancel(id) else { return nil }
+        return takePayload(at: slot)
     }
 
     /// Takes the timer with the earliest deadline, if that is not after `now`.
@@ -105,46 +87,17 @@ package struct TimerQueue<Payload> {
     /// - Returns: The timer's payload; `nil` if none is due.
     /// - Complexity: O(log n).
     package mutating func popExpired(now: UInt64) -> Payload? {
-        guard let first = nodes.first, first.deadline <= now else { return nil }
-        remove(at: 0)
-        return giveBack(first.slot)
+        guard let slot = heap.popExpired(now: now) else { return nil }
+        return takePayload(at: slot)
     }
 
-    private mutating func takeSlot(_ slot: Slot) -> UInt32 {
-        guard firstFree != Slot.none else {
-            slots.append(slot)
-            return UInt32(slots.count - 1)
-        }
-        let index = firstFree
-        firstFree = slots[Int(index)].position
-        slots[Int(index)] = slot
-        return index
-    }
-
-    private mutating func giveBack(_ index: UInt32) -> Payload? {
-        let payload = slots[Int(index)].payload
-        if nodes.isEmpty, slots.count > Self.keptSlots {
-            nodes = []
-            slots = []
-            firstFree = Slot.none
-        } else {
-            slots[Int(index)] = Slot(sequence: 0, position: firstFree, payload: nil)
-            firstFree = index
-        }
+    /// Takes the payload out of a slot that the heap has just freed.
+    private mutating func takePayload(at slot: Int) -> Payload? {
+        let payload = payloads[slot].take()
+        // The heap gave its slots back, and begins with the first one again.
+        if heap.slotCount == 0 { payloads = [] }
         return payload
     }
 }
 
 extension TimerQueue: Sendable where Payload: Sendable {}
-
-/// The identity of one timer of one ``TimerQueue``, for cancelling it.
-///
-/// A queue never reuses an identity. After its timer fired or was cancelled, an identity finds nothing. It has no
-/// meaning in another queue.
-package struct TimerID: Sendable, Hashable {
-    /// The place of the timer in the queue. It is reused after the timer is gone.
-    let slot: UInt32
-
-    /// The number of the insertion, counted from 1.
-    let sequence: UInt64
-}

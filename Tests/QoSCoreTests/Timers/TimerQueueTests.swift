@@ -130,11 +130,16 @@ struct TimerQueueTests {
         #expect(last != nil)
         while queue.popExpired(now: .max) != nil {}
         #expect(last == nil)
-        #expect(queue.slots.capacity == 0)
-        #expect(queue.nodes.capacity == 0)
+        #expect(queue.payloads.capacity == 0)
+        #expect(queue.heap.slots.capacity == 0)
+        #expect(queue.heap.nodes.capacity == 0)
         for id in ids where queue.cancel(id) != nil {
             Issue.record("a fired timer was cancelled")
         }
+        // It goes on as a new one.
+        queue.insert(deadline: 1, tolerance: 0, Payload())
+        #expect(queue.popExpired(now: 1) != nil)
+        #expect(queue.isEmpty)
     }
 
     @Test("a copy of a queue is independent of it")
@@ -147,9 +152,27 @@ struct TimerQueueTests {
         #expect(queue.popExpired(now: 1) == 1)
     }
 
-    @Test("a node costs 32 bytes and a slot with a reference 24, as the documentation says")
+    @Test("a cancelled payload is released at once, beside timers that are left")
+    func cancelReleases() {
+        final class Payload {}
+        var queue = TimerQueue<Payload>()
+        weak var cancelled: Payload?
+        queue.insert(deadline: 1, tolerance: 0, Payload())
+        do {
+            let payload = Payload()
+            cancelled = payload
+            let id = queue.insert(deadline: 2, tolerance: 0, payload)
+            #expect(queue.cancel(id) === payload)
+        }
+        #expect(cancelled == nil)
+        #expect(queue.count == 1)
+    }
+
+    @Test("a timer costs 48 bytes in the heap, and with a reference 56, as the documentation says")
     func memory() {
-        #expect(MemoryLayout<TimerQueue<AnyObject>.Node>.stride == 32)
-        #expect(MemoryLayout<TimerQueue<AnyObject>.Slot>.stride == 24)
+        let heap = MemoryLayout<TimerHeap.Node>.stride + MemoryLayout<TimerHeap.Slot>.stride
+        #expect(MemoryLayout<TimerHeap.Node>.stride == 32)
+        #expect(heap == 48)
+        #expect(heap + MemoryLayout<AnyObject?>.stride == 56)
     }
 }

@@ -1,9 +1,9 @@
-// The heap under the queue: a binary min-heap by (deadline, insertion) in an array, children of `i` at `2i + 1` and
+// The order of the heap: a binary min-heap by (deadline, insertion) in an array, children of `i` at `2i + 1` and
 // `2i + 2`, augmented with the minimum of the window ends of each subtree (as in Cormen et al., "Introduction to
 // Algorithms", chapter on augmenting data structures). A change touches the nodes of one path, so keeping the minima
 // costs no more than the ordering itself.
 
-extension TimerQueue {
+extension TimerHeap {
     /// A timer in the heap. 32 bytes.
     struct Node: Sendable {
         /// The start of the window.
@@ -12,7 +12,7 @@ extension TimerQueue {
         let end: UInt64
         /// The earliest end in the subtree of this node, its own included.
         var earliestEnd: UInt64
-        /// The place of the timer's other data.
+        /// The index of the timer's slot.
         let slot: UInt32
 
         init(deadline: UInt64, end: UInt64, slot: UInt32) {
@@ -23,17 +23,15 @@ extension TimerQueue {
         }
     }
 
-    /// The timer's payload, and the place of its node.
-    struct Slot {
+    /// The place of a timer's node. 16 bytes.
+    struct Slot: Sendable {
         /// The number of the timer's insertion; 0 in a free slot.
         var sequence: UInt64
         /// The index of the timer's node; in a free slot the next free slot.
         var position: UInt32
-        /// The payload; `nil` in a free slot.
-        var payload: Payload?
 
         /// No slot: the end of the list of free ones.
-        static var none: UInt32 { .max }
+        static let none = UInt32.max
     }
 
     /// Adds a node at its place, in O(log n).
@@ -121,7 +119,7 @@ extension TimerQueue {
         return slots[Int(left.slot)].sequence < slots[Int(right.slot)].sequence
     }
 
-    /// Whether order, minima and positions are as they must be; for tests. O(n).
+    /// Whether order, minima, positions and the list of free slots are as they must be; for tests. O(n).
     var isConsistent: Bool {
         for (index, node) in nodes.enumerated() {
             var earliest = node.end
@@ -131,8 +129,12 @@ extension TimerQueue {
             }
             if node.earliestEnd != earliest || slots[Int(node.slot)].position != UInt32(index) { return false }
         }
-        return true
+        var free: Set<UInt32> = []
+        var next = firstFree
+        while next != Slot.none {
+            guard slots[Int(next)].sequence == 0, free.insert(next).inserted else { return false }
+            next = slots[Int(next)].position
+        }
+        return nodes.count + free.count == slots.count
     }
 }
-
-extension TimerQueue.Slot: Sendable where Payload: Sendable {}
