@@ -13,11 +13,12 @@ struct BackupCommand: ParsableCommand {
 
             A run that is killed leaves nothing to repair or to unlock: run the same command again.
 
-            Exit codes: 0 done; 1 failed, or damage was found; 3 done, but some entries could not be saved or \
-            restored; 64 wrong arguments; 128 and the signal's number after a signal.
+            Exit codes: 0 done; 1 failed, or damage was found; 3 done, but some entries could not be saved, restored \
+            or compared, or differ; 64 wrong arguments; 128 and the signal's number after a signal.
             """,
         subcommands: [
-            Init.self, Save.self, Snapshots.self, List.self, Restore.self, Check.self, Forget.self, Prune.self,
+            Init.self, Save.self, Snapshots.self, List.self, Restore.self, Verify.self, Check.self,
+            Forget.self, Prune.self,
         ]
     )
 

@@ -5,7 +5,7 @@ internal import SampleCommand
 extension CommandStatus {
     /// The command failed, or damage was found.
     static let failure = CommandStatus(code: 1)
-    /// Done, but some entries could not be saved or restored.
+    /// Done, but some entries could not be saved, restored or compared, or differ.
     static let incomplete = CommandStatus(code: 3)
 }
 

@@ -70,6 +70,13 @@ final class BackupWorld: Sendable {
         guard unsafe Glibc.link(temporary[old], temporary[new]) == 0 else { throw CocoaError(.fileWriteUnknown) }
     }
 
+    /// Gives a file the attribute of another.
+    func copyAttribute(_ attribute: String, from old: String, to new: String) {
+        var value = [UInt8](repeating: 0, count: 4096)
+        let count = unsafe getxattr(temporary[old], attribute, &value, value.count)
+        if count >= 0 { _ = unsafe setxattr(temporary[new], attribute, value, count, 0) }
+    }
+
     /// Where the file system has such attributes; elsewhere nothing happens, on both sides of the comparison.
     private func setAttribute(_ name: String, _ attribute: String, _ value: [UInt8]) {
         _ = unsafe setxattr(temporary[name], attribute, value, value.count, 0)

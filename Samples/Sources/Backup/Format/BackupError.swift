@@ -21,6 +21,8 @@ public enum BackupError: Error, Hashable, Sendable, CustomStringConvertible {
     case failed(path: String, operation: String, code: Int32)
     /// No snapshot, or more than one, has a name that begins in this way.
     case unknownSnapshot(String, matches: Int)
+    /// The snapshot has no entry at the path.
+    case unknownPath(String)
     /// The lease ran out, and another run may have removed blobs.
     case leaseLost
     /// Another run prunes the repository.
@@ -51,6 +53,8 @@ public enum BackupError: Error, Hashable, Sendable, CustomStringConvertible {
             matches == 0
                 ? "There is no snapshot '\(text)'. 'snapshots' lists them; 'latest' is the last one."
                 : "\(matches) snapshots begin with '\(text)'. Give more digits; 'snapshots' lists them."
+        case .unknownPath(let path):
+            "The snapshot has no entry \(path). 'ls' lists its entries."
         case .leaseLost:
             "The lease of this run ran out, so a prune may have removed what it counted on. Run again: "
                 + "what is written already is used."

@@ -56,7 +56,7 @@ struct FileRestorer: Sendable {
 
     private func write(_ content: TreeNode.FileContent, to file: Int32, _ path: String) async throws {
         guard ftruncate(file, off_t(content.size)) == 0 else { throw BackupError.system("write", path) }
-        var places = Places(content)
+        var places = DataPlaces(content)
         for chunk in content.chunks {
             try Task.checkCancellation()
             let bytes = try await source.bytes(of: chunk)
@@ -73,7 +73,7 @@ struct FileRestorer: Sendable {
     func matches(_ file: Int32, _ content: TreeNode.FileContent) async throws -> Bool {
         var status = stat()
         guard unsafe fstat(file, &status) == 0, Int64(status.st_size) == content.size else { return false }
-        var places = Places(content)
+        var places = DataPlaces(content)
         for chunk in content.chunks {
             var bytes: [UInt8] = []
             for (offset, range) in places.take(chunk.length) {
@@ -98,40 +98,5 @@ struct FileRestorer: Sendable {
             }
         }
         return true
-    }
-
-    /// Walks through the ranges of a file that have data.
-    private struct Places {
-        private var extents: ArraySlice<Range<Int64>>
-
-        init(_ content: TreeNode.FileContent) {
-            extents = (content.extents ?? [0..<content.size])[...]
-        }
-
-        /// The places of the next `count` bytes, each with the range of them that belongs there.
-        mutating func take(_ count: Int) -> [(offset: Int64, range: Range<Int>)] {
-            var places: [(offset: Int64, range: Range<Int>)] = []
-            var done = 0
-            while done < count, let extent = extents.first {
-                let length = min(count - done, extent.count)
-                places.append((extent.lowerBound, done..<(done + length)))
-                done += length
-                extents.removeFirst()
-                if length < extent.count {
-                    extents.insert(extent.lowerBound + Int64(length)..<extent.upperBound, at: extents.startIndex)
-                }
-            }
-            return places
-        }
-    }
-}
-
-extension TreeNode.FileContent {
-    /// The ranges without data.
-    fileprivate var holes: [Range<Int64>] {
-        guard let extents else { return [] }
-        let starts = [0] + extents.map(\.upperBound)
-        let ends = extents.map(\.lowerBound) + [size]
-        return zip(starts, ends).filter { $0 < $1 }.map { $0..<$1 }
     }
 }

@@ -22,15 +22,5 @@ public struct BackupOptions: Sendable {
     /// Makes options that leave out nothing.
     public init() {}
 
-    func excludes(_ path: RelativePath) -> Bool {
-        func matches(_ pattern: String, _ text: some Sequence<UInt8>, _ flags: Int32) -> Bool {
-            let text = text.map { CChar(bitPattern: $0) } + [0]
-            return unsafe fnmatch(pattern, text, flags) == 0
-        }
-        return excludes.contains { pattern in
-            guard pattern.contains("/") else { return matches(pattern, path.name, 0) }
-            let anchored = pattern.hasPrefix("/") ? String(pattern.dropFirst()) : pattern
-            return matches(anchored, path.bytes, FNM_PATHNAME)
-        }
-    }
+    func excludes(_ path: RelativePath) -> Bool { ExcludePatterns(patterns: excludes).contains(path) }
 }

@@ -1,0 +1,53 @@
+internal import ArgumentParser
+internal import Backup
+internal import QoSCore
+internal import SampleCommand
+internal import TreeScan
+
+extension BackupCommand {
+    struct Verify: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Compares a folder with a snapshot, byte by byte.",
+            discussion: """
+                Reads all of the snapshot's files from the repository, and changes nothing. Compares contents, modes, \
+                owners, times, targets of links, hard links and extended attributes. Sockets and devices do not count.
+                """)
+
+        @OptionGroup var options: RepositoryOptions
+
+        @Argument(help: "The first digits of the snapshot's name, or latest.")
+        var snapshot: String
+
+        @Argument(help: "The folder: the one that was saved, or one that was restored.", completion: .directory)
+        var folder: String
+
+        @Option(help: "Only this entry, with everything below it.")
+        var path: String = ""
+
+        @Option(
+            name: .shortAndLong,
+            help: "A pattern that the backup left out, as for 'backup'. May be repeated.")
+        var exclude: [String] = []
+
+        func run() throws {
+            var settings = VerifyOptions()
+            settings.path = RelativePath(path)
+            settings.excludes = exclude
+            let (options, name, folder, chosen) = (options, snapshot, folder, settings)
+            CommandProcess.backup(at: .userInitiated).run {
+                let repository = try options.open()
+                let snapshot = try repository.snapshot(named: name)
+                let run = try VerifyRun(repository, snapshot, against: folder, options: chosen)
+                let report = try await run.run(found: { say("\($0)") })
+                for problem in report.damage { complain("Damage: \(problem)") }
+                for problem in report.unreadable { complain("Not compared: \(problem)") }
+                let missed = report.damage.count + report.unreadable.count
+                say(
+                    "Compared \(report.entries) entries, \(size(report.bytes)); \(report.differences) differences; "
+                        + "\(missed) could not be compared.")
+                if !report.damage.isEmpty { throw CommandStatus.failure }
+                if report.differences + missed > 0 { throw CommandStatus.incomplete }
+            }
+        }
+    }
+}
