@@ -49,18 +49,19 @@ struct CheckedStore: Sendable {
 
     func claim(
         _ names: Set<WorkloadName> = ["a", "b"], classes: Set<QoSClass> = Set(QoSClass.allCases),
-        host: String = "first",
-        unmet: Set<String> = [], at seconds: Double = 0
+        host: String = "first", process: String? = nil, unmet: Set<String> = [], at seconds: Double = 0
     ) async throws -> WorkloadClaim? {
-        let request = ClaimRequest(host: host, workloads: names, classes: classes) { condition in
+        let request = ClaimRequest(host: host, process: process, workloads: names, classes: classes) { condition in
             if case .named(let name) = condition, unmet.contains(name) { .unmet("\(name) is missing") } else { .met }
         }
         return try await store.claim(request, at: at(seconds))
     }
 
     /// Claims an item that must be there.
-    func claimed(host: String = "first", at seconds: Double = 0) async throws -> WorkloadClaim {
-        guard let claim = try await claim(host: host, at: seconds) else {
+    func claimed(
+        host: String = "first", process: String? = nil, at seconds: Double = 0
+    ) async throws -> WorkloadClaim {
+        guard let claim = try await claim(host: host, process: process, at: seconds) else {
             throw WorkloadStoreConformance.Failure(description: "\(check): nothing to claim at \(seconds) s")
         }
         return claim
@@ -80,6 +81,22 @@ struct CheckedStore: Sendable {
 
     func expectLevel(_ id: WorkloadItemID, _ level: QoSLevel) async throws {
         try expectEqual(try await record(id).level, level, "the level of \(id)")
+    }
+
+    /// Takes a lease back as it is now.
+    @discardableResult
+    func reclaim(
+        _ lease: WorkloadLease, because loss: LeaseLoss = .expired, at seconds: Double
+    ) async throws -> Bool {
+        try await reclaim(try await sighting(of: lease), because: loss, at: seconds)
+    }
+
+    /// Takes a lease back as it was seen.
+    @discardableResult
+    func reclaim(
+        _ sighting: LeaseSighting, because loss: LeaseLoss = .expired, at seconds: Double
+    ) async throws -> Bool {
+        try await store.reclaim(sighting, because: loss, at: at(seconds))
     }
 
     /// The sighting of a lease.

@@ -52,7 +52,7 @@ extension WorkloadStoreConformance {
             let second = try await store.claimed(at: 100)
             try await store.store.end(second.lease, .deferred(reason: "d", delay: nil), at: store.at(100))
             let third = try await store.claimed(at: 200)
-            try await store.store.reclaim(try await store.sighting(of: third.lease), at: store.at(230))
+            try await store.reclaim(third.lease, at: 230)
             try await store.reopened().expectLevel(id, .utility)
         },
         Check(description: "an item that ended cannot be raised") { store in

@@ -136,9 +136,12 @@ private struct StorePair {
         case .expire:
             let sightings = try await both("leases") { try await $0.leases() } ?? []
             guard let sighting = any(sightings) else { return false }
-            try await both("expiry of \(sighting)") { try await $0.reclaim(sighting, at: now) }
+            let loss = any(LeaseLoss.allCases) ?? .expired
+            try await both("expiry of \(sighting)") { try await $0.reclaim(sighting, because: loss, at: now) }
             lost(sighting.lease)
-            try await both("second expiry of \(sighting)") { try await $0.reclaim(sighting, at: now) }
+            try await both("second expiry of \(sighting)") {
+                try await $0.reclaim(sighting, because: loss, at: now)
+            }
         case .stale:
             guard let lease = any(old) else { return false }
             try await both("stale \(lease)") { try await $0.renew([lease]) }
@@ -231,7 +234,8 @@ private struct StorePair {
         let (now, unmet) = (self.now, self.unmet)
         let classes = Set(QoSClass.allCases.filter { _ in chance(0.8) })
         let request = ClaimRequest(
-            host: chance(0.5) ? "h" : "i", workloads: Set(Self.names.filter { _ in chance(0.8) }), classes: classes
+            host: chance(0.5) ? "h" : "i", process: chance(0.5) ? "p" : nil,
+            workloads: Set(Self.names.filter { _ in chance(0.8) }), classes: classes
         ) { condition in
             if case .named(let name) = condition, unmet.contains(name) { .unmet(name) } else { .met }
         }

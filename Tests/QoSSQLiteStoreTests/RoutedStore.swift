@@ -30,8 +30,8 @@ extension RoutedStore {
         try await next().end(lease, result, at: now)
     }
     func leases() async throws -> [LeaseSighting] { try await next().leases() }
-    func reclaim(_ sighting: LeaseSighting, at now: WallTime) async throws -> Bool {
-        try await next().reclaim(sighting, at: now)
+    func reclaim(_ sighting: LeaseSighting, because loss: LeaseLoss, at now: WallTime) async throws -> Bool {
+        try await next().reclaim(sighting, because: loss, at: now)
     }
     func raise(_ item: WorkloadItemID, to level: QoSLevel) async throws { try await next().raise(item, to: level) }
     func awaited(_ item: WorkloadItemID, at level: QoSLevel) async throws {

@@ -13,6 +13,8 @@ final class ForgetfulStore: WorkloadStore {
         case losesBeats
         case forgetsPauses
         case forgetsFileEvents
+        case forgetsProcesses
+        case delaysAllLosses
     }
 
     struct Unavailable: Error {}
@@ -24,6 +26,7 @@ final class ForgetfulStore: WorkloadStore {
         case claim
         case save
         case noteFileChange
+        case reclaim
     }
 
     let base: InMemoryWorkloadStore
@@ -80,12 +83,18 @@ final class ForgetfulStore: WorkloadStore {
         try check(.end)
         return try await base.end(lease, result, at: now)
     }
-    func leases() async throws -> [LeaseSighting] { try await base.leases() }
-    func reclaim(_ sighting: LeaseSighting, at now: WallTime) async throws -> Bool {
+    func leases() async throws -> [LeaseSighting] {
+        let leases = try await base.leases()
+        guard fault == .forgetsProcesses else { return leases }
+        return leases.map { LeaseSighting(lease: $0.lease, beat: $0.beat, host: $0.host) }
+    }
+    func reclaim(_ sighting: LeaseSighting, because loss: LeaseLoss, at now: WallTime) async throws -> Bool {
+        try check(.reclaim)
+        let loss = fault == .delaysAllLosses ? .expired : loss
         guard fault == .reclaimsAlways,
             let current = try await base.leases().first(where: { $0.lease.item == sighting.lease.item })
-        else { return try await base.reclaim(sighting, at: now) }
-        return try await base.reclaim(current, at: now)
+        else { return try await base.reclaim(sighting, because: loss, at: now) }
+        return try await base.reclaim(current, because: loss, at: now)
     }
     func raise(_ item: WorkloadItemID, to level: QoSLevel) async throws {
         if fault != .forgetsRaises { try await base.raise(item, to: level) }

@@ -9,6 +9,7 @@ final class HostWorld: Sendable {
     let scheduler: DeterministicScheduler
     let clock: VirtualWorkloadClock
     let store: ForgetfulStore
+    let processes = SimulatedProcesses()
     private let eventList = Mutex<[WorkloadHostEvent]>([])
     private let conditions = ManualConditions()
 
@@ -27,6 +28,7 @@ final class HostWorld: Sendable {
         var configuration = WorkloadHost.Configuration()
         configuration.name = name
         configuration.clock = clock
+        configuration.holders = processes
         configuration.conditions = conditions
         configuration.observer = { [weak self] event in self?.eventList.withLock { $0.append(event) } }
         change(&configuration)

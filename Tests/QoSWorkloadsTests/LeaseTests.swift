@@ -39,17 +39,36 @@ struct LeaseTests {
         ]
         for look in looks {
             let seen = look.beat.map { [sighting($0)] } ?? []
-            let expired = watch.looked(seen, at: .seconds(look.second))
-            #expect(expired == (look.expires ? seen : []), "at \(look.second) s")
+            let lost = watch.looked(seen, at: .seconds(look.second)) { _ in false }
+            #expect(lost.map(\.sighting) == (look.expires ? seen : []), "at \(look.second) s")
+            #expect(lost.allSatisfy { $0.loss == .expired })
             if look.second == 0 { #expect(watch.nextLook == .seconds(15)) }
         }
         #expect(watch.nextLook == nil)
     }
 
+    @Test("a lease of a process that is gone is lost at the first look, and others are not")
+    func processes() {
+        var watch = LeaseWatch(duration: Self.duration)
+        let sightings = [("gone", 1), ("alive", 2), (nil, 3), ("gone", 4)].map { process, number in
+            LeaseSighting(
+                lease: WorkloadLease(item: WorkloadItemID(rawValue: number), fence: 1), beat: 0, host: "h",
+                process: process)
+        }
+        var asked: [String] = []
+        let lost = watch.looked(sightings, at: .zero) { process in
+            asked.append(process)
+            return process == "gone"
+        }
+        #expect(lost.map(\.sighting.lease.item.rawValue) == [1, 4])
+        #expect(lost.allSatisfy { $0.loss == .processEnded })
+        #expect(asked == ["gone", "alive"], "a process is asked about once, and a lease without one never")
+    }
+
     @Test("a change soon after a look leads to one look later")
     func skipped() {
         var watch = LeaseWatch(duration: Self.duration)
-        _ = watch.looked([], at: .zero)
+        _ = watch.looked([], at: .zero) { _ in false }
         let isDue = watch.isLookDue(at: .seconds(1))
         #expect(!isDue)
         #expect(watch.nextLook == .milliseconds(7500))
@@ -84,7 +103,7 @@ struct LeaseTests {
                 renewal = (time + .milliseconds(Int.random(in: 0...8000, using: &random)), works)
             }
             let sighting = LeaseSighting(lease: Self.lease, beat: beat, host: "h")
-            if !watch.looked([sighting], at: offset + time * speed).isEmpty {
+            if !watch.looked([sighting], at: offset + time * speed, isGone: { _ in false }).isEmpty {
                 #expect(stopped != nil, "seed \(seed): reclaimed at \(time), and the holder goes on")
                 return
             }

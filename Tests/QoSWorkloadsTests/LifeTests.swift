@@ -15,7 +15,7 @@ struct LifeTests {
         case finished, finishedStale
         case deferred
         case failed
-        case expired, expiredAfterBeat
+        case expired, expiredAfterBeat, processEnded
         case cancelled
         case revived
     }
@@ -32,17 +32,18 @@ struct LifeTests {
         case .parents: return "\(life.waitChanged(to: .parents("p"), at: now))"
         case .conditions: return "\(life.waitChanged(to: .deferral("c"), at: now))"
         case .ready: return "\(life.waitChanged(to: .host("h"), at: now))"
-        case .claimed: return life.claimed(by: "a", at: now).map { "\($0)" } ?? "refused"
+        case .claimed: return life.claimed(by: "a", in: "p", at: now).map { "\($0)" } ?? "refused"
         case .renewed: return "\(life.renewed(under: fence))"
         case .renewedStale: return "\(life.renewed(under: fence &- 1))"
         case .finished: return end(fence, .finished)
         case .finishedStale: return end(fence &- 1, .finished)
         case .deferred: return end(fence, .deferred(reason: "d", delay: nil))
         case .failed: return end(fence, .failed(error: "e", delay: nil))
-        case .expired, .expiredAfterBeat:
-            let beat = event == .expired ? life.beat : life.beat &+ 1
-            let ending = life.leaseExpired(
-                under: fence, beat: beat, retry: Self.retry, repeats: repeats, seed: 1, at: now)
+        case .expired, .expiredAfterBeat, .processEnded:
+            let beat = event == .expiredAfterBeat ? life.beat &+ 1 : life.beat
+            let loss = event == .processEnded ? LeaseLoss.processEnded : .expired
+            let ending = life.leaseLost(
+                under: fence, beat: beat, because: loss, retry: Self.retry, repeats: repeats, seed: 1, at: now)
             return ending.map { "\($0)" } ?? "stale"
         case .cancelled: return "\(life.cancelled(because: "stop", at: now))"
         case .revived: return "\(life.revived(at: now))"
@@ -91,6 +92,7 @@ struct LifeTests {
     private func check(_ old: WorkloadLife, _ new: WorkloadLife, _ event: Event, _ answer: String, repeats: Bool) {
         let what = "\(event) in \(old.state) of attempt \(old.attempts)"
         #expect((new.state == .running) == (new.host != nil), "\(what): a lease has a holder")
+        #expect((new.host == nil) == (new.process == nil), "\(what): a holder has a process")
         #expect(new.state == .running || new.cancellation == nil, "\(what): a request is answered by the end")
         #expect(new.attempts <= Self.retry.maximumAttempts, "\(what)")
         #expect(new.fence >= old.fence, "\(what): fences never fall")
@@ -108,6 +110,10 @@ struct LifeTests {
             #expect(new.attempts == 0 && new.lastError == nil && new.finishedRuns == old.finishedRuns + 1, "\(what)")
         case .failed where old.state == .running:
             #expect(new.lastError == "e", "\(what)")
+        case .processEnded where old.state == .running && old.cancellation == nil && new.attempts == 1:
+            #expect(answer == "waits(Optional(0.0 seconds))", "\(what): repeated at once")
+        case .processEnded where old.state == .running && old.cancellation == nil:
+            #expect(answer == "runFailed(repeats: \(repeats))", "\(what): the attempts are used up")
         case .cancelled where old.state.isWaiting: #expect(new.state == .cancelled, "\(what)")
         case .cancelled where old.state == .running: #expect(answer == "requested" && new.state == .running, "\(what)")
         default: break

@@ -89,9 +89,11 @@ private struct TablePair {
             guard let lease = anyLease(), let sighting = table.leases.first(where: { $0.lease == lease }) else {
                 return false
             }
-            let isExpired = table.leaseExpired(sighting, at: now, &effects)
-            try require(isExpired, "expiry of \(lease)")
-            oracle.end(lease.item, .failed(error: "x", delay: nil))
+            let loss = LeaseLoss.allCases.randomElement(using: &random) ?? .expired
+            let isLost = table.leaseLost(sighting, because: loss, at: now, &effects)
+            try require(isLost, "loss of \(lease)")
+            let isAtOnce = loss == .processEnded && oracle[lease.item].attempts == 1
+            oracle.end(lease.item, .failed(error: "x", delay: isAtOnce ? .zero : nil))
             ended(lease)
         case .stale:
             guard let lease = old.randomElement(using: &random) else { return false }

@@ -5,8 +5,10 @@ extension WorkloadHost {
     public struct Configuration: Sendable {
         /// The name of the host in leases and reasons. It need not be unique.
         public var name = "host"
-        /// The time without a renewal after which another host may take an item; positive. A crash costs this time at
-        /// most.
+        /// The time without a renewal after which another host may take an item; positive.
+        ///
+        /// A hang costs this time at most. After the end of a process its items go on at once, if the other host runs
+        /// on the same machine and in the same namespace of processes.
         public var leaseDuration: Duration = .seconds(30)
         /// The number of items of each class that run at the same time. A class without an entry has 2.
         public var places: [QoSClass: Int] = [:]
@@ -17,6 +19,8 @@ extension WorkloadHost {
         public var files: (any FileEventSource)?
         /// The time between two looks at paths that cannot be watched; more than zero.
         public var fileLookInterval: Duration = .seconds(30)
+        /// The processes that hold leases. Without a value they are those of the machine.
+        package var holders: (any HolderProcesses)?
         /// The clocks.
         public var clock: any WorkloadClock = SystemWorkloadClock()
         /// The time for which ``WorkloadContext/breathe()`` waits for a condition. After it the attempt is deferred and

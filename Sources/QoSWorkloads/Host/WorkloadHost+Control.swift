@@ -8,11 +8,12 @@ extension WorkloadHost {
         let hints = forward(store.changes(), "workload-changes") { desk?.itemsMayHaveChanged() }
         let conditions = forward(configuration.conditions.changes(), "workload-conditions") {}
         var watch = LeaseWatch(duration: configuration.leaseDuration)
+        var watched: [String: Task<Void, Never>] = [:]
         var failures = 0
         while state.withLock({ $0.phase == .running }) {
             var next: Duration?
             do {
-                next = try await pass(&watch)
+                next = try await pass(&watch, &watched)
                 if failures > 0 { state.withLock { $0.storeFailure = nil } }
                 failures = 0
             } catch {
@@ -26,6 +27,7 @@ extension WorkloadHost {
         desk?.close()
         await end()
         alarm.close()
+        for task in watched.values { task.cancel() }
         hints.cancel()
         conditions.cancel()
     }
@@ -57,8 +59,10 @@ extension WorkloadHost {
     ///
     /// - Returns: the time by which another pass may have something to do; `nil` to wait for a hint alone. A host looks
     ///   at the wall clock from time to time while something waits for it, because nobody tells when it is set.
-    private func pass(_ watch: inout LeaseWatch) async throws -> Duration? {
-        try await reclaim(&watch)
+    private func pass(
+        _ watch: inout LeaseWatch, _ watched: inout [String: Task<Void, Never>]
+    ) async throws -> Duration? {
+        try await reclaim(&watch, &watched)
         try await applyTerms()
         judge.look()
         let patience = judgeConditions()
@@ -73,14 +77,43 @@ extension WorkloadHost {
         return times.compactMap { $0 }.min()
     }
 
-    /// Takes back the leases of hosts that have stopped renewing.
-    private func reclaim(_ watch: inout LeaseWatch) async throws {
+    /// Takes back the leases of hosts that have stopped renewing, or whose processes have ended.
+    private func reclaim(
+        _ watch: inout LeaseWatch, _ watched: inout [String: Task<Void, Never>]
+    ) async throws {
         let now = clock.elapsed
-        guard watch.isLookDue(at: now) else { return }
-        let own = state.withLock { Set($0.attempts.keys) }
-        let others = try await store.leases().filter { !own.contains($0.lease) }
-        for sighting in watch.looked(others, at: now) {
-            if try await store.reclaim(sighting, at: clock.now) { services.observe(.leaseReclaimed(sighting)) }
+        let isLookDue = watch.isLookDue(at: now)
+        let (mustLook, own) = state.withLock { state in
+            defer { state.mustLookAtLeases = false }
+            return (state.mustLookAtLeases, Set(state.attempts.keys))
+        }
+        guard mustLook || isLookDue else { return }
+        do {
+            let others = try await store.leases().filter { !own.contains($0.lease) }
+            for (sighting, loss) in watch.looked(others, at: now, isGone: { isGone($0) }) {
+                guard try await store.reclaim(sighting, because: loss, at: clock.now) else { continue }
+                services.observe(.leaseReclaimed(sighting))
+            }
+            watchHolders(of: others, &watched)
+        } catch {
+            state.withLock { $0.mustLookAtLeases = true }
+            throw error
+        }
+    }
+
+    private func isGone(_ process: String) -> Bool { process != holders.current && holders.isGone(process) }
+
+    /// Watches the processes of other hosts, so that their end is known at once. A process is watched until it ends: its
+    /// next lease may begin after the last look.
+    private func watchHolders(of leases: [LeaseSighting], _ watched: inout [String: Task<Void, Never>]) {
+        for process in watched.keys where isGone(process) { watched[process] = nil }
+        for process in Set(leases.compactMap(\.process))
+        where process != holders.current && watched[process] == nil && !isGone(process) {
+            watched[process] = scheduler.startWorkload(at: Self.controlClass, name: "workload-holder") {
+                guard await self.holders.waitUntilEnded(process) else { return }
+                self.state.withLock { $0.mustLookAtLeases = true }
+                self.alarm.ring()
+            }
         }
     }
 
@@ -164,7 +197,7 @@ extension WorkloadHost {
             guard !free.isEmpty else { return }
             let judge = self.judge
             let request = ClaimRequest(
-                host: configuration.name, workloads: Set(runners.keys), classes: free,
+                host: configuration.name, process: holders.current, workloads: Set(runners.keys), classes: free,
                 verdict: { judge.verdictNotingChange(on: $0) })
             let begin = clock.elapsed
             guard let claim = try await store.claim(request, at: clock.now) else { return }

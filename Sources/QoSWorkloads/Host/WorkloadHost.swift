@@ -23,6 +23,8 @@ public final class WorkloadHost: Sendable {
         var phase = Phase.new
         /// The error of the last pass; nil if it succeeded.
         var storeFailure: (any Error)?
+        /// Whether the next pass looks at the leases: a process has ended, or the last look failed.
+        var mustLookAtLeases = false
         /// Whether the end waits for no attempt.
         var endsAtOnce = false
         var attempts: [WorkloadLease: Attempt] = [:]
@@ -40,6 +42,7 @@ public final class WorkloadHost: Sendable {
     let runners: [WorkloadName: WorkloadRunner]
     let services: AttemptServices
     let judge: ConditionJudge
+    let holders: any HolderProcesses
     let alarm: Alarm
     let state = Lock(State())
 
@@ -52,6 +55,7 @@ public final class WorkloadHost: Sendable {
     ) throws {
         var configuration = configuration
         if configuration.files == nil { configuration.files = SystemFileEvents(scheduler) }
+        if configuration.holders == nil { configuration.holders = SystemHolderProcesses(scheduler) }
         try self.init(
             store: store, on: scheduler, workloads: workloads, configuration: configuration)
     }
@@ -79,6 +83,7 @@ public final class WorkloadHost: Sendable {
             store: store, clock: configuration.clock, throttle: configuration.throttle,
             observe: configuration.observer)
         judge = ConditionJudge(configuration.conditions, configuration.clock)
+        holders = configuration.holders ?? SystemHolderProcesses(nil)
         alarm = Alarm(configuration.clock, scheduler, at: Self.controlClass)
     }
 

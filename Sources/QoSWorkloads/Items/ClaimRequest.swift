@@ -4,6 +4,9 @@ public import QoSCore
 public struct ClaimRequest: Sendable {
     /// The name of the host.
     public var host: String
+    /// The exact process of the host, as text without meaning for the store; `nil` if other processes cannot ask
+    /// whether it has ended.
+    public var process: String?
     /// The workloads that it can run.
     public var workloads: Set<WorkloadName>
     /// The classes that have a free place.
@@ -13,10 +16,12 @@ public struct ClaimRequest: Sendable {
 
     /// Makes a question.
     public init(
-        host: String, workloads: Set<WorkloadName>, classes: Set<QoSClass> = Set(QoSClass.allCases),
+        host: String, process: String? = nil, workloads: Set<WorkloadName>,
+        classes: Set<QoSClass> = Set(QoSClass.allCases),
         verdict: @escaping @Sendable (WorkloadCondition) -> ConditionVerdict = { $0.verdict(in: SystemConditions()) }
     ) {
         self.host = host
+        self.process = process
         self.workloads = workloads
         self.classes = classes
         self.verdict = verdict

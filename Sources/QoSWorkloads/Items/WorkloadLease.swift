@@ -23,13 +23,24 @@ public struct LeaseSighting: Sendable, Hashable {
     public let beat: UInt64
     /// The name of its holder.
     public let host: String
+    /// The process of its holder, as the claim named it; `nil` if it named none.
+    public let process: String?
 
     /// Makes a sighting.
-    public init(lease: WorkloadLease, beat: UInt64, host: String) {
+    public init(lease: WorkloadLease, beat: UInt64, host: String, process: String? = nil) {
         self.lease = lease
         self.beat = beat
         self.host = host
+        self.process = process
     }
+}
+
+/// The reason for which a host loses its lease.
+public enum LeaseLoss: String, Sendable, Hashable, CaseIterable {
+    /// The host did not renew the lease for a lease duration.
+    case expired
+    /// The process of the host has ended.
+    case processEnded
 }
 
 /// The answer to a renewal.

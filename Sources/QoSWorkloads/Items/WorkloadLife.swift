@@ -16,6 +16,8 @@ public struct WorkloadLife: Sendable, Hashable, Codable {
     public private(set) var beat: UInt64 = 0
     /// The name of the host that has the lease; `nil` without one.
     public private(set) var host: String?
+    /// The process of the host that has the lease; `nil` without one, or if the host named none.
+    public private(set) var process: String?
     /// The reason of a cancellation that the running attempt has not answered yet.
     public private(set) var cancellation: String?
     /// The error of the last failed attempt. It stays until a run succeeds.
@@ -39,6 +41,7 @@ public struct WorkloadLife: Sendable, Hashable, Codable {
         package var fence: UInt64
         package var beat: UInt64
         package var host: String?
+        package var process: String?
         package var cancellation: String?
         package var lastError: String?
         package var finishedRuns: Int
@@ -53,7 +56,8 @@ public struct WorkloadLife: Sendable, Hashable, Codable {
     /// Makes the life that a store has kept.
     package init(_ parts: Parts) {
         (state, reason, since) = (parts.state, parts.reason, parts.since)
-        (attempts, fence, beat, host) = (parts.attempts, parts.fence, parts.beat, parts.host)
+        (attempts, fence, beat) = (parts.attempts, parts.fence, parts.beat)
+        (host, process) = (parts.host, parts.process)
         (cancellation, lastError) = (parts.cancellation, parts.lastError)
         (finishedRuns, failedRuns) = (parts.finishedRuns, parts.failedRuns)
     }
@@ -97,12 +101,13 @@ public struct WorkloadLife: Sendable, Hashable, Codable {
     /// Notes that a host takes a ready item.
     ///
     /// - Returns: the fence of the new lease; `nil` unless the item is ready.
-    package mutating func claimed(by host: String, at now: WallTime) -> UInt64? {
+    package mutating func claimed(by host: String, in process: String?, at now: WallTime) -> UInt64? {
         guard state == .ready else { return nil }
         fence += 1
         beat = 0
         attempts += 1
         self.host = host
+        self.process = process
         become(.running, "attempt \(attempts) at \(host)", at: now)
         return fence
     }
@@ -145,6 +150,7 @@ public struct WorkloadLife: Sendable, Hashable, Codable {
     ) -> Ending? {
         guard isHeld(under: fence) else { return nil }
         host = nil
+        process = nil
         if case .finished = result {
             cancellation = nil
             lastError = nil
@@ -177,16 +183,25 @@ public struct WorkloadLife: Sendable, Hashable, Codable {
         }
     }
 
-    /// Notes that the holder of a lease has not renewed it for a lease duration.
+    /// Notes that the holder of a lease has lost it.
+    ///
+    /// The end of a process is seldom the fault of the item. So a first attempt that ends with its process is repeated
+    /// at once. Later ones wait for the delay of a retry: the item may be what ends its processes.
     ///
     /// - Returns: `nil` if the lease is not valid, or was renewed since.
-    package mutating func leaseExpired(
-        under fence: UInt64, beat: UInt64, retry: RetryPolicy, repeats: Bool, seed: UInt64, at now: WallTime
+    package mutating func leaseLost(
+        under fence: UInt64, beat: UInt64, because loss: LeaseLoss, retry: RetryPolicy, repeats: Bool, seed: UInt64,
+        at now: WallTime
     ) -> Ending? {
         guard isHeld(under: fence), self.beat == beat else { return nil }
-        let error = "the host \(host ?? "") stopped renewing its lease"
-        return attemptEnded(
-            under: fence, .failed(error: error, delay: nil), retry: retry, repeats: repeats, seed: seed, at: now)
+        let host = host ?? ""
+        let result: AttemptResult =
+            switch loss {
+            case .expired: .failed(error: "the host \(host) stopped renewing its lease", delay: nil)
+            case .processEnded:
+                .failed(error: "the process of the host \(host) ended", delay: attempts == 1 ? .zero : nil)
+            }
+        return attemptEnded(under: fence, result, retry: retry, repeats: repeats, seed: seed, at: now)
     }
 
     /// The effect of a cancellation.

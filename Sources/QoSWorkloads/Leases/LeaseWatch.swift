@@ -1,4 +1,5 @@
-/// The leases of other hosts, as one host sees them: which of them have not been renewed for a lease duration.
+/// The leases of other hosts, as one host sees them: which of them have not been renewed for a lease duration, or
+/// belong to a process that has ended.
 ///
 /// A value. Times are those of the observer's monotonic clock, so no clock that is set matters.
 package struct LeaseWatch: Sendable {
@@ -27,19 +28,34 @@ package struct LeaseWatch: Sendable {
 
     /// Notes the leases of a look. Those that are missing are forgotten.
     ///
-    /// - Returns: the leases whose beat has not changed for the duration.
-    package mutating func looked(_ leases: [LeaseSighting], at now: Duration) -> [LeaseSighting] {
+    /// - Parameter isGone: whether a process has ended for certain.
+    /// - Returns: the leases that their holders have lost: the process has ended, or the beat has not changed for the
+    ///   duration.
+    package mutating func looked(
+        _ leases: [LeaseSighting], at now: Duration, isGone: (String) -> Bool
+    ) -> [(sighting: LeaseSighting, loss: LeaseLoss)] {
         lastLook = now
         var seen: [WorkloadItemID: Sight] = [:]
-        var expired: [LeaseSighting] = []
+        var lost: [(sighting: LeaseSighting, loss: LeaseLoss)] = []
+        // A process may hold many leases.
+        var answers: [String: Bool] = [:]
         for sighting in leases {
             var sight = Sight(sighting: sighting, since: now)
             if let old = sights[sighting.lease.item], old.sighting == sighting { sight = old }
             seen[sighting.lease.item] = sight
-            if now - sight.since >= duration { expired.append(sighting) }
+            let isGone = sighting.process.map { process in
+                let answer = answers[process] ?? isGone(process)
+                answers[process] = answer
+                return answer
+            }
+            if isGone == true {
+                lost.append((sighting, .processEnded))
+            } else if now - sight.since >= duration {
+                lost.append((sighting, .expired))
+            }
         }
         sights = seen
-        return expired
+        return lost
     }
 
     /// The time of the next look; `nil` while no other host is known to have a lease.

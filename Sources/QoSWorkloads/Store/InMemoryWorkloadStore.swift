@@ -101,8 +101,10 @@ public final class InMemoryWorkloadStore: WorkloadStore {
 
     /// Takes a lease back.
     @discardableResult
-    public func reclaim(_ sighting: LeaseSighting, at now: WallTime) async throws -> Bool {
-        try event { table, effects throws(WorkloadStoreError) in table.leaseExpired(sighting, at: now, &effects) }
+    public func reclaim(_ sighting: LeaseSighting, because loss: LeaseLoss, at now: WallTime) async throws -> Bool {
+        try event { table, effects throws(WorkloadStoreError) in
+            table.leaseLost(sighting, because: loss, at: now, &effects)
+        }
     }
 
     /// Raises an item.

@@ -48,11 +48,13 @@ public protocol WorkloadStore: Sendable {
     /// Returns the valid leases of all hosts.
     func leases() async throws -> [LeaseSighting]
 
-    /// Ends the attempt of a host that has not renewed its lease since the sighting.
+    /// Ends the attempt of a host that has lost its lease, unless it has renewed the lease since the sighting.
+    ///
+    /// A first attempt that ended with its process is repeated at once, and any other after the delay of a retry.
     ///
     /// - Returns: whether the attempt was ended; `false` if the lease was renewed or given back.
     @discardableResult
-    func reclaim(_ sighting: LeaseSighting, at now: WallTime) async throws -> Bool
+    func reclaim(_ sighting: LeaseSighting, because loss: LeaseLoss, at now: WallTime) async throws -> Bool
 
     /// Raises an item, its dependents, and the dependencies of all of these (rules O5, O6).
     ///

@@ -61,19 +61,19 @@ extension WorkloadTable {
         return record(lease.item)?.state
     }
 
-    /// Ends the attempt of a host that has not renewed its lease since the sighting.
+    /// Ends the attempt of a host that has lost its lease, unless it was renewed since the sighting.
     ///
     /// - Returns: whether it was ended.
-    package mutating func leaseExpired(
-        _ sighting: LeaseSighting, at now: WallTime, _ effects: inout TableEffects
+    package mutating func leaseLost(
+        _ sighting: LeaseSighting, because loss: LeaseLoss, at now: WallTime, _ effects: inout TableEffects
     ) -> Bool {
         let id = sighting.lease.item
         guard items.contains(id) else { return false }
         var life = self[id].record.life
         let request = self[id].record.request
         guard
-            let ending = life.leaseExpired(
-                under: sighting.lease.fence, beat: sighting.beat, retry: request.retry,
+            let ending = life.leaseLost(
+                under: sighting.lease.fence, beat: sighting.beat, because: loss, retry: request.retry,
                 repeats: request.schedule.repeats, seed: UInt64(bitPattern: id.rawValue), at: now)
         else { return false }
         self[id].record.life = life

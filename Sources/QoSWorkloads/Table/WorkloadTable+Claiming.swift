@@ -28,12 +28,16 @@ extension WorkloadTable {
         guard let best else { return nil }
         turns[Flow(name: best.lane.name, qosClass: best.qosClass)] = best.turn + 1
         lastTurn[best.qosClass.rank] = best.turn
-        return claim(best.entry.item, by: request.host, at: now)
+        return claim(best.entry.item, request, at: now)
     }
 
-    private mutating func claim(_ id: WorkloadItemID, by host: String, at now: WallTime) -> WorkloadClaim? {
+    private mutating func claim(
+        _ id: WorkloadItemID, _ request: ClaimRequest, at now: WallTime
+    ) -> WorkloadClaim? {
         unqueue(id)
-        guard let fence = self[id].record.life.claimed(by: host, at: now) else { return nil }
+        guard let fence = self[id].record.life.claimed(by: request.host, in: request.process, at: now) else {
+            return nil
+        }
         running.insert(id)
         let record = self[id].record
         if let key = record.request.concurrency {

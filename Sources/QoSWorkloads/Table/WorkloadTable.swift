@@ -150,7 +150,8 @@ package struct WorkloadTable: Sendable {
     func sighting(of id: WorkloadItemID) -> LeaseSighting {
         let life = self[id].record.life
         return LeaseSighting(
-            lease: WorkloadLease(item: id, fence: life.fence), beat: life.beat, host: life.host ?? "")
+            lease: WorkloadLease(item: id, fence: life.fence), beat: life.beat, host: life.host ?? "",
+            process: life.process)
     }
 
     /// The time at which the next item is due; `nil` if no item waits for its time.

@@ -123,8 +123,8 @@ public final class SQLiteStore: WorkloadStore {
 
     /// Takes a lease back.
     @discardableResult
-    public func reclaim(_ sighting: LeaseSighting, at now: WallTime) async throws -> Bool {
-        try await committer.perform("reclaim") { try $0.leaseExpired(sighting, at: now) }
+    public func reclaim(_ sighting: LeaseSighting, because loss: LeaseLoss, at now: WallTime) async throws -> Bool {
+        try await committer.perform("reclaim") { try $0.leaseLost(sighting, because: loss, at: now) }
     }
 
     // MARK: Control

@@ -1,3 +1,4 @@
+import Foundation
 import QoSFileTestSupport
 import QoSKernel
 
@@ -9,6 +10,15 @@ final class MadeTree {
     init(_ files: [String: String]) throws {
         folder = try TemporaryFolder("qos-tree")
         for (path, content) in files { try folder.write(path, content) }
+    }
+
+    /// Changes a file; `nil` removes it.
+    func write(_ path: String, _ content: String?) throws {
+        if let content {
+            try folder.write(path, content)
+        } else {
+            try FileManager.default.removeItem(atPath: folder[path])
+        }
     }
 
     var root: FileRoot { FileRoot(folder.path) }

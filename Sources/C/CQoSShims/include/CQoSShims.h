@@ -24,6 +24,12 @@
 // The kernel's id of the calling thread (gettid(2)).
 static inline pid_t cqos_gettid(void) { return (pid_t)syscall(SYS_gettid); }
 
+// A descriptor of a process, which is readable once the process has ended (pidfd_open(2), Linux 5.3).
+static inline int cqos_open_process(pid_t process) {
+    long descriptor = syscall(SYS_pidfd_open, process, 0u);
+    return descriptor < 0 ? -errno : (int)descriptor;
+}
+
 // The size of a block of memory that malloc(3) gave, in bytes (malloc_usable_size(3)).
 static inline size_t cqos_allocated_size(const void *block) { return malloc_usable_size((void *)block); }
 

@@ -42,6 +42,23 @@ enum StoreCodes {
         Int64(qosClass.rank * 16)...Int64(qosClass.rank * 16 + 15)
     }
 
+    /// The sign between the name of a host and its process: U+001F, "unit separator".
+    private static let separator: Character = "\u{1F}"
+
+    /// The holder of a lease as one text: the host's name, and its process behind a separator.
+    ///
+    /// A name without a process is the whole text, as older versions of the program write it.
+    static func text(ofHost host: String, in process: String?) -> String {
+        process == nil && !host.contains(separator) ? host : "\(host)\(separator)\(process ?? "")"
+    }
+
+    /// The host and the process of a holder's text.
+    static func holder(_ text: String) -> (host: String, process: String?) {
+        guard let end = text.lastIndex(of: separator) else { return (text, nil) }
+        let process = text[text.index(after: end)...]
+        return (String(text[..<end]), process.isEmpty ? nil : String(process))
+    }
+
     static func encode(_ value: some Encodable) throws -> String {
         let encoder = JSONEncoder()
         // The same value gives the same text.

@@ -35,7 +35,10 @@ extension StoreRows {
         while let row = try cursor.next() {
             let lease = WorkloadLease(
                 item: WorkloadItemID(rawValue: row[0]), fence: UInt64(bitPattern: row[1] as Int64))
-            found.append(LeaseSighting(lease: lease, beat: UInt64(bitPattern: row[2] as Int64), host: row[3] ?? ""))
+            let (host, process) = StoreCodes.holder(row[3] ?? "")
+            found.append(
+                LeaseSighting(
+                    lease: lease, beat: UInt64(bitPattern: row[2] as Int64), host: host, process: process))
         }
         return found
     }

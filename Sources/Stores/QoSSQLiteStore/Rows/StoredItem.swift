@@ -87,7 +87,7 @@ extension StoredItem {
         parts.beat = UInt64(bitPattern: row[11] as Int64)
         parts.finishedRuns = row[12]
         parts.failedRuns = row[13]
-        parts.host = row[22]
+        if let holder = row[22] as String? { (parts.host, parts.process) = StoreCodes.holder(holder) }
         parts.cancellation = row[23]
         parts.lastError = row[24]
         record = WorkloadRecord(
@@ -126,7 +126,7 @@ extension StoredItem {
                 record.windowEnd.nanosecondsSince1970, record.planned.nanosecondsSince1970,
                 record.lastRun?.nanosecondsSince1970, record.delay?.length.schedulerNanoseconds,
                 record.delay?.begin.nanosecondsSince1970, record.firstTrigger?.nanosecondsSince1970, life.reason,
-                life.host, life.cancellation, life.lastError,
+                life.host.map { StoreCodes.text(ofHost: $0, in: life.process) }, life.cancellation, life.lastError,
                 try record.progress.map { try StoreCodes.encode($0) }, id,
             ]
         }

@@ -53,8 +53,8 @@ extension StoreTransaction {
         return try rows.deferral(of: item) == nil ? .ready : .deferred
     }
 
-    /// Ends the attempt of a host that has not renewed its lease since the sighting.
-    func leaseExpired(_ sighting: LeaseSighting, at now: WallTime) throws -> Bool {
+    /// Ends the attempt of a host that has lost its lease, unless it was renewed since the sighting.
+    func leaseLost(_ sighting: LeaseSighting, because loss: LeaseLoss, at now: WallTime) throws -> Bool {
         let lease = sighting.lease
         let isValid = try rows.has(
             "SELECT 1 FROM item WHERE id = ? AND state = 4 AND fence = ? AND beat = ?",
@@ -64,9 +64,9 @@ extension StoreTransaction {
         var item = try item(lease.item.rawValue)
         let request = item.record.request
         guard
-            let ending = item.record.life.leaseExpired(
-                under: lease.fence, beat: sighting.beat, retry: request.retry, repeats: request.schedule.repeats,
-                seed: UInt64(bitPattern: item.id), at: now)
+            let ending = item.record.life.leaseLost(
+                under: lease.fence, beat: sighting.beat, because: loss, retry: request.retry,
+                repeats: request.schedule.repeats, seed: UInt64(bitPattern: item.id), at: now)
         else { return false }
         try settle(&item, after: ending, at: now)
         return true

@@ -36,12 +36,12 @@ extension StoreTransaction {
         }
         guard let best else { return nil }
         try setTurn(best.turn, of: best.lane.workload, in: best.level / 16)
-        return try claim(best.id, by: request.host, at: now)
+        return try claim(best.id, request, at: now)
     }
 
-    private func claim(_ id: Int64, by host: String, at now: WallTime) throws -> WorkloadClaim? {
+    private func claim(_ id: Int64, _ request: ClaimRequest, at now: WallTime) throws -> WorkloadClaim? {
         guard var item = try find(WorkloadItemID(rawValue: id), isWhole: true),
-            let fence = item.record.life.claimed(by: host, at: now)
+            let fence = item.record.life.claimed(by: request.host, in: request.process, at: now)
         else { throw StoreCodes.damage("item \(id) in a lane is not ready") }
         item.place = .none
         item.record.attemptBegan(at: now)
