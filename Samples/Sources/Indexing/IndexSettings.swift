@@ -7,25 +7,34 @@ public struct IndexSettings: Sendable {
     /// truncated.
     public var textLimit: Int
 
+    /// The names of the ignore files that count, the strongest first.
+    public static let ignoreFiles = [".ignore", ".gitignore"]
+
     /// The entries that the scan leaves out. The index's own folder is always left out.
     public var scan: ScanOptions
 
     /// The maximum size of the database in bytes, or nil for no limit. Above it the pass pauses as on a full disk.
     public var databaseSizeLimit: Int?
 
+    /// The converter of PDF files; nil to leave them out.
+    public var pdfConverter: DocumentConverter?
+
     /// The wall clock, in nanoseconds since 1970, that decides which files are racy.
     public var now: @Sendable () -> Int64
 
-    /// Makes settings; by default 4 MiB of text per file, no limit for the database and the system's clock.
+    /// Makes settings; by default 4 MiB of text per file, the ignore files, no limit for the database and the system's
+    /// clock.
     public init(
         textLimit: Int = 4 * 1024 * 1024,
-        scan: ScanOptions = ScanOptions(),
+        scan: ScanOptions = ScanOptions(ignoreFiles: IndexSettings.ignoreFiles),
         databaseSizeLimit: Int? = nil,
+        pdfConverter: DocumentConverter? = .pdftotext,
         now: @escaping @Sendable () -> Int64 = IndexSettings.systemTime
     ) {
         self.textLimit = max(1, textLimit)
         self.scan = scan
         self.databaseSizeLimit = databaseSizeLimit
+        self.pdfConverter = pdfConverter
         self.now = now
     }
 

@@ -20,6 +20,8 @@ public struct IndexStatus: Sendable, Hashable, Codable {
     public internal(set) var unreadable = 0
     /// The first hundred files, by path, that could not be read or only in part.
     public internal(set) var problems: [FileProblem] = []
+    /// The first hundred ignore files and lines of them that have no effect, as of the last scan.
+    public internal(set) var ignoreProblems: [FileProblem] = []
     /// Files that were read and settled since the index was opened.
     public internal(set) var settled = 0
     /// Bytes of the database with its write-ahead log.

@@ -2,6 +2,9 @@ internal import Glibc
 
 /// A failed system call on one entry of a tree. A value, because the walk or the pass goes on.
 public struct FileSystemFailure: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The code for an entry that is no regular file.
+    static let notAFile = ENODEV
+
     /// The entry. Everything below it is unknown too.
     public let path: RelativePath
 

@@ -5,7 +5,8 @@ public struct OpenFile: ~Copyable {
     /// The path below the root.
     public let path: RelativePath
 
-    private let descriptor: Int32
+    /// The descriptor, for as long as this value lives.
+    public let descriptor: Int32
 
     /// Takes over `descriptor` and closes it in every case.
     init(owning descriptor: Int32, path: RelativePath) throws(FileSystemFailure) {

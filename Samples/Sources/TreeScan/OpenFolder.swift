@@ -47,6 +47,24 @@ internal import Glibc
         return try OpenFolder(owning: child, path: path)
     }
 
+    /// Reads a regular file of this folder, without following a link or waiting for a pipe.
+    func read(_ name: [UInt8], limit: Int) throws(FileSystemFailure) -> [UInt8] {
+        let path = path.appending(name)
+        let file = openEntry(name, in: descriptor, flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+        guard file >= 0 else { throw FileSystemFailure(path: path, operation: "open", code: errno) }
+        return try OpenFile(owning: file, path: path).read(limit: limit)
+    }
+
+    /// Looks at the entry `name`, fstatat(2), and follows no link.
+    func status(of name: [UInt8]) throws(FileSystemFailure) -> stat {
+        var status = stat()
+        let terminated = name.map { CChar(bitPattern: $0) } + [0]
+        guard unsafe fstatat(descriptor, terminated, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+            throw FileSystemFailure(path: path.appending(name), operation: "stat", code: errno)
+        }
+        return status
+    }
+
     /// Returns the next entry and its status, without `.` and `..`; readdir(3), fstatat(2).
     func next() -> Entry {
         while true {

@@ -12,16 +12,24 @@ public struct ScanOptions: Sendable {
     /// The maximum number of nested folders, 1 or more. Each open one costs a descriptor.
     public var maximumDepth: Int
 
-    /// Makes options. By default `.git` is left out, other file systems are entered and 256 levels are walked.
+    /// Names of the files whose patterns leave out entries, the strongest first.
+    ///
+    /// The patterns of a file hold for its folder and everything below it. Their syntax is that of gitignore(5).
+    public var ignoreFiles: [String]
+
+    /// Makes options. By default `.git` is left out, other file systems are entered, 256 levels are walked, and no
+    /// ignore file counts.
     public init(
         excludedNames: Set<String> = [".git"],
         excludedFolders: Set<FolderIdentity> = [],
         oneFileSystem: Bool = false,
-        maximumDepth: Int = 256
+        maximumDepth: Int = 256,
+        ignoreFiles: [String] = []
     ) {
         self.excludedNames = excludedNames
         self.excludedFolders = excludedFolders
         self.oneFileSystem = oneFileSystem
         self.maximumDepth = max(1, maximumDepth)
+        self.ignoreFiles = ignoreFiles
     }
 }

@@ -35,9 +35,18 @@ struct FileRow {
     }
 
     /// Whether the file must be read again, given its present stamp.
-    func isStale(_ current: FileStamp) -> Bool {
-        // A failure says nothing about the file: a right, a mount or a folder above it may have changed since.
-        state != .pending && (isRacy || state == .failed || stamp != current)
+    ///
+    /// - Parameter canConvert: Whether the converter is installed now.
+    func isStale(_ current: FileStamp, canConvert: Bool) -> Bool {
+        guard state != .pending else { return false }
+        if isRacy || stamp != current { return true }
+        return switch reason {
+        // The same bytes would fail in the same way.
+        case .conversionFailed: false
+        case .converterMissing: canConvert
+        // Another failure says nothing about the file: a right, a mount or a folder above it may have changed since.
+        default: state == .failed
+        }
     }
 
     /// The row's part of the counts.

@@ -6,7 +6,7 @@ enum IndexSchema {
     static let application: Int32 = 0x716F_7369
 
     /// The version of the tables, `PRAGMA user_version`. An index of another version is made anew.
-    static let version: Int32 = 2
+    static let version: Int32 = 3
 
     /// Makes the tables in an empty database.
     ///

@@ -13,6 +13,11 @@ public enum FileReason: String, Sendable, CaseIterable, Codable {
     /// The system could not read the file.
     case unreadable = "read-error"
 
+    /// The converter of its format could not read the file, or exceeded a limit.
+    case conversionFailed = "conversion-failed"
+    /// The converter of its format is not installed.
+    case converterMissing = "converter-missing"
+
     /// Whether the file is left out on purpose, rather than missed because of an error.
     var isSkip: Bool {
         self == .binary || self == .binaryName

@@ -6,23 +6,97 @@ struct TextExtractor: Sendable {
     /// The maximum number of bytes to read of one file. Memory is a small multiple of it.
     let textLimit: Int
 
-    /// Reads one file.
+    /// The converter of PDF files; nil to leave them out.
+    let converter: DocumentConverter?
+    /// Whether the converter is installed.
+    let canConvert: Bool
+
+    init(_ settings: IndexSettings) {
+        textLimit = settings.textLimit
+        converter = settings.pdfConverter
+        canConvert = settings.pdfConverter?.path != nil
+    }
+
+    /// Reads one file. Blocks the thread on the disk, and for a PDF until the converter has ended.
     ///
     /// A problem of the file is part of the result.
     ///
     /// - Throws: `FileSystemFailure` only when the process or the machine has run out of a resource.
     func extract(_ path: RelativePath, in root: RootFolder) throws(FileSystemFailure) -> ExtractionResult {
         let type = FileType(extension: path.fileExtension)
-        guard type != .binary else {
-            return ExtractionResult(outcome: .none(.binaryName, detail: ""))
+        guard type == .pdf, let converter else { return try readText(path, type, in: root) }
+        guard canConvert else { return Self.missing(converter) }
+        return try Self.result { () throws(FileSystemFailure) in
+            let file = try root.open(path)
+            let before = try file.stamp()
+            let ending = ConversionProcess(converter, limit: textLimit).run(file.descriptor)
+            return try Self.result(of: ending, path, before, try file.stamp())
         }
+    }
+
+    /// Reads one file from a task. Blocks the thread on the disk, and suspends the task until a converter has ended.
+    ///
+    /// - Throws: `FileSystemFailure` when a resource has run out, or the task was cancelled before the converter's end.
+    func extractInTask(_ path: RelativePath, in root: RootFolder) async throws(FileSystemFailure) -> ExtractionResult {
+        guard FileType(extension: path.fileExtension) == .pdf, let converter, canConvert else {
+            return try extract(path, in: root)
+        }
+        let opened: (file: Int32, stamp: FileStamp)
         do throws(FileSystemFailure) {
-            return try read(root.open(path), type: type)
+            let file = try root.open(path)
+            opened = (dup(file.descriptor), try file.stamp())
+        } catch {
+            return try Self.result { () throws(FileSystemFailure) in throw error }
+        }
+        guard opened.file >= 0 else { throw FileSystemFailure(path: path, operation: "dup", code: errno) }
+        defer { close(opened.file) }
+        let ending = await ConversionProcess(converter, limit: textLimit).runInTask(opened.file)
+        let after = EntryStatus(descriptor: opened.file)?.stamp
+        return try Self.result(of: ending, path, opened.stamp, after)
+    }
+
+    /// Turns the end of a conversion into a result.
+    private static func result(
+        of ending: ConversionProcess.Ending, _ path: RelativePath, _ before: FileStamp, _ after: FileStamp?
+    ) throws(FileSystemFailure) -> ExtractionResult {
+        let outcome: ExtractionResult.Outcome
+        switch ending {
+        case .text(let bytes, let isTruncated):
+            outcome = .document(ExtractedDocument(converted: bytes, isTruncated: isTruncated))
+        case .failed(let detail): outcome = .none(.conversionFailed, detail: detail)
+        case .cancelled: throw FileSystemFailure(path: path, operation: "convert", code: EAGAIN)
+        case .notStarted(ENOENT):
+            outcome = .none(.converterMissing, detail: "prlimit is missing. Install the package util-linux.")
+        case .notStarted(let code): throw FileSystemFailure(path: path, operation: "start the converter", code: code)
+        }
+        return ExtractionResult(outcome: outcome, stamp: before, changedMeanwhile: before != after)
+    }
+
+    private static func missing(_ converter: DocumentConverter) -> ExtractionResult {
+        ExtractionResult(
+            outcome: .none(.converterMissing, detail: "\(converter.program) is missing. \(converter.remedy)"))
+    }
+
+    /// Makes a failure of the file a part of the result.
+    private static func result(
+        _ body: () throws(FileSystemFailure) -> ExtractionResult
+    ) throws(FileSystemFailure) -> ExtractionResult {
+        do throws(FileSystemFailure) {
+            return try body()
         } catch  where error.isExhaustion {
             throw error
         } catch {
-            return ExtractionResult(outcome: .none(Self.reason(for: error), detail: error.description))
+            return ExtractionResult(outcome: .none(reason(for: error), detail: error.description))
         }
+    }
+
+    private func readText(
+        _ path: RelativePath, _ type: FileType, in root: RootFolder
+    ) throws(FileSystemFailure) -> ExtractionResult {
+        guard type != .binary else {
+            return ExtractionResult(outcome: .none(.binaryName, detail: ""))
+        }
+        return try Self.result { () throws(FileSystemFailure) in try read(root.open(path), type: type) }
     }
 
     private func read(_ file: consuming OpenFile, type: FileType) throws(FileSystemFailure) -> ExtractionResult {
@@ -31,8 +105,8 @@ struct TextExtractor: Sendable {
         let after = try file.stamp()
         let isTruncated = bytes.count == textLimit && after.size > Int64(textLimit)
         let outcome: ExtractionResult.Outcome =
-            if let body = TextDecoder.decode(bytes, type: type, isTruncated: isTruncated) {
-                .document(ExtractedDocument(body: body, type: type, isTruncated: isTruncated))
+            if let document = ExtractedDocument(bytes, type: type, isTruncated: isTruncated, limit: textLimit) {
+                .document(document)
             } else {
                 .none(.binary, detail: "")
             }

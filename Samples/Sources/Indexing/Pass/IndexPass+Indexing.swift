@@ -1,4 +1,5 @@
 internal import GRDB
+internal import Glibc
 internal import TreeScan
 
 extension IndexPass {
@@ -48,7 +49,7 @@ extension IndexPass {
     /// Reads one file and writes the result. Returns the file's new row.
     private func settle(_ old: FileRow, _ files: FileTable, _ documents: DocumentTable) throws -> FileRow {
         let now = readFiles[old.id]?.time ?? index.options.now()
-        let result = try readFiles[old.id]?.result ?? extractor.extract(old.path, in: root)
+        let result = try readFiles[old.id]?.result ?? extract(old)
         var row = old
         row.stamp = result.stamp ?? old.stamp
         row.isRacy = result.changedMeanwhile || row.stamp.isRacy(at: now)
@@ -68,5 +69,13 @@ extension IndexPass {
         }
         try files.settle(row, detail: note)
         return row
+    }
+
+    private func extract(_ row: FileRow) throws -> ExtractionResult {
+        // A task reads it ahead of the next step instead.
+        if isInTask, FileType(extension: row.path.fileExtension) == .pdf, extractor.canConvert {
+            throw FileSystemFailure(path: row.path, operation: "convert", code: EAGAIN)
+        }
+        return try extractor.extract(row.path, in: root)
     }
 }

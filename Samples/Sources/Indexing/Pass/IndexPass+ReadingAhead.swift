@@ -18,16 +18,26 @@ extension IndexPass {
     ///
     /// The database has one writer. So one processor writes, and the others read and decode.
     func stepReadingAhead(_ limit: BatchLimit) async throws -> StepOutcome {
-        let rows = readFiles.count < limit.documents ? try rowsAhead(limit.documents) : []
+        isInTask = true
         let (extractor, root, now) = (extractor, root, index.options.now)
-        if readFiles.isEmpty {
-            readFiles = await Self.read(rows, extractor, root, now)
+        if let next = try nextPending(), readFiles[next] == nil {
+            // The first file to write is not at hand: at the beginning, or because its reading failed.
+            (readFiles, lastRead) = ([:], next - 1)
+            readFiles = await Self.read(try rowsAhead(limit.documents), extractor, root, now)
+            // A conversion that was cancelled is no failure.
+            try Task.checkCancellation()
             return try step(limit: limit)
         }
+        let rows = readFiles.count < limit.documents ? try rowsAhead(limit.documents) : []
         async let files = Self.read(rows, extractor, root, now)
         let outcome = try step(limit: limit)
         await readFiles.merge(files) { $1 }
         return outcome
+    }
+
+    /// Returns the number of the file that the next step begins with.
+    private func nextPending() throws -> Int64? {
+        try pool.read { try FileTable(database: $0).pending(limit: 1).first?.id }
     }
 
     /// Returns the next files behind the last one that was read.
@@ -56,7 +66,9 @@ extension IndexPass {
                     var files: [Int64: ReadFile] = [:]
                     for index in stride(from: first, to: rows.count, by: readers) where !Task.isCancelled {
                         let time = now()
-                        guard let result = try? extractor.extract(rows[index].path, in: root) else { continue }
+                        guard let result = try? await extractor.extractInTask(rows[index].path, in: root) else {
+                            continue
+                        }
                         files[rows[index].id] = ReadFile(result: result, time: time)
                         await Task.yield()
                     }

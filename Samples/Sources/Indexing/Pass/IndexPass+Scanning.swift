@@ -26,7 +26,9 @@ extension IndexPass {
         index.board.update { status in
             status.counts.add(difference)
             status.hasScanned = status.hasScanned || isAtEnd
-            if isAtEnd { status.unreadable = report.unreadable }
+            guard isAtEnd else { return }
+            status.unreadable = report.unreadable
+            status.ignoreProblems = scanner.ignoreProblems.map { FileProblem($0) }
         }
         // Another folder in the root's place (a volume that was mounted or unmounted) proves nothing about deletions.
         if isAtEnd { phase = root.isCurrent ? .sweeping(after: 0) : .indexing }
@@ -57,7 +59,7 @@ extension IndexPass {
                 return
             }
             seen.insert(row.id)
-            guard row.isStale(stamp) else { return }
+            guard row.isStale(stamp, canConvert: extractor.canConvert) else { return }
             try files.markPending(row.id)
             change.changed += 1
             difference.add(row.counts, times: -1)

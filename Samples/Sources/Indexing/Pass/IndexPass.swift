@@ -31,6 +31,8 @@ public final class IndexPass {
     var readFiles: [Int64: ReadFile] = [:]
     /// The number of the last file that was read ahead.
     var lastRead: Int64 = 0
+    /// Whether tasks drive the pass, so that no thread may wait for a converter.
+    var isInTask = false
     /// The smoothed cost of the end of a batch: a commit writes the changes that earlier documents left in memory.
     var commitCost = Duration.zero
     private let start: ContinuousClock.Instant
@@ -45,7 +47,7 @@ public final class IndexPass {
         self.token = token
         self.pool = pool
         root = try RootFolder(index.folder)
-        extractor = TextExtractor(textLimit: index.options.textLimit)
+        extractor = TextExtractor(index.options)
         if let checkpoint, checkpoint.isScanned, checkpoint.session == index.session.withLock({ $0 }) {
             phase = .indexing
             report = checkpoint.report

@@ -4,7 +4,7 @@ public struct PassReport: Sendable, Hashable, Codable {
     public internal(set) var scanned = 0
     /// Folders that the scan entered.
     public internal(set) var folders = 0
-    /// Links, pipes, sockets, devices and excluded folders.
+    /// Links, pipes, sockets, devices, and ignored or excluded entries.
     public internal(set) var leftOut = 0
     /// Files that were not known before.
     public internal(set) var added = 0

@@ -1,0 +1,12 @@
+/// An ignore file, or a line of one, that has no effect.
+public struct IgnoreProblem: Hashable, Sendable {
+    /// The maximum number of problems that a scan keeps.
+    static let limit = 100
+
+    /// The file.
+    public let path: RelativePath
+    /// The line, from 1; 0 for the whole file.
+    public let line: Int
+    /// The reason, such as "its bracket [ is not closed".
+    public let reason: String
+}
