@@ -1,6 +1,5 @@
 internal import Foundation
 internal import Glibc
-internal import QoSRuntime
 internal import TreeScan
 
 /// One pair of folders, held by this process alone until the end of this object. One task at a time.
@@ -10,7 +9,7 @@ internal import TreeScan
 public final class SyncRun {
     private let options: SyncOptions
     private let archive: SyncArchive
-    private let replicas: Pair<Replica>
+    private let replicas: Pair<any Replica>
     private let paths: Pair<String>
 
     /// The number of steps that the current run has done.
@@ -26,12 +25,24 @@ public final class SyncRun {
     ///   - a: The path of A. Only this path itself may be a link.
     ///   - b: The path of B.
     /// - Throws: `SyncError`, or `TreeScanError` if a folder is missing or cannot be read.
-    public init(a: String, b: String, options: SyncOptions = SyncOptions()) throws {
-        self.options = options
-        paths = Pair(a: try Self.realPath(a), b: try Self.realPath(b))
-        for (one, other) in [(paths.a, paths.b), (paths.b, paths.a)] where RootFolder.contains(one, other) {
-            throw SyncError.overlapping(a: paths.a, b: paths.b)
+    public convenience init(a: String, b: String, options: SyncOptions = SyncOptions()) throws {
+        let (a, b) = (try Self.realPath(a), try Self.realPath(b))
+        for (one, other) in [(a, b), (b, a)] where RootFolder.contains(one, other) {
+            throw SyncError.overlapping(a: a, b: b)
         }
+        try self.init(a: a, place: b, options: options) { try LocalReplica(.b, path: b, pair: $0) }
+    }
+
+    /// Opens a folder of this machine and the archive, with any other side.
+    ///
+    /// - Parameters:
+    ///   - place: The other folder, for people and for the name of the archive.
+    ///   - other: Makes the other side from the name of the archive.
+    package init(
+        a: String, place: String, options: SyncOptions, other: (_ pair: String) throws -> any Replica
+    ) throws {
+        self.options = options
+        paths = Pair(a: try Self.realPath(a), b: place)
         let directory = URL(
             fileURLWithPath: try options.archive
                 ?? SyncArchive.defaultDirectory(ProcessInfo.processInfo.environment)
@@ -42,17 +53,16 @@ public final class SyncRun {
         }
         archive = try SyncArchive(in: directory, a: paths.a, b: paths.b)
         replicas = Pair(
-            a: try Replica(.a, path: paths.a, pair: archive.name), b: try Replica(.b, path: paths.b, pair: archive.name)
-        )
+            a: try LocalReplica(.a, path: paths.a, pair: archive.name), b: try other(archive.name))
     }
 
     /// Decides, and changes nothing.
     ///
     /// - Throws: `SyncError`, `TreeScanError`, `FileSystemFailure`, and `CancellationError`.
     public func preview() async throws -> SyncPreview {
-        try checkIdentities()
-        let scans = try await scan()
-        let plan = try await plan(scans, probing: false)
+        try await begin()
+        let scans = try await scan(probing: false)
+        let plan = try await plan(scans)
         return SyncPreview(plan, maximumDeletions: options.maximumDeletions)
     }
 
@@ -64,15 +74,15 @@ public final class SyncRun {
     /// - Throws: `SyncError`, `TreeScanError`, `FileSystemFailure`, `CancellationError`, and the errors of `breathe`.
     ///   What is done stays done, and the next run goes on.
     public func run(breathe: () async throws -> Void = {}) async throws -> SyncReport {
-        try checkIdentities()
+        try await begin()
         var recovery = Recovery(archive: archive, replicas: replicas, date: options.date)
-        try recovery.run()
+        try await recovery.run()
         options.reached(.recovered)
-        var scans = try await scan()
+        var scans = try await scan(probing: true)
         options.reached(.scanned)
         for (action, _) in recovery.unfinished { scans[action.side].finish(action) }
-        let parts = try clean(scans)
-        let plan = try await plan(scans, probing: true)
+        let parts = try await clean(scans)
+        let plan = try await plan(scans)
         options.reached(.planned)
         if let refusal = plan.refusal(maximumDeletions: options.maximumDeletions) { throw refusal }
         try await breathe()
@@ -83,27 +93,31 @@ public final class SyncRun {
         self.applier = applier
         var report = try await applier.run(times: times, breathe: breathe)
         report.conflicts += recovery.conflicts
-        try noteIdentities()
+        try await noteIdentities()
         return report
     }
 
     // MARK: The sides
 
+    /// Begins a run on both sides.
+    ///
     /// Throws if a side is another folder than at the last run, as it is while its volume is not mounted.
-    private func checkIdentities() throws {
+    private func begin() async throws {
+        let setsOwners = try await replicas.b.begin(settingOwners: LocalReplica.canSetOwners)
+        _ = try await replicas.a.begin(settingOwners: setsOwners)
         for side in Side.allCases {
-            guard replicas[side].root.isCurrent else { throw SyncError.replaced(side, path: paths[side]) }
+            try await replicas[side].checkIsCurrent()
             guard let known = try archive.setting("inode_\(side.rawValue)") else { continue }
             // The device is left out: its number may be another one after a restart of the machine.
-            guard known == "\(try replicas[side].identity().inode)" else {
+            guard known == "\(try await replicas[side].identity())" else {
                 throw SyncError.otherFolder(side, path: paths[side], archive: archive.path)
             }
         }
     }
 
-    private func noteIdentities() throws {
+    private func noteIdentities() async throws {
         for side in Side.allCases {
-            let inode = "\(try replicas[side].identity().inode)"
+            let inode = "\(try await replicas[side].identity())"
             if try archive.setting("inode_\(side.rawValue)") != inode {
                 try archive.set("inode_\(side.rawValue)", inode)
             }
@@ -111,12 +125,12 @@ public final class SyncRun {
     }
 
     /// Looks at both sides at the same time.
-    private func scan() async throws -> Pair<SideScan> {
+    private func scan(probing: Bool) async throws -> Pair<SideScan> {
         let (a, b, now) = (replicas.a, replicas.b, options.now)
-        async let first = QoS.withBlocking { try a.scan(at: now()) }
-        async let second = QoS.withBlocking { try b.scan(at: now()) }
+        async let first = a.scan(at: now(), probing: probing)
+        async let second = b.scan(at: now(), probing: probing)
         let scans = try await Pair(a: first, b: second)
-        folders = Side.allCases.flatMap { side in
+        folders = Side.allCases.filter { replicas[$0] is LocalReplica }.flatMap { side in
             [paths[side]]
                 + scans[side].entries.filter { $0.kind == .directory }.map { "\(paths[side])/\($0.path)" }
         }
@@ -124,17 +138,19 @@ public final class SyncRun {
     }
 
     /// Removes the temporary files of earlier runs. Large files that are half written stay.
-    private func clean(_ scans: Pair<SideScan>) throws -> [PartialFile] {
+    private func clean(_ scans: Pair<SideScan>) async throws -> [PartialFile] {
         let parts = try archive.parts()
         var found: [PartialFile] = []
         for side in Side.allCases {
             for path in scans[side].leftovers {
-                guard let folder = try? replicas[side].folder(path.ancestors.first ?? .root) else { continue }
+                guard let folder = try await replicas[side].folderIfThere(path.ancestors.first ?? .root) else {
+                    continue
+                }
                 let part = parts.first { part in
                     part.side == side && part.temporary == Array(path.name)
                         && RelativePath(bytes: part.path).ancestors.first == path.ancestors.first
                 }
-                if let part { found.append(part) } else { folder.discard(Array(path.name)) }
+                if let part { found.append(part) } else { await folder.discard(Array(path.name)) }
             }
         }
         for part in parts where !found.contains(where: { $0.temporary == part.temporary && $0.side == part.side }) {
@@ -143,9 +159,7 @@ public final class SyncRun {
         return found
     }
 
-    private func plan(_ scans: Pair<SideScan>, probing: Bool) async throws -> SyncPlan {
-        var scans = scans
-        for side in Side.allCases { scans[side].foldsCase = replicas[side].foldsCase(scans[side], probing: probing) }
+    private func plan(_ scans: Pair<SideScan>) async throws -> SyncPlan {
         let rows = try archive.read { try EntryTable(database: $0).all() }
         let includesOwners = replicas.a.setsOwners
         var planner = Planner(

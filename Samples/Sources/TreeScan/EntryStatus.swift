@@ -13,6 +13,15 @@ public struct EntryStatus: Hashable, Sendable {
     /// Size, times and identity.
     public let stamp: FileStamp
 
+    /// Makes a status from its parts, as another machine reported them.
+    public init(kind: FileKind, mode: UInt32, owner: UInt32, group: UInt32, stamp: FileStamp) {
+        self.kind = kind
+        self.mode = mode
+        self.owner = owner
+        self.group = group
+        self.stamp = stamp
+    }
+
     init(_ status: stat) {
         kind = FileKind(mode: status.st_mode)
         mode = UInt32(status.st_mode) & 0o7777

@@ -14,13 +14,7 @@ struct ChunkCopy: Sendable {
     private static let piece = 1 << 20
     private static let chunker = Chunker(
         sizes: ChunkSizes(minimum: 64 << 10, normal: 256 << 10, maximum: 1 << 20),
-        gear: GearTable { byte in
-            // The words need no secret here: they never leave the machine. SplitMix64.
-            var mixed = (UInt64(byte) + 1) &* 0x9E37_79B9_7F4A_7C15
-            mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-            mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-            return mixed ^ mixed >> 31
-        })
+        gear: .shared)
 
     private struct Place: Sendable {
         var offset: Int64

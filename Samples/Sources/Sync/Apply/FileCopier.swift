@@ -14,7 +14,7 @@ struct FileCopier: Sendable {
 
     private static let piece = 4 << 20
 
-    let replicas: Pair<Replica>
+    let replicas: Pair<any Replica>
     let archive: SyncArchive
     let options: SyncOptions
     let parts: [PartialFile]
@@ -22,16 +22,16 @@ struct FileCopier: Sendable {
     /// Writes the source of an action.
     ///
     /// - Throws: `SyncError` if the side cannot be written at all, and `CancellationError`. Other failures are values.
-    func prepare(_ action: SyncAction, in folder: ReplicaFolder) async throws -> Outcome {
+    func prepare(_ action: SyncAction, in folder: any ReplicaFolder) async throws -> Outcome {
         guard let source = action.source else { return .skipped("no source") }
         let name = Array(action.path.name)
         do {
-            guard try isAsSeen(action, folder, name) else {
+            guard try await isAsSeen(action, folder, name) else {
                 return .skipped("\(display(action)) changed after the scan; the next run looks again")
             }
             return switch source.kind {
-            case .regular: try await prepareFile(action, source, in: folder, name)
-            default: .prepared(try prepareSpecial(action, source, in: folder, name))
+            case .regular: try await prepareFile(action, source, in: folder)
+            default: .prepared(try await prepareSpecial(action, source, in: folder, name))
             }
         } catch let failure as FileSystemFailure {
             try Self.check(failure, action.side)
@@ -53,8 +53,8 @@ struct FileCopier: Sendable {
 
     private func display(_ action: SyncAction) -> String { replicas[action.side].display(action.path) }
 
-    private func isAsSeen(_ action: SyncAction, _ folder: ReplicaFolder, _ name: [UInt8]) throws -> Bool {
-        let status = try folder.status(name)
+    private func isAsSeen(_ action: SyncAction, _ folder: any ReplicaFolder, _ name: [UInt8]) async throws -> Bool {
+        let status = try await folder.status(name)
         guard let old = action.old else { return status == nil }
         return status.map { old.isSame(as: $0) } ?? false
     }
@@ -62,24 +62,27 @@ struct FileCopier: Sendable {
     // MARK: Links and pipes
 
     private func prepareSpecial(
-        _ action: SyncAction, _ source: Observation, in folder: ReplicaFolder, _ name: [UInt8]
-    ) throws(FileSystemFailure) -> PreparedEntry {
+        _ action: SyncAction, _ source: Observation, in folder: any ReplicaFolder, _ name: [UInt8]
+    ) async throws -> PreparedEntry {
         let replica = replicas[action.side]
         let temporary = replica.temporaryName()
         if source.kind == .symbolicLink {
-            try folder.makeLink(temporary, to: source.target)
+            try await folder.makeLink(temporary, to: source.target)
         } else {
-            try folder.makePipe(temporary)
+            try await folder.makePipe(temporary)
         }
-        do throws(FileSystemFailure) {
-            try folder.setMetadata(temporary, action.metadata, kind: source.kind, owner: replica.setsOwners)
-            guard let status = try folder.status(temporary) else { throw folder.failure("stat", temporary, ENOENT) }
+        do {
+            try await folder.setMetadata(temporary, action.metadata, kind: source.kind, owner: replica.setsOwners)
+            guard let status = try await folder.status(temporary) else {
+                throw folder.failure("stat", temporary, ENOENT)
+            }
             return PreparedEntry(
                 action: action, folder: folder, name: name, temporary: temporary,
-                written: ArchiveEntry.SideState(written: status, metadata: replica.metadata(of: status)),
+                written: ArchiveEntry.SideState(
+                    written: status, metadata: Metadata(of: status, owners: replica.setsOwners)),
                 source: ArchiveEntry.SideState(source, at: options.now()))
         } catch {
-            folder.discard(temporary)
+            await folder.discard(temporary)
             throw error
         }
     }
@@ -87,10 +90,25 @@ struct FileCopier: Sendable {
     // MARK: Files
 
     private func prepareFile(
-        _ action: SyncAction, _ seen: Observation, in folder: ReplicaFolder, _ name: [UInt8]
+        _ action: SyncAction, _ seen: Observation, in folder: any ReplicaFolder
     ) async throws -> Outcome {
-        let replica = replicas[action.side]
-        let across = replicas[action.side.other]
+        let (across, replica) = (replicas[action.side.other], replicas[action.side])
+        if let across = across as? LocalReplica, let replica = replica as? any DistantReplica {
+            return try await DistantCopier(copier: self).send(action, seen, in: folder, from: across, to: replica)
+        }
+        guard let folder = folder as? LocalFolder else { return .skipped("no way between two other machines") }
+        if let across = across as? any DistantReplica {
+            return try await DistantCopier(copier: self).receive(action, seen, in: folder, from: across)
+        }
+        guard let across = across as? LocalReplica else { return .skipped("no source") }
+        return try await copyFile(action, seen, in: folder, from: across)
+    }
+
+    /// Copies within this machine.
+    private func copyFile(
+        _ action: SyncAction, _ seen: Observation, in folder: LocalFolder, from across: LocalReplica
+    ) async throws -> Outcome {
+        let (replica, name) = (replicas[action.side], Array(action.path.name))
         let time = options.now()
         let input = OpenDescriptor(owning: try across.root.descriptor(of: seen.path, for: .reading))
         guard let before = EntryStatus(descriptor: input.number), seen.isSame(as: before) else {
@@ -119,35 +137,40 @@ struct FileCopier: Sendable {
             }
             let after = EntryStatus(descriptor: input.number)
             guard after?.stamp == before.stamp else {
-                discard(prepared)
+                await discard(prepared)
                 return .skipped("\(across.display(seen.path)) changed while it was copied; the next run copies it")
             }
-            let code = ReplicaFolder.setMetadata(output.number, action.metadata, owner: replica.setsOwners)
+            let code = LocalFolder.setMetadata(output.number, action.metadata, owner: replica.setsOwners)
             guard code == 0 else { throw folder.failure("set the metadata of", name, code) }
             guard let status = EntryStatus(descriptor: output.number) else { throw folder.failure("stat", temporary) }
-            prepared.written = ArchiveEntry.SideState(written: status, metadata: replica.metadata(of: status))
+            prepared.written = ArchiveEntry.SideState(
+                written: status, metadata: Metadata(of: status, owners: replica.setsOwners))
             options.reached(.copied)
             return .prepared(prepared)
         } catch {
             // A large file stays as far as it is on the disk: the next run goes on there.
-            if prepared.part == nil { discard(prepared) }
+            if prepared.part == nil { await discard(prepared) }
             throw error
         }
     }
 
     /// Removes a temporary file, and what the journal says about it.
-    func discard(_ prepared: PreparedEntry) {
-        prepared.folder.discard(prepared.temporary)
+    func discard(_ prepared: PreparedEntry) async {
+        await prepared.folder.discard(prepared.temporary)
         if let part = prepared.part { try? archive.forget(part) }
     }
 
+    /// The temporary file of an interrupted run that has the beginning of the same content.
+    func part(of action: SyncAction, _ source: ArchiveEntry.SideState) -> PartialFile? {
+        parts.first { $0.side == action.side && $0.path == action.path.bytes && $0.source.isSame(as: source) }
+    }
+
     /// Opens a new temporary file, or one of an interrupted run that has the beginning of the same content.
-    private func open(
-        _ action: SyncAction, _ source: ArchiveEntry.SideState, in folder: ReplicaFolder
+    func open(
+        _ action: SyncAction, _ source: ArchiveEntry.SideState, in folder: LocalFolder
     ) throws(FileSystemFailure) -> ([UInt8], OpenDescriptor, PartialFile?) {
         let side = action.side
-        let earlier = parts.first { $0.side == side && $0.path == action.path.bytes && $0.source.isSame(as: source) }
-        if let earlier, let file = folder.openFile(earlier.temporary, writing: true) {
+        if let earlier = part(of: action, source), let file = folder.openFile(earlier.temporary, writing: true) {
             let output = OpenDescriptor(owning: file)
             if let status = EntryStatus(descriptor: file), status.stamp.inode == earlier.inode,
                 status.stamp.size >= earlier.done, ftruncate(file, off_t(earlier.done)) == 0
@@ -167,7 +190,7 @@ struct FileCopier: Sendable {
     }
 
     /// Writes down how far a large file is, after its bytes are on the disk.
-    private func note(_ prepared: inout PreparedEntry, _ done: Int64) throws {
+    func note(_ prepared: inout PreparedEntry, _ done: Int64) throws {
         guard var part = prepared.part, done >= part.done + options.largeFile / 4, let file = prepared.file else {
             return
         }

@@ -14,18 +14,18 @@ struct FileWriting {
             try await prepare(actions, breathe) { prepared.append($0) }
             for side in Side.allCases {
                 let own = prepared.filter { $0.action.side == side }
-                try ledger.synchronize(own, on: side) { $0.file?.synchronize() ?? 0 }
+                try await ledger.synchronize(own, on: side) { $0.file?.synchronize() ?? 0 }
             }
             ledger.options.reached(.synchronized)
             try ledger.begin(prepared.map(\.intent))
         } catch {
             // A large file stays as far as it is on the disk: the next run goes on there.
-            for entry in prepared where entry.part == nil { entry.folder.discard(entry.temporary) }
+            for entry in prepared where entry.part == nil { await entry.folder.discard(entry.temporary) }
             throw error
         }
         ledger.options.reached(.intended)
-        for entry in prepared { try ledger.attempt(entry.action) { try publish(entry) } }
-        try ledger.flushNames()
+        for entry in prepared { try await ledger.attempt(entry.action) { try await publish(entry) } }
+        try await ledger.flushNames()
         try ledger.commit()
         for entry in prepared { if let part = entry.part { try ledger.archive.forget(part) } }
     }
@@ -48,8 +48,10 @@ struct FileWriting {
                 for action in actions {
                     try await breathe()
                     guard !ledger.isBlocked(action) else { continue }
-                    var folder: ReplicaFolder?
-                    try ledger.attempt(action) { folder = try ledger.folder(of: action.path, on: action.side) }
+                    var folder: (any ReplicaFolder)?
+                    try await ledger.attempt(action) {
+                        folder = try await ledger.folder(of: action.path, on: action.side)
+                    }
                     guard let folder else { continue }
                     if underWay >= ledger.options.width { try await take() }
                     underWay += 1
@@ -67,29 +69,31 @@ struct FileWriting {
     }
 
     /// Gives a finished entry its name, after a last look at what has it.
-    private func publish(_ entry: PreparedEntry) throws {
+    private func publish(_ entry: PreparedEntry) async throws {
         let (folder, name, temporary) = (entry.folder, entry.name, entry.temporary)
         ledger.noteNames(in: folder, on: entry.action.side)
         do {
             if let old = entry.action.old {
-                guard let status = try folder.status(name), old.isSame(as: status) else {
-                    folder.discard(temporary)
+                switch try await folder.exchange(temporary, with: name, ifStill: old) {
+                case .refused:
+                    await folder.discard(temporary)
                     return ledger.skip(entry.action, "it changed during the run; the next run looks again")
-                }
-                if try folder.exchange(temporary, with: name) {
+                case .exchanged:
                     ledger.options.reached(.exchanged)
-                    try dismiss(old, under: temporary, in: folder, entry.action)
+                    try await dismiss(old, under: temporary, in: folder, entry.action)
+                case .replaced: break
                 }
             } else {
-                try folder.rename(temporary, to: name, in: folder)
+                try await folder.rename(temporary, to: name, in: folder)
                 ledger.options.reached(.exchanged)
             }
         } catch let failure as FileSystemFailure {
-            if try folder.status(temporary)?.stamp.inode == entry.written.inode { folder.discard(temporary) }
+            let left = try await folder.status(temporary)
+            if left?.stamp.inode == entry.written.inode { await folder.discard(temporary) }
             throw failure
         }
         ledger.options.reached(.replaced)
-        guard let status = try folder.status(name) else { throw folder.failure("stat", name, ENOENT) }
+        guard let status = try await folder.status(name) else { throw folder.failure("stat", name, ENOENT) }
         var state = entry.written
         // A write in this very moment is one of the user. It is found next time.
         state.changed = status.stamp.inode == state.inode && status.stamp.size == state.size ? status.stamp.changed : 0
@@ -105,13 +109,13 @@ struct FileWriting {
 
     /// Removes the entry that left its name. If it is not the one that was seen, it stays under a name of its own.
     private func dismiss(
-        _ old: Observation, under temporary: [UInt8], in folder: ReplicaFolder, _ action: SyncAction
-    ) throws {
-        guard let status = try folder.status(temporary) else { return }
+        _ old: Observation, under temporary: [UInt8], in folder: any ReplicaFolder, _ action: SyncAction
+    ) async throws {
+        guard let status = try await folder.status(temporary) else { return }
         if old.isSame(as: status) {
-            try folder.remove(temporary, isFolder: false)
+            try await folder.remove(temporary, isFolder: false)
         } else {
-            let name = try Rescue.keep(
+            let name = try await Rescue.keep(
                 temporary, of: action.path, on: action.side, in: folder, date: ledger.options.date)
             ledger.report.conflicts.append(
                 "\(action.path.display): it changed at the last moment; that version is now \(name)")

@@ -20,9 +20,9 @@ struct FolderMaking {
             try await breathe()
             var isMade = false
             if !ledger.isBlocked(action) {
-                try ledger.attempt(action) {
-                    let folder = try ledger.folder(of: action.path, on: action.side)
-                    try folder.makeFolder(Array(action.path.name))
+                try await ledger.attempt(action) {
+                    let folder = try await ledger.folder(of: action.path, on: action.side)
+                    try await folder.makeFolder(Array(action.path.name))
                     ledger.noteNames(in: folder, on: action.side)
                     isMade = true
                 }
@@ -36,7 +36,7 @@ struct FolderMaking {
             ledger.touch(action.path, on: action.side)
             ledger.report.folders += 1
         }
-        try ledger.flushNames()
+        try await ledger.flushNames()
         try ledger.commit()
     }
 
@@ -53,36 +53,38 @@ struct FolderMaking {
 
     /// Gives folders the time of the other side, if this run changed them there only. If it changed both, A's time goes
     /// to B.
-    func settleTimes() {
+    func settleTimes() async throws {
         let (replicas, touched) = (ledger.replicas, ledger.touched)
         for side in Side.allCases {
             let paths = side == .a ? touched.a.subtracting(touched.b) : touched.b
             for path in paths.sorted(by: >) {
-                guard let across = try? replicas[side.other].folder(path),
-                    let status = EntryStatus(descriptor: across.descriptor),
-                    let folder = try? replicas[side].folder(path)
+                guard let across = try await replicas[side.other].folderIfThere(path),
+                    let folder = try await replicas[side].folderIfThere(path)
                 else { continue }
-                folder.setTime([], status.stamp.modified)
+                await folder.setTime([], try await across.status().stamp.modified)
             }
         }
     }
 
     /// Gives the new folders their metadata. It comes last, as it may take away the right to write in them.
-    func finish() throws {
+    func finish() async throws {
         for (action, number) in made.sorted(by: { $0.action.path > $1.action.path }) {
             let replica = ledger.replicas[action.side]
-            try ledger.attempt(action) {
+            try await ledger.attempt(action) {
                 let name = Array(action.path.name)
-                let folder = try replica.folder(action.path.ancestors.first ?? .root)
-                try folder.setMetadata(name, action.metadata, kind: .directory, owner: replica.setsOwners)
-                guard let status = try folder.status(name) else { throw folder.failure("stat", name, ENOENT) }
-                let state = ArchiveEntry.SideState(written: status, metadata: replica.metadata(of: status))
+                let folder = try await replica.folder(action.path.ancestors.first ?? .root)
+                try await folder.setMetadata(name, action.metadata, kind: .directory, owner: replica.setsOwners)
+                guard let status = try await folder.status(name) else { throw folder.failure("stat", name, ENOENT) }
+                let state = ArchiveEntry.SideState(
+                    written: status, metadata: Metadata(of: status, owners: replica.setsOwners))
                 ledger.finish(action, kind: .directory, target: [], now: state)
             }
             ledger.end(intent: number)
         }
         ledger.options.reached(.finishedFolders)
-        for side in Side.allCases where !ledger.touched[side].isEmpty { try ledger.replicas[side].synchronize() }
+        for side in Side.allCases where !ledger.touched[side].isEmpty {
+            try await ledger.replicas[side].synchronize()
+        }
         try ledger.commit()
     }
 }

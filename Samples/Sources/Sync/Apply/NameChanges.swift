@@ -9,46 +9,46 @@ struct NameChanges {
         for action in actions {
             try await breathe()
             guard !ledger.isBlocked(action) else { continue }
-            try ledger.attempt(action) { try change(action) }
+            try await ledger.attempt(action) { try await change(action) }
         }
-        try ledger.flushNames()
+        try await ledger.flushNames()
         try ledger.commit()
     }
 
-    private func change(_ action: SyncAction) throws {
+    private func change(_ action: SyncAction) async throws {
         let owner = ledger.replicas[action.side].setsOwners
         let name = Array(action.path.name)
-        let folder = try ledger.folder(of: action.path, on: action.side)
-        guard let status = try folder.status(name) else { throw folder.failure("find", name, ENOENT) }
+        let folder = try await ledger.folder(of: action.path, on: action.side)
+        guard let status = try await folder.status(name) else { throw folder.failure("find", name, ENOENT) }
         if let old = action.old, !old.isSame(as: status) {
             return ledger.skip(action, "it changed during the run; the next run looks again")
         }
         ledger.noteNames(in: folder, on: action.side)
         switch action.work {
         case .moveAside(let other):
-            try folder.rename(name, to: Array(other.name), in: folder)
+            try await folder.rename(name, to: Array(other.name), in: folder)
             ledger.options.reached(.movedAside)
         case .rename(let new):
-            let target = try ledger.folder(of: new, on: action.side)
-            try folder.rename(name, to: Array(new.name), in: target)
+            let target = try await ledger.folder(of: new, on: action.side)
+            try await folder.rename(name, to: Array(new.name), in: target)
             ledger.noteNames(in: target, on: action.side)
-            try target.setMetadata(Array(new.name), action.metadata, kind: status.kind, owner: owner)
+            try await target.setMetadata(Array(new.name), action.metadata, kind: status.kind, owner: owner)
             ledger.options.reached(.renamed)
             ledger.record(.remove(action.path))
             ledger.report.renamed += 1
-            noteState(action, Array(new.name), in: target)
+            try await noteState(action, Array(new.name), in: target)
         case .describe:
-            try folder.setMetadata(name, action.metadata, kind: status.kind, owner: owner)
+            try await folder.setMetadata(name, action.metadata, kind: status.kind, owner: owner)
             ledger.options.reached(.described)
             ledger.report.described += 1
-            noteState(action, name, in: folder)
+            try await noteState(action, name, in: folder)
         case .put, .delete, .makeFolder: break
         }
     }
 
-    private func noteState(_ action: SyncAction, _ name: [UInt8], in folder: ReplicaFolder) {
-        guard let status = EntryStatus(name, in: folder.descriptor) else { return }
-        let metadata = ledger.replicas[action.side].metadata(of: status)
+    private func noteState(_ action: SyncAction, _ name: [UInt8], in folder: any ReplicaFolder) async throws {
+        guard let status = try await folder.status(name) else { return }
+        let metadata = Metadata(of: status, owners: ledger.replicas[action.side].setsOwners)
         let entry = action.source ?? action.old
         ledger.finish(
             action, kind: entry?.kind, target: entry?.target ?? [],

@@ -4,10 +4,10 @@ internal import TreeScan
 /// A new entry under its temporary name, with all that it needs to get its name.
 struct PreparedEntry: Sendable {
     var action: SyncAction
-    var folder: ReplicaFolder
+    var folder: any ReplicaFolder
     var name: [UInt8]
     var temporary: [UInt8]
-    /// The open file, for fsync(2); closed with the last reference.
+    /// The open file, for fsync(2), if it is on this machine; closed with the last reference.
     var file: OpenDescriptor?
     var written: ArchiveEntry.SideState
     var source: ArchiveEntry.SideState

@@ -4,7 +4,7 @@ internal import TreeScan
 /// Ends what a killed run had begun, by its intents. It may itself be killed at any point and run again.
 struct Recovery {
     let archive: SyncArchive
-    let replicas: Pair<Replica>
+    let replicas: Pair<any Replica>
     let date: String
 
     private var results: [EntryProgress.Result] = []
@@ -13,7 +13,7 @@ struct Recovery {
     /// Folders that do not have their metadata yet, with their intents.
     private(set) var unfinished: [(action: SyncAction, intent: Int64)] = []
 
-    init(archive: SyncArchive, replicas: Pair<Replica>, date: String) {
+    init(archive: SyncArchive, replicas: Pair<any Replica>, date: String) {
         self.archive = archive
         self.replicas = replicas
         self.date = date
@@ -22,19 +22,21 @@ struct Recovery {
     /// Ends all intents.
     ///
     /// - Throws: `SyncError`, or `FileSystemFailure` if an entry cannot be given its name back.
-    mutating func run() throws {
+    mutating func run() async throws {
         let intents = try archive.intents()
         guard !intents.isEmpty else { return }
         for (number, intent) in intents {
             let path = RelativePath(bytes: intent.path)
-            guard let folder = try? replicas[intent.side].folder(path.ancestors.first ?? .root) else { continue }
+            guard let folder = try await replicas[intent.side].folderIfThere(path.ancestors.first ?? .root) else {
+                continue
+            }
             switch intent.work {
-            case .put: try put(intent, path, folder)
-            case .delete: try delete(intent, path, folder)
-            case .makeFolder: try makeFolder(intent, number, path, folder)
+            case .put: try await put(intent, path, folder)
+            case .delete: try await delete(intent, path, folder)
+            case .makeFolder: try await makeFolder(intent, number, path, folder)
             }
         }
-        for side in Side.allCases { try replicas[side].synchronize() }
+        for side in Side.allCases { try await replicas[side].synchronize() }
         let results = results
         let open = Set(unfinished.map(\.intent))
         try archive.write { database in
@@ -49,14 +51,14 @@ struct Recovery {
         }
     }
 
-    private mutating func put(_ intent: Intent, _ path: RelativePath, _ folder: ReplicaFolder) throws {
+    private mutating func put(_ intent: Intent, _ path: RelativePath, _ folder: any ReplicaFolder) async throws {
         guard let written = intent.written?.state, let source = intent.source?.state else { return }
-        let now = try folder.status(Array(path.name))
-        if let status = try folder.status(intent.temporary) {
+        let now = try await folder.status(Array(path.name))
+        if let status = try await folder.status(intent.temporary) {
             if status.stamp.inode == written.inode || intent.isOld(status) {
-                folder.discard(intent.temporary)
+                await folder.discard(intent.temporary)
             } else {
-                let name = try Rescue.keep(intent.temporary, of: path, on: intent.side, in: folder, date: date)
+                let name = try await Rescue.keep(intent.temporary, of: path, on: intent.side, in: folder, date: date)
                 conflicts.append("\(path.display): it changed at the last moment; that version is now \(name)")
             }
         }
@@ -70,24 +72,24 @@ struct Recovery {
         add(intent, path, state, source)
     }
 
-    private mutating func delete(_ intent: Intent, _ path: RelativePath, _ folder: ReplicaFolder) throws {
-        if let status = try folder.status(intent.temporary) {
+    private mutating func delete(_ intent: Intent, _ path: RelativePath, _ folder: any ReplicaFolder) async throws {
+        if let status = try await folder.status(intent.temporary) {
             if intent.isOld(status) {
-                folder.discard(intent.temporary)
+                await folder.discard(intent.temporary)
             } else {
-                _ = try Rescue.restore(intent.temporary, of: path, on: intent.side, in: folder, date: date)
+                _ = try await Rescue.restore(intent.temporary, of: path, on: intent.side, in: folder, date: date)
             }
         }
-        let across = try? replicas[intent.side.other].folder(path.ancestors.first ?? .root)
-        let isGoneAcross = try across?.status(Array(path.name)) == nil
-        if isGoneAcross, try folder.status(Array(path.name)) == nil { results.append(.remove(path)) }
+        let across = try await replicas[intent.side.other].folderIfThere(path.ancestors.first ?? .root)
+        let isGoneAcross = try await across?.status(Array(path.name)) == nil
+        if isGoneAcross, try await folder.status(Array(path.name)) == nil { results.append(.remove(path)) }
     }
 
     /// A folder without its metadata gets it at the end of the next run. Until then it must stay open for its owner.
     private mutating func makeFolder(
-        _ intent: Intent, _ number: Int64, _ path: RelativePath, _ folder: ReplicaFolder
-    ) throws {
-        guard let metadata = intent.written?.state.metadata, let status = try folder.status(Array(path.name)),
+        _ intent: Intent, _ number: Int64, _ path: RelativePath, _ folder: any ReplicaFolder
+    ) async throws {
+        guard let metadata = intent.written?.state.metadata, let status = try await folder.status(Array(path.name)),
             status.kind == .directory, status.mode == 0o700
         else { return }
         let action = SyncAction(work: .makeFolder, side: intent.side, path: path, metadata: metadata)

@@ -3,7 +3,7 @@ internal import TreeScan
 
 /// The steps that remove entries. Each first gets a temporary name, so that a last look decides about what is removed.
 struct Removals {
-    private typealias Step = (action: SyncAction, folder: ReplicaFolder, temporary: [UInt8])
+    private typealias Step = (action: SyncAction, folder: any ReplicaFolder, temporary: [UInt8])
 
     let ledger: StepLedger
 
@@ -12,9 +12,9 @@ struct Removals {
         for action in actions {
             try await breathe()
             guard !ledger.isBlocked(action) else { continue }
-            try ledger.attempt(action) {
-                let folder = try ledger.folder(of: action.path, on: action.side)
-                guard let old = action.old, let status = try folder.status(Array(action.path.name)),
+            try await ledger.attempt(action) {
+                let folder = try await ledger.folder(of: action.path, on: action.side)
+                guard let old = action.old, let status = try await folder.status(Array(action.path.name)),
                     old.isSame(as: status)
                 else { return ledger.skip(action, "it changed during the run, and stays; the next run looks again") }
                 steps.append((action, folder, ledger.replicas[action.side].temporaryName()))
@@ -27,31 +27,31 @@ struct Removals {
                 intent.setOld(step.action.old)
                 return intent
             })
-        for step in steps { try ledger.attempt(step.action) { try remove(step) } }
-        try ledger.flushNames()
+        for step in steps { try await ledger.attempt(step.action) { try await remove(step) } }
+        try await ledger.flushNames()
         try ledger.commit()
     }
 
-    private func remove(_ step: Step) throws {
+    private func remove(_ step: Step) async throws {
         let (action, folder, temporary) = step
         let name = Array(action.path.name)
         ledger.noteNames(in: folder, on: action.side)
         if action.old?.kind == .directory {
-            do throws(FileSystemFailure) {
-                try folder.remove(name, isFolder: true)
-            } catch {
+            do {
+                try await folder.remove(name, isFolder: true)
+            } catch let error as FileSystemFailure {
                 guard error.code == ENOTEMPTY || error.code == EEXIST else { throw error }
                 return ledger.skip(action, "it holds entries that stay")
             }
         } else {
-            try folder.rename(name, to: temporary, in: folder)
+            try await folder.rename(name, to: temporary, in: folder)
             ledger.options.reached(.unnamed)
-            guard let status = try folder.status(temporary), action.old?.isSame(as: status) == true else {
-                let kept = try Rescue.restore(
+            guard let status = try await folder.status(temporary), action.old?.isSame(as: status) == true else {
+                let kept = try await Rescue.restore(
                     temporary, of: action.path, on: action.side, in: folder, date: ledger.options.date)
                 return ledger.skip(action, "it changed at the last moment, and stays as \(kept)")
             }
-            try folder.remove(temporary, isFolder: false)
+            try await folder.remove(temporary, isFolder: false)
         }
         ledger.options.reached(.deleted)
         ledger.finish(action, kind: nil, target: [], now: nil)

@@ -5,15 +5,15 @@ internal import TreeScan
 enum Rescue {
     /// Gives it a name as in a conflict. Returns the name for people.
     static func keep(
-        _ temporary: [UInt8], of path: RelativePath, on side: Side, in folder: ReplicaFolder, date: String
-    ) throws(FileSystemFailure) -> String {
+        _ temporary: [UInt8], of path: RelativePath, on side: Side, in folder: any ReplicaFolder, date: String
+    ) async throws -> String {
         var taken: Set<RelativePath> = []
         while true {
             let name = ConflictName.make(for: path, of: side, date: date) { taken.contains($0) }
-            do throws(FileSystemFailure) {
-                try folder.rename(temporary, to: Array(name.name), in: folder)
+            do {
+                try await folder.rename(temporary, to: Array(name.name), in: folder)
                 return name.display
-            } catch {
+            } catch let error as FileSystemFailure {
                 guard error.code == EEXIST else { throw error }
                 taken.insert(name)
             }
@@ -22,14 +22,14 @@ enum Rescue {
 
     /// Gives it its own name back, or one as in a conflict if that is taken. Returns the name for people.
     static func restore(
-        _ temporary: [UInt8], of path: RelativePath, on side: Side, in folder: ReplicaFolder, date: String
-    ) throws(FileSystemFailure) -> String {
-        do throws(FileSystemFailure) {
-            try folder.rename(temporary, to: Array(path.name), in: folder)
+        _ temporary: [UInt8], of path: RelativePath, on side: Side, in folder: any ReplicaFolder, date: String
+    ) async throws -> String {
+        do {
+            try await folder.rename(temporary, to: Array(path.name), in: folder)
             return path.display
-        } catch {
+        } catch let error as FileSystemFailure {
             guard error.code == EEXIST else { throw error }
-            return try keep(temporary, of: path, on: side, in: folder, date: date)
+            return try await keep(temporary, of: path, on: side, in: folder, date: date)
         }
     }
 }

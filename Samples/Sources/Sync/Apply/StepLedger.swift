@@ -8,7 +8,7 @@ final class StepLedger {
     private static let fewFiles = 16
 
     let archive: SyncArchive
-    let replicas: Pair<Replica>
+    let replicas: Pair<any Replica>
     let options: SyncOptions
     var report: SyncReport
     /// The folders whose entries this run changed. Their times are set at the end.
@@ -17,12 +17,12 @@ final class StepLedger {
     private var progress: EntryProgress
     private var results: [EntryProgress.Result] = []
     private var intents: [Int64] = []
-    private var changedFolders: [(Side, ReplicaFolder)] = []
-    private var openFolder: ReplicaFolder?
+    private var changedFolders: [(Side, any ReplicaFolder)] = []
+    private var openFolder: (any ReplicaFolder)?
     private var openSide = Side.a
 
     init(
-        _ plan: SyncPlan, archive: SyncArchive, replicas: Pair<Replica>, times: Pair<Int64>, options: SyncOptions
+        _ plan: SyncPlan, archive: SyncArchive, replicas: Pair<any Replica>, times: Pair<Int64>, options: SyncOptions
     ) {
         self.archive = archive
         self.replicas = replicas
@@ -40,9 +40,9 @@ final class StepLedger {
     // MARK: Steps
 
     /// Runs a step. A failure of one entry is noted, and the others go on.
-    func attempt(_ action: SyncAction, _ body: () throws -> Void) throws {
+    func attempt(_ action: SyncAction, _ body: () async throws -> Void) async throws {
         do {
-            try body()
+            try await body()
         } catch let failure as FileSystemFailure {
             try FileCopier.check(failure, action.side)
             let isTaken = failure.code == EEXIST
@@ -79,11 +79,11 @@ final class StepLedger {
     // MARK: Folders
 
     /// The folder of an entry. The last one stays open, as the next entry is most often in it, too.
-    func folder(of path: RelativePath, on side: Side) throws(FileSystemFailure) -> ReplicaFolder {
+    func folder(of path: RelativePath, on side: Side) async throws -> any ReplicaFolder {
         let parent = path.ancestors.first ?? .root
         touched[side].insert(parent)
         if let openFolder, openSide == side, openFolder.path == parent { return openFolder }
-        let folder = try replicas[side].folder(parent)
+        let folder = try await replicas[side].folder(parent)
         (openFolder, openSide) = (folder, side)
         return folder
     }
@@ -92,25 +92,31 @@ final class StepLedger {
     func touch(_ path: RelativePath, on side: Side) { touched[side].insert(path) }
 
     /// Notes a folder whose names change. `flushNames` puts them on the disk.
-    func noteNames(in folder: ReplicaFolder, on side: Side) { changedFolders.append((side, folder)) }
+    func noteNames(in folder: any ReplicaFolder, on side: Side) { changedFolders.append((side, folder)) }
 
     // MARK: The disk
 
     /// Puts the changed names on the disk.
-    func flushNames() throws {
+    func flushNames() async throws {
         for side in Side.allCases {
             let folders = changedFolders.filter { $0.0 == side }.map(\.1)
             let distinct = Dictionary(folders.map { ($0.path, $0) }) { first, _ in first }
-            try synchronize(Array(distinct.values), on: side) { $0.synchronizeNames() }
+            try await synchronize(Array(distinct.values), on: side) { try await $0.synchronizeNames() }
         }
         changedFolders = []
     }
 
     /// Puts things of one side on the disk: one by one if they are few.
-    func synchronize<Thing>(_ things: [Thing], on side: Side, _ one: (Thing) -> Int32) throws(SyncError) {
-        guard things.count < Self.fewFiles else { return try replicas[side].synchronize() }
+    func synchronize<Thing>(
+        _ things: [Thing], on side: Side, _ one: (Thing) async throws -> Int32
+    ) async throws {
+        guard !things.isEmpty else { return }
+        // A request for each is never cheaper.
+        guard things.count < Self.fewFiles, replicas[side] is LocalReplica else {
+            return try await replicas[side].synchronize()
+        }
         for thing in things {
-            let code = one(thing)
+            let code = try await one(thing)
             guard code == 0 else { throw SyncError.notWritten(side, code: code) }
         }
     }

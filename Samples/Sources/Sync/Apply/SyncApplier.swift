@@ -23,7 +23,7 @@ final class SyncApplier {
     private(set) var done = 0
 
     init(
-        _ plan: SyncPlan, archive: SyncArchive, replicas: Pair<Replica>, times: Pair<Int64>, parts: [PartialFile],
+        _ plan: SyncPlan, archive: SyncArchive, replicas: Pair<any Replica>, times: Pair<Int64>, parts: [PartialFile],
         unfinished: [(action: SyncAction, intent: Int64)], options: SyncOptions
     ) {
         self.plan = plan
@@ -48,12 +48,12 @@ final class SyncApplier {
         while index < actions.count {
             if actions[index].work == .describe, !hasSettled {
                 hasSettled = true
-                try ledger.flushNames()
-                folders.settleTimes()
+                try await ledger.flushNames()
+                try await folders.settleTimes()
             }
             let end = moveWantedFiles(from: index) ?? endOfBatch(from: index)
             let batch = Array(actions[index..<end])
-            try checkRoots()
+            for side in Side.allCases { try await ledger.replicas[side].checkIsCurrent() }
             switch batch[0].work {
             case .put: try await writing.run(batch, breathe)
             case .delete: try await removals.run(batch, breathe)
@@ -63,8 +63,8 @@ final class SyncApplier {
             done += batch.count
             index = end
         }
-        if !hasSettled { folders.settleTimes() }
-        try folders.finish()
+        if !hasSettled { try await folders.settleTimes() }
+        try await folders.finish()
         return ledger.report
     }
 
@@ -94,12 +94,6 @@ final class SyncApplier {
         guard !first.isEmpty else { return nil }
         actions.replaceSubrange(start..<end, with: first + rest)
         return start + first.count
-    }
-
-    private func checkRoots() throws(SyncError) {
-        for side in Side.allCases where !ledger.replicas[side].root.isCurrent {
-            throw .replaced(side, path: ledger.replicas[side].root.path)
-        }
     }
 
     /// Writes what needs no step. The sides agree about it already.

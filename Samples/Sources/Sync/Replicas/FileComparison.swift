@@ -7,14 +7,21 @@ internal import TreeScan
 struct FileComparison: Sendable {
     private static let piece = 1 << 20
 
-    let a: Replica
-    let b: Replica
+    let a: any Replica
+    let b: any Replica
 
     /// Whether both files have the same bytes. A file that cannot be read, or that is not as it was seen, is another
     /// content: so nothing is taken for being in step that is not.
     func isEqual(_ first: Observation, _ second: Observation) async throws -> Bool {
-        guard first.stamp.size == second.stamp.size,
-            let left = try? a.root.descriptor(of: first.path, for: .reading)
+        guard first.stamp.size == second.stamp.size else { return false }
+        guard let a = a as? LocalReplica, let b = b as? LocalReplica else {
+            let (a, b) = (a, b)
+            async let left = a.digest(of: first)
+            async let right = b.digest(of: second)
+            guard let digest = try await left else { return false }
+            return try await digest == right
+        }
+        guard let left = try? a.root.descriptor(of: first.path, for: .reading)
         else { return false }
         defer { close(left) }
         guard let right = try? b.root.descriptor(of: second.path, for: .reading) else { return false }

@@ -1,147 +1,124 @@
-internal import CFileSystem
 internal import Glibc
-internal import SafeFiles
-internal import Synchronization
-internal import TreeScan
+package import TreeScan
 
-/// One of the two folders, open. Threads may share it.
-final class Replica: Sendable {
-    let side: Side
-    let root: RootFolder
-    /// Whether owners are in step: the process may set them.
-    let setsOwners: Bool
+/// One of the two folders. Threads may share it.
+///
+/// The steps of a run need no more than this of a side, so a side may be a folder of this machine or of another one.
+package protocol Replica: Sendable {
+    /// The side.
+    var side: Side { get }
+    /// The folder for people: a path, or an address.
+    var place: String { get }
+    /// Whether owners are in step. Both sides must be able to set them.
+    var setsOwners: Bool { get }
 
-    private static let prefix = Array(".qos-sync-".utf8)
-    private let ownPrefix: [UInt8]
-    private let count = Atomic<Int>(0)
-
-    /// Opens the folder.
+    /// Begins a run.
     ///
-    /// - Parameter pair: The name of the archive. Other pairs have other temporary files.
-    init(_ side: Side, path: String, pair: String) throws(TreeScanError) {
-        self.side = side
-        root = try RootFolder(path)
-        setsOwners = geteuid() == 0
-        ownPrefix = Self.prefix + Array(pair.utf8) + Array("-".utf8)
-    }
+    /// - Parameter settingOwners: Whether the other side can set owners.
+    /// - Returns: Whether both sides can.
+    func begin(settingOwners: Bool) async throws -> Bool
 
-    /// The identity of the root.
-    func identity() throws(FileSystemFailure) -> FileStamp {
-        let folder = try ReplicaFolder(.root, in: root)
-        guard let status = EntryStatus(descriptor: folder.descriptor) else { throw folder.failure("stat", []) }
-        return status.stamp
-    }
+    /// Throws `SyncError.replaced` if another folder is in the place of the open one.
+    func checkIsCurrent() async throws
+
+    /// The inode of the root.
+    func identity() async throws -> UInt64
 
     /// Opens a folder below the root.
-    func folder(_ path: RelativePath) throws(FileSystemFailure) -> ReplicaFolder {
-        try ReplicaFolder(path, in: root)
-    }
+    ///
+    /// - Throws: `FileSystemFailure` if there is no such folder, and `SyncError`.
+    func folder(_ path: RelativePath) async throws -> any ReplicaFolder
 
     /// A name for a temporary file that no other has, also not one of an earlier process.
-    func temporaryName() -> [UInt8] {
-        let number = count.wrappingAdd(1, ordering: .relaxed).newValue
-        return ownPrefix + Array("\(getpid())-\(number)-\(UInt32.random(in: 0...UInt32.max))".utf8)
-    }
+    func temporaryName() -> [UInt8]
 
-    /// The metadata of an entry, as far as it is kept in step.
-    func metadata(of status: EntryStatus) -> Metadata {
-        Metadata(
-            mode: status.kind == .symbolicLink ? 0o777 : status.mode, owner: setsOwners ? status.owner : 0,
-            group: setsOwners ? status.group : 0, modified: status.kind == .directory ? 0 : status.stamp.modified)
-    }
-
-    // MARK: The scan
-
-    /// Looks at all entries. Blocks its thread.
+    /// Looks at all entries.
     ///
-    /// - Throws: `TreeScanError`, or `FileSystemFailure` if the root itself cannot be listed to its end.
-    func scan(at time: Int64) throws -> SideScan {
-        let scanner = try TreeScanner(root: root, options: ScanOptions(excludedNames: []))
-        var scan = SideScan()
-        scan.time = time
-        while let event = scanner.next() {
-            switch event {
-            case .folder(let path): if let status = scanner.status { add(path, status, to: &scan) }
-            case .file(let path, _): if let status = scanner.status { add(path, status, to: &scan) }
-            case .leftOut(let path, let kind):
-                switch kind {
-                case .symbolicLink, .fifo: if let status = scanner.status { add(path, status, to: &scan) }
-                case .socket, .device, .directory, .regular:
-                    scan.blocked.insert(path)
-                    scan.skipped.append("\(display(path)): a \(kind.rawValue) is not synced")
-                }
-            case .failure(let failure):
-                guard failure.path != .root else { throw failure }
-                scan.blocked.insert(failure.path)
-                scan.skipped.append("\(side.rawValue): \(failure)")
-            }
-        }
-        scan.entries.sort { $0.path < $1.path }
-        return scan
-    }
+    /// - Parameters:
+    ///   - time: The present, by the clock of this machine.
+    ///   - probing: Whether a temporary file may show how the file system compares names.
+    func scan(at time: Int64, probing: Bool) async throws -> SideScan
 
-    private func add(_ path: RelativePath, _ status: EntryStatus, to scan: inout SideScan) {
-        if status.kind != .directory, path.name.starts(with: Self.prefix) {
-            if path.name.starts(with: ownPrefix) { scan.leftovers.append(path) }
-            return
-        }
-        var entry = Observation(
-            path: path, kind: status.kind, metadata: metadata(of: status), stamp: status.stamp)
-        if status.kind == .symbolicLink {
-            do throws(FileSystemFailure) {
-                let link = try root.descriptor(of: path, for: .status)
-                defer { close(link) }
-                guard let target = LinkTarget.read([], in: link) else {
-                    throw FileSystemFailure(path: path, operation: "read the link", code: errno)
-                }
-                entry.target = target
-            } catch {
-                scan.blocked.insert(path)
-                scan.skipped.append("\(side.rawValue): \(error)")
-                return
-            }
-        }
-        scan.entries.append(entry)
-    }
-
-    func display(_ path: RelativePath) -> String { "\(side.rawValue)/\(path.display)" }
-
-    // MARK: The file system
-
-    /// Whether names that differ in case only are one name: found out by a temporary file, or from an entry alone.
-    func foldsCase(_ scan: SideScan, probing: Bool) -> Bool {
-        guard let folder = try? ReplicaFolder(.root, in: root) else { return false }
-        let known = scan.entries.lazy.map { Array($0.path.bytes) }.first { path in
-            !path.contains(UInt8(ascii: "/")) && Self.swapped(path) != path
-        }
-        if let known, let first = try? folder.status(known), let second = try? folder.status(Self.swapped(known)) {
-            // Two hard links with such names are two entries.
-            return first.stamp.inode == second.stamp.inode
-                && scan.entry(RelativePath(bytes: Self.swapped(known))) == nil
-        }
-        guard known == nil, probing else { return false }
-        let name = temporaryName()
-        guard let file = try? folder.makeFile(name) else { return false }
-        defer { folder.discard(name) }
-        close(file)
-        return (try? folder.status(Self.swapped(name))) != nil
-    }
-
-    private static func swapped(_ name: [UInt8]) -> [UInt8] {
-        name.map { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"): byte - 32
-            case UInt8(ascii: "A")...UInt8(ascii: "Z"): byte + 32
-            default: byte
-            }
-        }
-    }
+    /// The SHA-256 of a file; nil if it cannot be read, or is not as it was seen.
+    func digest(of entry: Observation) async throws -> [UInt8]?
 
     /// Puts all that was written on this side on the disk.
-    func synchronize() throws(SyncError) {
-        guard let folder = try? ReplicaFolder(.root, in: root) else {
-            throw .replaced(side, path: root.path)
+    func synchronize() async throws
+}
+
+extension Replica {
+    /// Opens a folder below the root; nil if the file system refuses.
+    ///
+    /// - Throws: `SyncError` if the side does not answer: then nothing is known about the folder.
+    func folderIfThere(_ path: RelativePath) async throws -> (any ReplicaFolder)? {
+        do {
+            return try await folder(path)
+        } catch is FileSystemFailure {
+            return nil
         }
-        guard syncfs(folder.descriptor) == 0 else { throw .notWritten(side, code: errno) }
+    }
+
+    /// A name for people.
+    func display(_ path: RelativePath) -> String { "\(side.rawValue)/\(path.display)" }
+}
+
+/// An open folder of a side. Each step is relative to it, and follows no link.
+package protocol ReplicaFolder: Sendable {
+    /// The path below the root.
+    var path: RelativePath { get }
+
+    /// Looks at the folder itself.
+    func status() async throws -> EntryStatus
+
+    /// Looks at an entry; nil if there is none.
+    func status(_ name: [UInt8]) async throws -> EntryStatus?
+
+    /// Makes a symbolic link.
+    func makeLink(_ name: [UInt8], to target: [UInt8]) async throws
+
+    /// Makes a named pipe.
+    func makePipe(_ name: [UInt8]) async throws
+
+    /// Makes a folder that its owner alone may use.
+    func makeFolder(_ name: [UInt8]) async throws
+
+    /// Removes an entry: a temporary file, or an empty folder.
+    func remove(_ name: [UInt8], isFolder: Bool) async throws
+
+    /// Removes a temporary file, if it is there. A failure has no effect.
+    func discard(_ name: [UInt8]) async
+
+    /// Renames an entry to a name that must be free. It is never replaced, also if it appears at this moment.
+    ///
+    /// - Throws: `FileSystemFailure` with `EEXIST` if the name is taken.
+    func rename(_ old: [UInt8], to new: [UInt8], in folder: any ReplicaFolder) async throws
+
+    /// Lets two names change places if the second one still has the entry that was seen.
+    func exchange(_ temporary: [UInt8], with name: [UInt8], ifStill old: Observation) async throws -> NameExchange
+
+    /// Sets owner, mode and time of an entry by name, the time last.
+    func setMetadata(_ name: [UInt8], _ metadata: Metadata, kind: FileKind, owner: Bool) async throws
+
+    /// Sets the time of an entry, or of the folder itself if the name is empty. A failure has no effect.
+    func setTime(_ name: [UInt8], _ modified: Int64) async
+
+    /// Puts the names on the disk. Returns the error number, or 0.
+    func synchronizeNames() async throws -> Int32
+}
+
+/// The result of a step that lets two names change places.
+package enum NameExchange: String, Sendable, Codable {
+    /// Another entry has the name. Nothing was done.
+    case refused
+    /// The names changed places.
+    case exchanged
+    /// The file system cannot do it. The first name replaced the second, and is gone.
+    case replaced
+}
+
+extension ReplicaFolder {
+    /// A failure of a step on an entry of this folder.
+    package func failure(_ operation: String, _ name: [UInt8], _ code: Int32 = errno) -> FileSystemFailure {
+        FileSystemFailure(path: path.appending(name), operation: operation, code: code)
     }
 }

@@ -1,5 +1,7 @@
+package import TreeScan
+
 /// What is in step beside the content.
-public struct Metadata: Sendable, Hashable {
+public struct Metadata: Sendable, Hashable, Codable {
     /// The permission bits, 0 to 0o7777.
     public var mode: UInt32
     /// The owner's number. 0 on both sides unless the process may set owners.
@@ -15,5 +17,14 @@ public struct Metadata: Sendable, Hashable {
         self.owner = owner
         self.group = group
         self.modified = modified
+    }
+}
+
+extension Metadata {
+    /// The metadata of an entry, as far as it is kept in step.
+    package init(of status: EntryStatus, owners: Bool) {
+        self.init(
+            mode: status.kind == .symbolicLink ? 0o777 : status.mode, owner: owners ? status.owner : 0,
+            group: owners ? status.group : 0, modified: status.kind == .directory ? 0 : status.stamp.modified)
     }
 }

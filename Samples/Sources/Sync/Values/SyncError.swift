@@ -33,6 +33,14 @@ public enum SyncError: Error, Hashable, Sendable, CustomStringConvertible {
     case readOnly(Side)
     /// A side cannot be brought to the disk.
     case notWritten(Side, code: Int32)
+    /// The agent of a side does not answer, or stopped to.
+    case unreachable(Side, place: String, detail: String)
+    /// The agent of a side refuses a request.
+    case refused(Side, place: String, detail: String)
+    /// The agent of a side answers what cannot be true.
+    case wrongAnswer(Side, place: String, detail: String)
+    /// The agent of a side changes nothing.
+    case readOnlyAgent(Side, place: String)
 
     /// The failure and its remedy, in one or two sentences.
     public var description: String {
@@ -71,6 +79,17 @@ public enum SyncError: Error, Hashable, Sendable, CustomStringConvertible {
             "\(side.rawValue) is on a file system that cannot be written. Mount it for writing and run again."
         case .notWritten(let side, let code):
             "\(side.rawValue) could not be brought to the disk: \(SystemError.text(code)). Check the disk and run again."
+        case .unreachable(let side, let place, let detail):
+            "\(side.rawValue), the agent at \(place), does not answer: \(detail). Is it running, and is the address "
+                + "right? Nothing is lost: run again, and the run goes on."
+        case .refused(let side, let place, let detail):
+            "\(side.rawValue), the agent at \(place), refuses: \(detail)"
+        case .wrongAnswer(let side, let place, let detail):
+            "\(side.rawValue), the agent at \(place), gives a wrong answer: \(detail). Use the same version of qos-sync "
+                + "on both machines, and check that the address leads to an agent."
+        case .readOnlyAgent(let side, let place):
+            "\(side.rawValue), the agent at \(place), changes nothing. Start it without --read-only, or change nothing "
+                + "on A."
         }
     }
 }

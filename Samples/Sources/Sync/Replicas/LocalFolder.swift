@@ -1,17 +1,17 @@
 internal import CFileSystem
 internal import Glibc
 internal import SafeFiles
-internal import TreeScan
+package import TreeScan
 
-/// An open folder of a side. Each step is relative to its descriptor, and follows no link.
-final class ReplicaFolder: Sendable {
-    let path: RelativePath
-    let descriptor: Int32
+/// An open folder of this machine. Each step is relative to its descriptor.
+package final class LocalFolder: ReplicaFolder {
+    package let path: RelativePath
+    package let descriptor: Int32
 
     private static let noReplace: UInt32 = 1
     private static let exchange: UInt32 = 2
 
-    init(_ path: RelativePath, in root: RootFolder) throws(FileSystemFailure) {
+    package init(_ path: RelativePath, in root: RootFolder) throws(FileSystemFailure) {
         descriptor = try root.descriptor(of: path, for: .listing)
         self.path = path
     }
@@ -20,19 +20,19 @@ final class ReplicaFolder: Sendable {
         close(descriptor)
     }
 
-    func failure(_ operation: String, _ name: [UInt8], _ code: Int32 = errno) -> FileSystemFailure {
-        FileSystemFailure(path: path.appending(name), operation: operation, code: code)
+    package func status() throws(FileSystemFailure) -> EntryStatus {
+        guard let status = EntryStatus(descriptor: descriptor) else { throw failure("stat", []) }
+        return status
     }
 
-    /// Looks at an entry; nil if there is none.
-    func status(_ name: [UInt8]) throws(FileSystemFailure) -> EntryStatus? {
+    package func status(_ name: [UInt8]) throws(FileSystemFailure) -> EntryStatus? {
         if let status = EntryStatus(name, in: descriptor) { return status }
         guard errno == ENOENT else { throw failure("stat", name) }
         return nil
     }
 
     /// Makes an empty file.
-    func makeFile(_ name: [UInt8]) throws(FileSystemFailure) -> Int32 {
+    package func makeFile(_ name: [UInt8]) throws(FileSystemFailure) -> Int32 {
         let file = unsafe openat(
             descriptor, name.terminated, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { throw failure("create", name) }
@@ -40,43 +40,41 @@ final class ReplicaFolder: Sendable {
     }
 
     /// Opens a file that is there; nil on failure.
-    func openFile(_ name: [UInt8], writing: Bool) -> Int32? {
+    package func openFile(_ name: [UInt8], writing: Bool) -> Int32? {
         let flags = (writing ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
         let file = unsafe openat(descriptor, name.terminated, flags)
         return file < 0 ? nil : file
     }
 
-    func makeLink(_ name: [UInt8], to target: [UInt8]) throws(FileSystemFailure) {
+    package func makeLink(_ name: [UInt8], to target: [UInt8]) throws(FileSystemFailure) {
         guard unsafe symlinkat(target.terminated, descriptor, name.terminated) == 0 else {
             throw failure("create", name)
         }
     }
 
-    func makePipe(_ name: [UInt8]) throws(FileSystemFailure) {
+    package func makePipe(_ name: [UInt8]) throws(FileSystemFailure) {
         guard unsafe mkfifoat(descriptor, name.terminated, 0o600) == 0 else { throw failure("create", name) }
     }
 
-    /// Makes a folder that its owner alone may use.
-    func makeFolder(_ name: [UInt8]) throws(FileSystemFailure) {
+    package func makeFolder(_ name: [UInt8]) throws(FileSystemFailure) {
         guard unsafe mkdirat(descriptor, name.terminated, 0o700) == 0 else { throw failure("make", name) }
     }
 
-    func remove(_ name: [UInt8], isFolder: Bool) throws(FileSystemFailure) {
+    package func remove(_ name: [UInt8], isFolder: Bool) throws(FileSystemFailure) {
         // AT_REMOVEDIR
         guard unsafe unlinkat(descriptor, name.terminated, isFolder ? 0x200 : 0) == 0 else {
             throw failure("remove", name)
         }
     }
 
-    /// Removes a temporary file, if it is there.
-    func discard(_ name: [UInt8]) {
+    package func discard(_ name: [UInt8]) {
         unsafe unlinkat(descriptor, name.terminated, 0)
     }
 
-    /// Renames an entry to a name that must be free. It is never replaced, also if it appears at this moment.
-    ///
-    /// - Throws: `EEXIST` if the name is taken.
-    func rename(_ old: [UInt8], to new: [UInt8], in folder: ReplicaFolder) throws(FileSystemFailure) {
+    package func rename(
+        _ old: [UInt8], to new: [UInt8], in folder: any ReplicaFolder
+    ) throws(FileSystemFailure) {
+        guard let folder = folder as? LocalFolder else { throw folder.failure("rename to", new, EXDEV) }
         let result = unsafe renameat2(
             descriptor, old.terminated, folder.descriptor, new.terminated, Self.noReplace)
         if result == 0 { return }
@@ -93,22 +91,23 @@ final class ReplicaFolder: Sendable {
         }
     }
 
-    /// Lets two names change places.
-    ///
-    /// - Returns: false if the file system cannot do it. The first name then replaced the second, and is gone.
-    func exchange(_ temporary: [UInt8], with name: [UInt8]) throws(FileSystemFailure) -> Bool {
+    package func exchange(
+        _ temporary: [UInt8], with name: [UInt8], ifStill old: Observation
+    ) throws(FileSystemFailure) -> NameExchange {
+        guard let status = try status(name), old.isSame(as: status) else { return .refused }
         let result = unsafe renameat2(
             descriptor, temporary.terminated, descriptor, name.terminated, Self.exchange)
-        if result == 0 { return true }
+        if result == 0 { return .exchanged }
         guard errno == EINVAL || errno == ENOSYS else { throw failure("rename to", name) }
         guard unsafe renameat(descriptor, temporary.terminated, descriptor, name.terminated) == 0 else {
             throw failure("rename to", name)
         }
-        return false
+        return .replaced
     }
 
-    /// Sets owner, mode and time of an entry by name, the time last.
-    func setMetadata(_ name: [UInt8], _ metadata: Metadata, kind: FileKind, owner: Bool) throws(FileSystemFailure) {
+    package func setMetadata(
+        _ name: [UInt8], _ metadata: Metadata, kind: FileKind, owner: Bool
+    ) throws(FileSystemFailure) {
         let text = name.terminated
         let result: Int32 =
             if owner {
@@ -136,15 +135,14 @@ final class ReplicaFolder: Sendable {
         }
     }
 
-    /// Sets the time of an entry. A failure has no effect.
-    func setTime(_ name: [UInt8], _ modified: Int64) {
+    package func setTime(_ name: [UInt8], _ modified: Int64) {
         _ = unsafe utimensat(
             descriptor, (name.isEmpty ? Array(".".utf8) : name).terminated, FileTime.setting(modified: modified),
             AT_SYMLINK_NOFOLLOW)
     }
 
     /// Sets the same of an open file.
-    static func setMetadata(_ file: Int32, _ metadata: Metadata, owner: Bool) -> Int32 {
+    package static func setMetadata(_ file: Int32, _ metadata: Metadata, owner: Bool) -> Int32 {
         let isOwned = owner && fchown(file, metadata.owner, metadata.group) == 0
         // A program of another user must not become one of this user.
         if fchmod(file, mode_t(isOwned ? metadata.mode : metadata.mode & 0o1777)) != 0, errno != EPERM { return errno }
@@ -152,7 +150,6 @@ final class ReplicaFolder: Sendable {
     }
 }
 
-extension ReplicaFolder {
-    /// Puts the names on the disk. Returns the error number, or 0.
-    func synchronizeNames() -> Int32 { FileBytes.synchronizeNames(in: descriptor) }
+extension LocalFolder {
+    package func synchronizeNames() -> Int32 { FileBytes.synchronizeNames(in: descriptor) }
 }

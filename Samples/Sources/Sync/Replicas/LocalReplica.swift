@@ -1,0 +1,164 @@
+internal import CFileSystem
+internal import Glibc
+internal import QoSRuntime
+internal import SafeFiles
+internal import Synchronization
+package import TreeScan
+
+/// A folder of this machine, open. Threads may share it.
+package final class LocalReplica: Replica {
+    /// Whether this process can set owners.
+    package static var canSetOwners: Bool { geteuid() == 0 }
+
+    package let side: Side
+    package let root: RootFolder
+
+    package var place: String { root.path }
+    package var setsOwners: Bool { owners.load(ordering: .relaxed) }
+
+    private let owners: Atomic<Bool>
+    private let ownPrefix: [UInt8]
+    private let count = Atomic<Int>(0)
+
+    /// Opens the folder.
+    ///
+    /// - Parameter pair: The name of the archive. Other pairs have other temporary files.
+    package init(_ side: Side, path: String, pair: String) throws(TreeScanError) {
+        self.side = side
+        root = try RootFolder(path)
+        owners = Atomic(Self.canSetOwners)
+        ownPrefix = TemporaryName.prefix(pair: pair)
+    }
+
+    package func begin(settingOwners: Bool) -> Bool {
+        let both = settingOwners && Self.canSetOwners
+        owners.store(both, ordering: .relaxed)
+        return both
+    }
+
+    package func checkIsCurrent() throws(SyncError) {
+        guard root.isCurrent else { throw .replaced(side, path: root.path) }
+    }
+
+    package func identity() throws(FileSystemFailure) -> UInt64 {
+        try LocalFolder(.root, in: root).status().stamp.inode
+    }
+
+    package func folder(_ path: RelativePath) throws(FileSystemFailure) -> any ReplicaFolder {
+        try LocalFolder(path, in: root)
+    }
+
+    package func temporaryName() -> [UInt8] {
+        TemporaryName.make(ownPrefix, count.wrappingAdd(1, ordering: .relaxed).newValue)
+    }
+
+    // MARK: The scan
+
+    /// Looks at all entries.
+    ///
+    /// - Throws: `TreeScanError`, or `FileSystemFailure` if the root itself cannot be listed to its end.
+    package func scan(at time: Int64, probing: Bool) async throws -> SideScan {
+        try await QoS.withBlocking {
+            var scan = try look(at: time)
+            scan.foldsCase = foldsCase(scan, probing: probing)
+            return scan
+        }
+    }
+
+    private func look(at time: Int64) throws -> SideScan {
+        let scanner = try TreeScanner(root: root, options: ScanOptions(excludedNames: []))
+        var scan = SideScan()
+        scan.time = time
+        while let event = scanner.next() {
+            switch event {
+            case .folder(let path): if let status = scanner.status { add(path, status, to: &scan) }
+            case .file(let path, _): if let status = scanner.status { add(path, status, to: &scan) }
+            case .leftOut(let path, let kind):
+                switch kind {
+                case .symbolicLink, .fifo: if let status = scanner.status { add(path, status, to: &scan) }
+                case .socket, .device, .directory, .regular:
+                    scan.blocked.insert(path)
+                    scan.skipped.append("\(display(path)): a \(kind.rawValue) is not synced")
+                }
+            case .failure(let failure):
+                guard failure.path != .root else { throw failure }
+                scan.blocked.insert(failure.path)
+                scan.skipped.append("\(side.rawValue): \(failure)")
+            }
+        }
+        scan.entries.sort { $0.path < $1.path }
+        return scan
+    }
+
+    private func add(_ path: RelativePath, _ status: EntryStatus, to scan: inout SideScan) {
+        if status.kind != .directory, path.name.starts(with: TemporaryName.prefix) {
+            if path.name.starts(with: ownPrefix) { scan.leftovers.append(path) }
+            return
+        }
+        var entry = Observation(
+            path: path, kind: status.kind, metadata: Metadata(of: status, owners: setsOwners), stamp: status.stamp)
+        if status.kind == .symbolicLink {
+            do throws(FileSystemFailure) {
+                let link = try root.descriptor(of: path, for: .status)
+                defer { close(link) }
+                guard let target = LinkTarget.read([], in: link) else {
+                    throw FileSystemFailure(path: path, operation: "read the link", code: errno)
+                }
+                entry.target = target
+            } catch {
+                scan.blocked.insert(path)
+                scan.skipped.append("\(side.rawValue): \(error)")
+                return
+            }
+        }
+        scan.entries.append(entry)
+    }
+
+    // MARK: The file system
+
+    /// Whether names that differ in case only are one name: found out by a temporary file, or from an entry alone.
+    private func foldsCase(_ scan: SideScan, probing: Bool) -> Bool {
+        guard let folder = try? LocalFolder(.root, in: root) else { return false }
+        let known = scan.entries.lazy.map { Array($0.path.bytes) }.first { path in
+            !path.contains(UInt8(ascii: "/")) && Self.swapped(path) != path
+        }
+        if let known, let first = try? folder.status(known), let second = try? folder.status(Self.swapped(known)) {
+            // Two hard links with such names are two entries.
+            return first.stamp.inode == second.stamp.inode
+                && scan.entry(RelativePath(bytes: Self.swapped(known))) == nil
+        }
+        guard known == nil, probing else { return false }
+        let name = temporaryName()
+        guard let file = try? folder.makeFile(name) else { return false }
+        defer { folder.discard(name) }
+        close(file)
+        return (try? folder.status(Self.swapped(name))) != nil
+    }
+
+    private static func swapped(_ name: [UInt8]) -> [UInt8] {
+        name.map { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"): byte - 32
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"): byte + 32
+            default: byte
+            }
+        }
+    }
+
+    package func digest(of entry: Observation) async throws -> [UInt8]? {
+        guard let file = try? root.descriptor(of: entry.path, for: .reading) else { return nil }
+        let input = OpenDescriptor(owning: file)
+        guard let before = EntryStatus(descriptor: file), before.kind == .regular, before.stamp == entry.stamp else {
+            return nil
+        }
+        guard let digest = await FileDigest.compute(input, to: before.stamp.size) else { return nil }
+        return EntryStatus(descriptor: file)?.stamp == before.stamp ? digest : nil
+    }
+
+    package func synchronize() throws(SyncError) {
+        guard let folder = try? LocalFolder(.root, in: root) else {
+            throw .replaced(side, path: root.path)
+        }
+        guard syncfs(folder.descriptor) == 0 else { throw .notWritten(side, code: errno) }
+    }
+}
