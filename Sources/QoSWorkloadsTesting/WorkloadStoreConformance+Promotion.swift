@@ -88,6 +88,59 @@ extension WorkloadStoreConformance {
             try store.expectEqual(try await store.claimed().record.id, ids[3], "the next item of the key")
             try store.expect(try await store.claim() == nil, "a third item of the key was given")
         },
+        Check(description: "each item of a key goes by its own limit") { store in
+            let (narrow, wide) = (ConcurrencyKey("disk", limit: 1), ConcurrencyKey("disk", limit: 3))
+            var leases: [WorkloadLease] = []
+            for _ in 0..<3 {
+                try await store.insert(WorkloadRequest("a", concurrency: wide))
+                leases.append(try await store.claimed().lease)
+            }
+            let first = try await store.insert(WorkloadRequest("a", concurrency: narrow))
+            let second = try await store.insert(WorkloadRequest("a", concurrency: wide))
+            let third = try await store.insert(WorkloadRequest("a", concurrency: wide))
+            try store.expect(try await store.claim() == nil, "a fourth item of the key was given")
+            try await store.store.end(leases[0], .finished, at: store.at(1))
+            try await store.expectState(first, .deferred)
+            try await store.expectState(second, .ready)
+            let next = try await store.claimed(at: 1)
+            try store.expectEqual(next.record.id, second, "the item whose limit leaves a place")
+            try store.expect(try await store.claim(at: 1) == nil, "a fourth item of the key was given")
+            for lease in [leases[1], leases[2]] { try await store.store.end(lease, .finished, at: store.at(2)) }
+            try store.expectEqual(try await store.claimed(at: 2).record.id, third, "the next item with a place")
+            try store.expect(try await store.claim(at: 2) == nil, "an item was given above its own limit")
+            for sighting in try await store.store.leases() {
+                try await store.store.end(sighting.lease, .finished, at: store.at(3))
+            }
+            try store.expectEqual(try await store.claimed(at: 3).record.id, first, "the item with the smallest limit")
+        },
+        Check(description: "a free place of a key is for each class, and for the next item if the first one leaves") {
+            store in
+            let key = ConcurrencyKey("disk")
+            for leaving in 0..<4 {
+                let time = Double(leaving)
+                try await store.insert(WorkloadRequest("a", level: .userInitiated, concurrency: key), at: time)
+                let running = try await store.claimed(at: time)
+                let high = try await store.insert(WorkloadRequest("a", level: .utility, concurrency: key), at: time)
+                let low = try await store.insert(WorkloadRequest("a", concurrency: key), at: time)
+                let next = try await store.insert(WorkloadRequest("a", concurrency: key), at: time)
+                let gate = try await store.insert(WorkloadRequest("other"), at: time)
+                try store.expect(try await store.claim(at: time) == nil, "a second item of the key was given")
+                try await store.store.end(running.lease, .finished, at: store.at(time))
+                var expected = next
+                switch leaving {
+                case 0: expected = low
+                case 1: try await store.store.cancel(low, because: "no longer needed", at: store.at(time))
+                case 2: try await store.store.addDependency(of: low, on: gate, at: store.at(time))
+                default: try await store.store.raise(low, to: .userInteractive)
+                }
+                let claim = try await store.claim(classes: [.background], at: time)
+                try store.expectEqual(claim?.record.id, expected, "the item of the lower class, case \(leaving)")
+                if let claim { try await store.store.end(claim.lease, .finished, at: store.at(time)) }
+                for id in [high, low, next, gate] where id != expected && !(leaving == 1 && id == low) {
+                    try await store.store.cancel(id, because: "done", at: store.at(time))
+                }
+            }
+        },
         Check(description: "an item whose condition does not hold is deferred with its reason") { store in
             let id = try await store.insert(WorkloadRequest("a", conditions: [.named("mains")]))
             let free = try await store.insert(WorkloadRequest("a"))

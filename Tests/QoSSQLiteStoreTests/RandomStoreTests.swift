@@ -32,6 +32,8 @@ private struct StorePair {
     }
 
     let seed: UInt64
+    /// Whether most items have a key, and little else, so that many of them run and wait at the same time.
+    let isCrowded: Bool
     /// Keeps the folder until the end.
     let place: StorePlace
     let expected = InMemoryWorkloadStore()
@@ -50,8 +52,9 @@ private struct StorePair {
         .background, .utility, .userInitiated, QoSLevel(.background, relativePriority: RelativePriority(clamping: -5)),
     ]
 
-    init(seed: UInt64, _ place: StorePlace, _ store: any WorkloadStore) {
+    init(seed: UInt64, isCrowded: Bool = false, _ place: StorePlace, _ store: any WorkloadStore) {
         self.seed = seed
+        self.isCrowded = isCrowded
         self.place = place
         self.store = store
         random = SeededGenerator(seed: seed)
@@ -84,7 +87,8 @@ private struct StorePair {
     }
 
     mutating func step() async throws {
-        let frequent: Call? = chance(0.35) ? (chance(0.6) ? .claim : .insert) : nil
+        let usual: Call = chance(0.6) ? .claim : chance(isCrowded ? 0.5 : 1) ? .insert : .finish
+        let frequent: Call? = chance(isCrowded ? 0.85 : 0.35) ? usual : nil
         guard let call = frequent ?? any(Call.allCases) else { return }
         if try await apply(call) { reached[call, default: 0] += 1 }
         try await compare(after: call)
@@ -198,6 +202,10 @@ private struct StorePair {
         var request = WorkloadRequest(
             any(Self.names) ?? "a", level: any(Self.levels) ?? .utility,
             retry: RetryPolicy(maximumAttempts: 2, base: .seconds(2)))
+        if chance(isCrowded ? 0.95 : 0.4) {
+            request.concurrency = ConcurrencyKey(chance(0.5) ? "k" : "l", limit: any([1, 1, 2, 3, 4]) ?? 1)
+        }
+        if isCrowded { return request }
         if chance(0.2) { request.parameters = [1, 2, 3] }
         switch Int.random(in: 0..<12, using: &random) {
         case 0, 1: request.schedule = .after(seconds(1...20))
@@ -213,7 +221,6 @@ private struct StorePair {
         request.dependencies = Set(parents).sorted().map { .item($0) }
         if chance(0.3) { request.onFailedParent = .runAnyway }
         if chance(0.3) { request.conditions = chance(0.5) ? [.named("x")] : [.named("y"), .named("x")] }
-        if chance(0.4) { request.concurrency = ConcurrencyKey(chance(0.5) ? "k" : "l", limit: chance(0.7) ? 1 : 2) }
         if chance(0.3) {
             request.unique = UniqueKey(
                 chance(0.5) ? "u" : "v", onDuplicate: any(DuplicatePolicy.allCases) ?? .keep)
@@ -286,6 +293,13 @@ struct RandomStoreTests {
     func agreement(seed: UInt64) async throws {
         let place = try StorePlace()
         var pair = StorePair(seed: seed, place, try place.open())
+        for _ in 0..<150 { try await pair.step() }
+    }
+
+    @Test("so it does in a crowd of items that share keys, with limits of their own", arguments: UInt64(400)..<430)
+    func crowds(seed: UInt64) async throws {
+        let place = try StorePlace()
+        var pair = StorePair(seed: seed, isCrowded: true, place, try place.open())
         for _ in 0..<150 { try await pair.step() }
     }
 

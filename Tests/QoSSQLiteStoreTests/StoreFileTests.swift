@@ -307,6 +307,28 @@ struct StoreFileTests {
         }
     }
 
+    @Test("items that an older version has parked although their key has a place can begin, and others stay parked")
+    func migratesParked() async throws {
+        let place = try StorePlace()
+        var older = StorePlace.quick
+        older.schemaSteps = Array(StoreSchema.steps.prefix(2))
+        let store = try place.open(older)
+        let keys = [("full", 1), ("full", 1), ("full", 3), ("free", 1)]
+        let requests = keys.map { WorkloadRequest("a", concurrency: ConcurrencyKey($0.0, limit: $0.1)) }
+        let ids = try await store.insert(requests, at: now).map(\.item)
+        let claim = ClaimRequest(host: "h", workloads: ["a"])
+        #expect(try await store.claim(claim, at: now)?.record.id == ids[0])
+        try store.close()
+        try StorePlace.execute("UPDATE item SET place = 2 WHERE id > \(ids[0].rawValue)", in: place.path)
+        let opened = try place.open()
+        #expect(
+            try StorePlace.execute("", in: place.path, query: "SELECT group_concat(id) FROM item WHERE place = 2")
+                == "\(ids[1].rawValue)")
+        #expect(try await opened.claim(claim, at: now)?.record.id == ids[2])
+        #expect(try await opened.claim(claim, at: now)?.record.id == ids[3])
+        #expect(try await opened.claim(claim, at: now) == nil)
+    }
+
     @Test("a file that this user may not write is refused with the remedy", .enabled(if: geteuid() != 0, "root may"))
     func readOnly() async throws {
         let place = try StorePlace()

@@ -33,6 +33,7 @@ final class ForgetfulStore: WorkloadStore {
     let fault: Fault?
     private let failing = Lock<Set<Call>>([])
     private let counts = Lock<[Call: Int]>([:])
+    private let beforeClaim = Lock<(@Sendable () async throws -> Void)?>(nil)
 
     init(_ fault: Fault? = nil) {
         self.fault = fault
@@ -46,6 +47,8 @@ final class ForgetfulStore: WorkloadStore {
     }
 
     func fail(_ calls: Set<Call>) { failing.withLock { $0 = calls } }
+    /// Runs a body right before the next claim.
+    func onNextClaim(_ body: @escaping @Sendable () async throws -> Void) { beforeClaim.withLock { $0 = body } }
     func count(of call: Call) -> Int { counts.withLock { $0[call] ?? 0 } }
 
     private func check(_ call: Call) throws {
@@ -61,6 +64,11 @@ final class ForgetfulStore: WorkloadStore {
     }
     func claim(_ request: ClaimRequest, at now: WallTime) async throws -> WorkloadClaim? {
         try check(.claim)
+        let body = beforeClaim.withLock { body in
+            defer { body = nil }
+            return body
+        }
+        try await body?()
         return try await base.claim(request, at: now)
     }
     func renew(_ leases: [WorkloadLease]) async throws -> [LeaseStanding] {

@@ -98,6 +98,26 @@ struct HostLeaseTests {
         #expect(world.processes.watched.isEmpty)
     }
 
+    @Test("a host that comes too late for an item sees the lease of the process that got it")
+    func lostRace() throws {
+        let world = HostWorld()
+        let host = try noting(Collected(), world)
+        let store = world.store
+        try world.run([host]) {
+            try await world.sleep(.seconds(20))
+            store.onNextClaim {
+                let request = ClaimRequest(host: "dead", process: "old", workloads: ["scripted"])
+                _ = try await store.base.claim(request, at: world.clock.now)
+            }
+            let item = try await host.submit(Scripted.self, .init())
+            try await world.sleep(.seconds(1))
+            #expect(world.processes.watched == ["old"])
+            world.processes.end("old")
+            #expect(try await item.waitUntilFinished(promotes: false) == .finished)
+        }
+        #expect(world.clock.elapsed == .seconds(21))
+    }
+
     @Test("an item that ends its process each time is repeated at once, then after the delays of retries, then dies")
     func poison() throws {
         let world = HostWorld()

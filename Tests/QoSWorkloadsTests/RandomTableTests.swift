@@ -26,6 +26,8 @@ private struct TablePair {
     }
 
     let seed: UInt64
+    /// Whether most items have a key, and little else, so that many of them run and wait at the same time.
+    var isCrowded = false
     var random: SeededGenerator
     var table = WorkloadTable()
     var oracle = OracleTable()
@@ -42,8 +44,9 @@ private struct TablePair {
         .background, .utility, .userInitiated, QoSLevel(.background, relativePriority: RelativePriority(clamping: -5)),
     ]
 
-    init(seed: UInt64) {
+    init(seed: UInt64, isCrowded: Bool = false) {
         self.seed = seed
+        self.isCrowded = isCrowded
         random = SeededGenerator(seed: seed)
     }
 
@@ -58,7 +61,8 @@ private struct TablePair {
 
     mutating func step() throws {
         // Ends need claims, and claims need items.
-        let frequent: Event? = chance(0.35) ? (chance(0.6) ? .claim : .insert) : nil
+        let usual: Event = chance(0.6) ? .claim : chance(isCrowded ? 0.5 : 1) ? .insert : .finish
+        let frequent: Event? = chance(isCrowded ? 0.85 : 0.35) ? usual : nil
         guard let event = frequent ?? Event.allCases.randomElement(using: &random) else { return }
         effects = TableEffects()
         if try apply(event) { reached[event, default: 0] += 1 }
@@ -148,11 +152,23 @@ private struct TablePair {
             level: Self.levels.randomElement(using: &random) ?? .utility,
             schedule: chance(0.3) ? .after(.seconds(Int.random(in: 1...20, using: &random))) : .now,
             retry: RetryPolicy(maximumAttempts: 2, base: .seconds(2)))
+        guard !isCrowded else {
+            request.schedule = .now
+            return try insert(request)
+        }
         let parents = (0..<Int.random(in: 0...2, using: &random)).compactMap { _ in anyItem() }
         request.dependencies = Set(parents).sorted().map { .item($0) }
         if chance(0.3) { request.onFailedParent = .runAnyway }
         if chance(0.3) { request.conditions = [.named("x")] }
-        if chance(0.4) { request.concurrency = ConcurrencyKey(chance(0.5) ? "k" : "l", limit: chance(0.7) ? 1 : 2) }
+        return try insert(request)
+    }
+
+    private mutating func insert(_ request: WorkloadRequest) throws -> Bool {
+        var request = request
+        if chance(isCrowded ? 0.95 : 0.4) {
+            let limit = [1, 1, 2, 3, 4].randomElement(using: &random) ?? 1
+            request.concurrency = ConcurrencyKey(chance(0.5) ? "k" : "l", limit: limit)
+        }
         let answers = try table.inserted([request], at: oracle.now, &effects)
         oracle.insert(answers[0].item, request)
         judge()
@@ -254,6 +270,12 @@ struct RandomTableTests {
     func agreement(seed: UInt64) throws {
         var pair = TablePair(seed: seed)
         for _ in 0..<150 { try pair.step() }
+    }
+
+    @Test("in a crowd, each item of a key goes by its own limit", arguments: UInt64(2000)..<2150)
+    func crowds(seed: UInt64) throws {
+        var pair = TablePair(seed: seed, isCrowded: true)
+        for _ in 0..<200 { try pair.step() }
     }
 
     @Test("the random tables reach every event")

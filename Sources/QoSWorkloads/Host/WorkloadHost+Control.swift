@@ -62,11 +62,12 @@ extension WorkloadHost {
     private func pass(
         _ watch: inout LeaseWatch, _ watched: inout [String: Task<Void, Never>]
     ) async throws -> Duration? {
-        try await reclaim(&watch, &watched)
         try await applyTerms()
         judge.look()
         let patience = judgeConditions()
         try await claim()
+        // After the claims: what another host has taken meanwhile has its lease by now.
+        if try await reclaim(&watch, &watched) { try await claim() }
         let (wall, now) = (clock.now, clock.elapsed)
         let due = try await store.nextDue()
         let change = judge.takeNext()
@@ -78,27 +79,32 @@ extension WorkloadHost {
     }
 
     /// Takes back the leases of hosts that have stopped renewing, or whose processes have ended.
+    ///
+    /// - Returns: whether it took one.
     private func reclaim(
         _ watch: inout LeaseWatch, _ watched: inout [String: Task<Void, Never>]
-    ) async throws {
+    ) async throws -> Bool {
         let now = clock.elapsed
         let isLookDue = watch.isLookDue(at: now)
         let (mustLook, own) = state.withLock { state in
             defer { state.mustLookAtLeases = false }
             return (state.mustLookAtLeases, Set(state.attempts.keys))
         }
-        guard mustLook || isLookDue else { return }
+        guard mustLook || isLookDue else { return false }
+        var hasTaken = false
         do {
             let others = try await store.leases().filter { !own.contains($0.lease) }
             for (sighting, loss) in watch.looked(others, at: now, isGone: { isGone($0) }) {
                 guard try await store.reclaim(sighting, because: loss, at: clock.now) else { continue }
                 services.observe(.leaseReclaimed(sighting))
+                hasTaken = true
             }
             watchHolders(of: others, &watched)
         } catch {
             state.withLock { $0.mustLookAtLeases = true }
             throw error
         }
+        return hasTaken
     }
 
     private func isGone(_ process: String) -> Bool { process != holders.current && holders.isGone(process) }

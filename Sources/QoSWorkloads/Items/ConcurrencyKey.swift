@@ -1,6 +1,7 @@
 /// A limit for items with the same key: at most so many run at the same time, over all hosts of the store.
 ///
-/// Items with the same key should name the same limit. If they do not, each item goes by its own.
+/// Items with the same key may name different limits. Each item may begin while the number of running items with the
+/// key is below its own limit.
 public struct ConcurrencyKey: Sendable, Hashable, Codable {
     /// The key.
     public var key: String

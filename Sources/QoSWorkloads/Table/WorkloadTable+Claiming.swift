@@ -34,7 +34,6 @@ extension WorkloadTable {
     private mutating func claim(
         _ id: WorkloadItemID, _ request: ClaimRequest, at now: WallTime
     ) -> WorkloadClaim? {
-        unqueue(id)
         guard let fence = self[id].record.life.claimed(by: request.host, in: request.process, at: now) else {
             return nil
         }
@@ -44,6 +43,8 @@ extension WorkloadTable {
             keys[key.key, default: KeyUse(since: now)].running.insert(id)
             keys[key.key]?.since = now
         }
+        // The next item of the line takes its place only if the key has one more.
+        unqueue(id)
         self[id].record.attemptBegan(at: now)
         return WorkloadClaim(lease: WorkloadLease(item: id, fence: fence), record: self[id].record)
     }

@@ -21,21 +21,22 @@ extension WorkloadTable {
         if let holders = holders(blocking: id) { raise(holders, to: record.level, &effects) }
     }
 
-    /// The running items that take all places of the item's key; `nil` if a place is free.
+    /// The running items that take all places of the item's key, by its own limit; `nil` if a place is free.
     func holders(blocking id: WorkloadItemID) -> Set<WorkloadItemID>? {
         guard let key = self[id].record.request.concurrency, let use = keys[key.key], use.running.count >= key.limit
         else { return nil }
         return use.running
     }
 
-    /// Puts a ready item into its lane, or into the line of its full key.
+    /// Puts a ready item into its lane, or into its line of the full key.
     private mutating func enterLane(_ id: WorkloadItemID) {
         let record = self[id].record
         let lane = Lane.Key(name: record.request.name, gate: gate(of: record))
         let order = ReadyOrder(level: record.level, due: record.due)
         if let key = record.request.concurrency, holders(blocking: id) != nil {
-            let entry = StampedHeap.Entry(order: order, item: id, stamp: stamped(id, .parked(lane)))
-            keys[key.key]?.parked[lane, default: StampedHeap()].insert(entry)
+            let line = Line(lane: lane, qosClass: record.level.qosClass, limit: key.limit)
+            let entry = StampedHeap.Entry(order: order, item: id, stamp: stamped(id, .parked(line)))
+            keys[key.key]?.parked[line, default: StampedHeap()].insert(entry)
         } else {
             let qosClass = record.level.qosClass
             let entry = StampedHeap.Entry(order: order, item: id, stamp: stamped(id, .lane(lane, qosClass)))
@@ -50,7 +51,7 @@ extension WorkloadTable {
         return lastStamp
     }
 
-    /// Takes an item out of its queue. Its entry there is invalid from now on.
+    /// Takes an item out of its queue. Its entry there is invalid from now on. The next item of its line takes its place.
     mutating func unqueue(_ id: WorkloadItemID) {
         guard let place = self[id].place else { return }
         self[id].place = nil
@@ -60,9 +61,11 @@ extension WorkloadTable {
         case .due: due.drop { items.stamp(of: $0.item) == $0.stamp }
         case .lane(let lane, let qosClass):
             lanes[lane]?.ready[qosClass.rank].drop { items.stamp(of: $0.item) == $0.stamp }
-        case .parked(let lane):
             guard let key = items[id].record.request.concurrency else { return }
-            keys[key.key]?.parked[lane]?.drop { items.stamp(of: $0.item) == $0.stamp }
+            fill(Line(lane: lane, qosClass: qosClass, limit: key.limit), of: key.key)
+        case .parked(let line):
+            guard let key = items[id].record.request.concurrency else { return }
+            keys[key.key]?.parked[line]?.drop { items.stamp(of: $0.item) == $0.stamp }
         }
     }
 
@@ -96,9 +99,9 @@ extension WorkloadTable {
         return lanes[key]?.ready[qosClass.rank].first { items.stamp(of: $0.item) == $0.stamp }
     }
 
-    private mutating func firstParked(_ key: String, _ lane: Lane.Key) -> StampedHeap<ReadyOrder>.Entry? {
+    private mutating func firstParked(_ key: String, _ line: Line) -> StampedHeap<ReadyOrder>.Entry? {
         let items = self.items
-        return keys[key]?.parked[lane]?.first { items.stamp(of: $0.item) == $0.stamp }
+        return keys[key]?.parked[line]?.first { items.stamp(of: $0.item) == $0.stamp }
     }
 
     mutating func firstDue() -> StampedHeap<WallTime>.Entry? {
@@ -106,19 +109,25 @@ extension WorkloadTable {
         return due.first { items.stamp(of: $0.item) == $0.stamp }
     }
 
-    /// Moves the first parked item of each lane back when its key has a free place, or an item left the lane without
-    /// taking one.
+    /// Moves the first parked item of each line into its lane if the key has a free place for it.
     mutating func refill(_ key: ConcurrencyKey?, _ effects: inout TableEffects) {
-        guard let key, let lanes = keys[key.key].map({ Array($0.parked.keys) }) else { return }
-        for lane in lanes {
-            if let first = firstParked(key.key, lane) {
-                effects.hasReady = true
-                requeue(first.item)
-            } else {
-                keys[key.key]?.parked[lane] = nil
-            }
-        }
+        guard let key, let lines = keys[key.key].map({ Array($0.parked.keys) }) else { return }
+        for line in lines where fill(line, of: key.key) { effects.hasReady = true }
         if let use = keys[key.key], use.parked.isEmpty, use.running.isEmpty { keys[key.key] = nil }
+    }
+
+    /// Moves the first parked item of a line into its lane if the key has a free place for it.
+    ///
+    /// - Returns: whether it moved one.
+    @discardableResult
+    private mutating func fill(_ line: Line, of key: String) -> Bool {
+        guard let running = keys[key]?.running.count, running < line.limit else { return false }
+        guard let first = firstParked(key, line) else {
+            keys[key]?.parked[line] = nil
+            return false
+        }
+        requeue(first.item)
+        return true
     }
 
     /// Moves the items whose time has come.

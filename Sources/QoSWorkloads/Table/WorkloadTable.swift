@@ -23,7 +23,15 @@ package struct WorkloadTable: Sendable {
     enum Place: Sendable, Hashable {
         case due
         case lane(Lane.Key, QoSClass)
-        case parked(Lane.Key)
+        case parked(Line)
+    }
+
+    /// The items of a key that wait in the same lane and class, with the same limit. They differ in nothing but their
+    /// order, so a host that can run one of them can run each.
+    struct Line: Sendable, Hashable {
+        var lane: Lane.Key
+        var qosClass: QoSClass
+        var limit: Int
     }
 
     /// The items of a workload with the same conditions that wait for a host. One queue for each class.
@@ -49,9 +57,9 @@ package struct WorkloadTable: Sendable {
         var running: Set<WorkloadItemID> = []
         /// The time of the last claim.
         var since: WallTime
-        /// Items that found no place, by lane. An item may also wait in its lane, and is parked when it gets to the
-        /// front.
-        var parked: [Lane.Key: StampedHeap<ReadyOrder>] = [:]
+        /// Items that found no place, by line. An item may also wait in its lane, and is parked when it gets to the
+        /// front. While there is a place for a line, its first item is in the lane.
+        var parked: [Line: StampedHeap<ReadyOrder>] = [:]
     }
 
     /// The turns of a workload in a class.

@@ -7,7 +7,7 @@ enum StoreSchema {
     static let application: Int32 = 0x516F_5357
 
     /// The steps from each version to the next. A step that was released never changes: a change is a new step.
-    static let steps: [String] = [first, second]
+    static let steps: [String] = [first, second, third]
 
     private static let first = """
         -- One row: the latest time that the store was given, the last number, and the number of lanes.
@@ -78,6 +78,15 @@ enum StoreSchema {
     /// Hosts look for the items on file events after each change.
     private static let second = """
         CREATE INDEX request_on_file_events ON request (item) WHERE instr(options, '"onFileEvents":') > 0;
+        """
+
+    /// Each item of a key goes by its own limit, so parked items are found by it. An item that has a place is parked no
+    /// more.
+    private static let third = """
+        UPDATE item SET place = 1 WHERE place = 2 AND key_limit >
+            (SELECT count(*) FROM item AS one INDEXED BY item_running WHERE one.state = 4 AND one.key = item.key);
+        DROP INDEX item_parked;
+        CREATE INDEX item_parked ON item (key, lane, key_limit, level DESC, due) WHERE place = 2;
         """
 
     /// Makes the tables, or brings those of an older version up to the last step. Within a transaction.

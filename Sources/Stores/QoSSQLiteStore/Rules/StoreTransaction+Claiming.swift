@@ -50,6 +50,7 @@ extension StoreTransaction {
             try rows.execute(
                 "INSERT INTO key_use (key, since) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET since = ?2",
                 [key.key, now.nanosecondsSince1970])
+            try fillPlace(of: item.key, in: item.lane, levels: StoreCodes.levels(of: item.record.level.qosClass))
         }
         return WorkloadClaim(lease: WorkloadLease(item: item.record.id, fence: fence), record: item.record)
     }

@@ -43,9 +43,11 @@ extension StoreTransaction {
             throw WorkloadStoreError.alreadyEnded(id, state)
         }
         guard item.record.state.isWaiting else { return }
+        let oldLane = item.lane
         item.record.runRequested(at: now)
         item.lane = try lane(of: item.record.request.name, []).id
         try settle(&item, at: now)
+        try fillPlace(of: item.key, in: oldLane)
     }
 
     /// Notes a file event for an item that waits for one.

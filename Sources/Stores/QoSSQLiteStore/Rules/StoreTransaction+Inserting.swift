@@ -156,6 +156,7 @@ extension StoreTransaction {
         }
         try link(item.id, to: parent.rawValue, cancels: item.record.request.onFailedParent == .cancel)
         try settle(&item, at: now)
+        try fillPlace(of: item.key, in: item.lane)
         try raise([parent.rawValue], to: item.record.level)
     }
 

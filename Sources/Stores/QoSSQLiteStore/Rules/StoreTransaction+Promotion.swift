@@ -37,19 +37,23 @@ extension StoreTransaction {
                         CROSS JOIN item AS one ON one.id = reach.id AND one.level < ?1
                         CROSS JOIN dependency ON dependency.child = reach.id)
                     SELECT id FROM reach)
-                RETURNING id, state, place, key, key_limit
+                RETURNING id, state, place, key, key_limit, lane
                 """, [code, list])
-            var keyed: [(id: Int64, place: Int64, key: ConcurrencyKey)] = []
+            var keyed: [(id: Int64, place: Int64, key: ConcurrencyKey, lane: Int64)] = []
             while let row = try cursor.next() {
                 let state: Int64 = row[1]
                 if state == 4 { concernsHosts = true }
                 if state == 3, let key = row[3] as String? {
-                    keyed.append((row[0], row[2], ConcurrencyKey(key, limit: row[4])))
+                    keyed.append((row[0], row[2], ConcurrencyKey(key, limit: row[4]), row[5]))
                 }
             }
             ids = []
             for item in keyed {
                 let holders = try holders(of: item.key)
+                if holders == nil, item.place == StoredItem.Place.lane.rawValue {
+                    // It has left its class, and the next one there takes its place.
+                    try fillPlace(of: item.key, in: item.lane)
+                }
                 let place = holders == nil ? StoredItem.Place.lane : .parked
                 if place.rawValue != item.place {
                     try rows.execute("UPDATE item SET place = ? WHERE id = ?", [place.rawValue, item.id])

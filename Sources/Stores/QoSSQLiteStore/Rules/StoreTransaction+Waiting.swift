@@ -35,35 +35,70 @@ extension StoreTransaction {
         return isFull
     }
 
-    /// The running items that take all places of a key; `nil` if a place is free.
+    /// The running items that take all places of a key, by an item's own limit; `nil` if a place is free.
     func holders(of key: ConcurrencyKey) throws -> [Int64]? {
         let running = try rows.integers(
             "SELECT id FROM item INDEXED BY item_running WHERE state = 4 AND key = ?", [key.key])
         return running.count >= key.limit ? running : nil
     }
 
-    /// Moves the first parked item of each lane back when its key has a free place, or an item left the lane without
-    /// taking one.
+    // The parked items of a key with the same lane, class and limit are a line. They differ in nothing but their order.
+    // While there is a place for a line, its first item is in the lane.
+
+    /// Moves the first parked item of each line into its lane if the key has a free place for it.
     func refill(_ key: ConcurrencyKey?) throws {
         guard let key else { return }
+        let running = try runningCount(of: key)
         var lane: Int64 = -1
         while let next = try rows.integer(
-            "SELECT min(lane) FROM item INDEXED BY item_parked WHERE place = 2 AND key = ? AND lane > ? "
-                + "HAVING min(lane) IS NOT NULL", [key.key, lane])
+            "SELECT lane FROM item INDEXED BY item_parked WHERE place = 2 AND key = ? AND lane > ? "
+                + "ORDER BY lane LIMIT 1", [key.key, lane])
         {
             lane = next
-            let first = try rows.row(
-                "SELECT id, key_limit FROM item INDEXED BY item_parked WHERE place = 2 AND key = ? AND lane = ? "
-                    + "ORDER BY level DESC, due, id LIMIT 1", [key.key, lane])
-            guard let row = first else { continue }
-            let (id, limit) = (row[0] as Int64, row[1] as Int)
-            concernsHosts = true
-            if try holders(of: ConcurrencyKey(key.key, limit: limit)) == nil {
-                try rows.execute("UPDATE item SET place = 1 WHERE id = ?", [id])
+            var limit = running
+            while let wider = try rows.integer(
+                "SELECT key_limit FROM item INDEXED BY item_parked WHERE place = 2 AND key = ? AND lane = ? "
+                    + "AND key_limit > ? ORDER BY key_limit LIMIT 1", [key.key, lane, limit])
+            {
+                limit = wider
+                if try fill(key.key, lane, limit) { concernsHosts = true }
             }
         }
-        let isUsed = try rows.has("SELECT 1 FROM item INDEXED BY item_running WHERE state = 4 AND key = ?", [key.key])
-        if !isUsed { try rows.execute("DELETE FROM key_use WHERE key = ?", [key.key]) }
+        if running == 0 { try rows.execute("DELETE FROM key_use WHERE key = ?", [key.key]) }
+    }
+
+    /// Lets the next items of a line take the place of one that has left the lane, if the key has a free place for them.
+    ///
+    /// - Parameters:
+    ///   - lane: the lane that the item has left.
+    ///   - levels: the levels of the lines; `nil` for those of all classes.
+    func fillPlace(of key: ConcurrencyKey?, in lane: Int64, levels: ClosedRange<Int64>? = nil) throws {
+        guard let key, try runningCount(of: key) < Int64(key.limit) else { return }
+        _ = try fill(key.key, lane, Int64(key.limit), levels: levels)
+    }
+
+    /// Moves the first parked item of each class into its lane.
+    ///
+    /// - Returns: whether it moved one.
+    private func fill(_ key: String, _ lane: Int64, _ limit: Int64, levels: ClosedRange<Int64>? = nil) throws -> Bool {
+        var hasMoved = false
+        var level = levels?.upperBound ?? .max
+        while let row = try rows.row(
+            "SELECT id, level FROM item INDEXED BY item_parked WHERE place = 2 AND key = ? AND lane = ? "
+                + "AND key_limit = ? AND level BETWEEN ? AND ? ORDER BY level DESC, due, id LIMIT 1",
+            [key, lane, limit, levels?.lowerBound ?? 0, level])
+        {
+            try rows.execute("UPDATE item SET place = 1 WHERE id = ?", [row[0] as Int64])
+            hasMoved = true
+            // The next class.
+            level = (row[1] as Int64) / 16 * 16 - 1
+        }
+        return hasMoved
+    }
+
+    private func runningCount(of key: ConcurrencyKey) throws -> Int64 {
+        try rows.integer("SELECT count(*) FROM item INDEXED BY item_running WHERE state = 4 AND key = ?", [key.key])
+            ?? 0
     }
 
     // MARK: Time
