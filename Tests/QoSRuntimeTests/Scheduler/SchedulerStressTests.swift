@@ -1,4 +1,5 @@
 import QoSCore
+import QoSKernel
 import QoSRuntimeTestSupport
 import QoSTesting
 import Synchronization
@@ -99,11 +100,9 @@ struct SchedulerStressTests {
                 }
             }
             #expect(scheduler.snapshot.tasksMoved + scheduler.snapshot.runningPromoted > 0)
-            // Every worker goes to sleep; then nobody may be left counted, nor a fence be up.
-            while scheduler.core.group.calls.awake.load(ordering: .sequentiallyConsistent) > 0 { await Task.yield() }
-            for qosClass in QoSClass.allCases {
-                #expect(scheduler.core.group.admission.running(rank: qosClass.rank) == 0)
-            }
+            // Every worker goes to sleep, and none stays counted. Then no fence may be up.
+            await scheduler.countsNoWorker()
+            while scheduler.core.group.admission.state.withLock({ $0.machine.raisedFences }) > 0 { await Task.yield() }
         }
     }
 
