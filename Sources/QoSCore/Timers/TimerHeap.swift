@@ -10,8 +10,8 @@
 /// Each timer takes 32 bytes in the heap and 16 bytes in its slot. Both are arrays that grow by doubling. An empty heap
 /// gives large arrays back. At most 2³² − 1 timers at a time.
 ///
-/// - Important: This type must not become generic. The compiler does not specialize a `package` generic for another
-///   module. There, each access to an element would first look up its type at run time.
+/// - Note: It is not generic, so its code exists once, and no access to an element looks up a type at run time.
+@usableFromInline
 package struct TimerHeap: Sendable {
     /// The heap.
     var nodes: [Node] = []
@@ -31,34 +31,34 @@ package struct TimerHeap: Sendable {
     private static let promptNodes = 63
 
     /// Makes a heap without timers.
-    package init() {}
+    @usableFromInline package init() {}
 
     /// The number of timers that neither fired nor were cancelled.
     ///
     /// - Complexity: O(1).
-    package var count: Int { nodes.count }
+    @usableFromInline package var count: Int { nodes.count }
 
     /// Whether there is no timer.
     ///
     /// - Complexity: O(1).
-    package var isEmpty: Bool { nodes.isEmpty }
+    @usableFromInline package var isEmpty: Bool { nodes.isEmpty }
 
     /// The number of slots, free ones included. Every timer's slot is below it. 0 after the heap gave its arrays back.
     ///
     /// - Complexity: O(1).
-    package var slotCount: Int { slots.count }
+    @usableFromInline package var slotCount: Int { slots.count }
 
     /// The end of the window that ends first; `nil` without timers.
     ///
     /// - Complexity: O(1).
-    package var nextWake: UInt64? { nodes.first?.earliestEnd }
+    @usableFromInline package var nextWake: UInt64? { nodes.first?.earliestEnd }
 
     /// The latest deadline that timers can share without missing the window that ends first; `nil` without timers.
     ///
     /// The search ends after 63 nodes.
     ///
     /// - Complexity: O(1).
-    package var nextPromptWake: UInt64? {
+    @usableFromInline package var nextPromptWake: UInt64? {
         guard let first = nodes.first else { return nil }
         // Members of the group have their parents in it, so those in front of the array are most of a small group.
         var latest = first.deadline
@@ -71,7 +71,7 @@ package struct TimerHeap: Sendable {
     /// The deadline of the timer that is due first; `nil` without timers.
     ///
     /// - Complexity: O(1).
-    package var nextDeadline: UInt64? { nodes.first?.deadline }
+    @usableFromInline package var nextDeadline: UInt64? { nodes.first?.deadline }
 
     /// Adds a timer.
     ///
@@ -80,7 +80,7 @@ package struct TimerHeap: Sendable {
     ///   - tolerance: The length of the window, in nanoseconds. A window that would end beyond `UInt64.max` ends there.
     /// - Returns: The identity, with the slot. The slot is free, or the next one after all others.
     /// - Complexity: O(log n).
-    package mutating func insert(deadline: UInt64, tolerance: UInt64) -> TimerID {
+    @usableFromInline package mutating func insert(deadline: UInt64, tolerance: UInt64) -> TimerID {
         lastSequence += 1
         let slot = takeSlot(Slot(sequence: lastSequence, position: Slot.none))
         let (end, isBeyond) = deadline.addingReportingOverflow(tolerance)
@@ -92,7 +92,7 @@ package struct TimerHeap: Sendable {
     ///
     /// - Returns: Its slot, which is free now; `nil` if the timer fired or was cancelled already.
     /// - Complexity: O(log n).
-    package mutating func cancel(_ id: TimerID) -> Int? {
+    @usableFromInline package mutating func cancel(_ id: TimerID) -> Int? {
         let slot = Int(id.slot)
         guard slot < slots.count, slots[slot].sequence == id.sequence else { return nil }
         remove(at: Int(slots[slot].position))
@@ -107,7 +107,7 @@ package struct TimerHeap: Sendable {
     /// - Parameter now: The present, in nanoseconds of the clock of the deadlines.
     /// - Returns: The timer's slot, which is free now; `nil` if none is due.
     /// - Complexity: O(log n).
-    package mutating func popExpired(now: UInt64) -> Int? {
+    @usableFromInline package mutating func popExpired(now: UInt64) -> Int? {
         guard let first = nodes.first, first.deadline <= now else { return nil }
         remove(at: 0)
         giveBack(first.slot)
@@ -141,9 +141,10 @@ package struct TimerHeap: Sendable {
 ///
 /// A heap never reuses an identity. After its timer fired or was cancelled, an identity finds nothing. It has no
 /// meaning in another heap.
+@usableFromInline
 package struct TimerID: Sendable, Hashable {
     /// The slot of the timer. It is reused after the timer is gone.
-    let slot: UInt32
+    @usableFromInline let slot: UInt32
 
     /// The number of the insertion, counted from 1.
     let sequence: UInt64

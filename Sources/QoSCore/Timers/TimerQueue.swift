@@ -8,32 +8,37 @@
 /// fires before its deadline, and the queue makes none late.
 ///
 /// A ``TimerHeap`` keeps the order, and an array keeps the payloads, each at the slot of its timer. Only that array is
-/// generic: see ``TimerHeap`` for the reason.
+/// generic, and its users in other modules have code for their own payload (`Docs/Decisions/0026-inlined-locks.md`).
 ///
 /// Each timer takes 48 bytes in the heap and an optional payload: 56 bytes with a reference as payload. All arrays grow
 /// by doubling. An empty queue gives large arrays back. At most 2³² − 1 timers at a time.
+@usableFromInline
 package struct TimerQueue<Payload> {
-    private(set) var heap = TimerHeap()
+    @usableFromInline var heap = TimerHeap()
 
     /// The payloads of the timers, each at its timer's slot; `nil` in a free slot.
-    private(set) var payloads: [Payload?] = []
+    @usableFromInline var payloads: [Payload?] = []
 
     /// Makes a queue without timers.
+    @inlinable
     package init() {}
 
     /// The number of timers that neither fired nor were cancelled.
     ///
     /// - Complexity: O(1).
+    @inlinable
     package var count: Int { heap.count }
 
     /// Whether there is no timer.
     ///
     /// - Complexity: O(1).
+    @inlinable
     package var isEmpty: Bool { heap.isEmpty }
 
     /// The latest moment at which the driver must look again, so that no window is missed; `nil` without timers.
     ///
     /// - Complexity: O(1).
+    @inlinable
     package var nextWake: UInt64? { heap.nextWake }
 
     /// The latest deadline that timers can share without missing the window that ends first; `nil` without timers.
@@ -42,11 +47,13 @@ package struct TimerQueue<Payload> {
     /// ends after 63 timers, so those of a larger group may take several wake-ups.
     ///
     /// - Complexity: O(1).
+    @inlinable
     package var nextPromptWake: UInt64? { heap.nextPromptWake }
 
     /// The deadline of the timer that is due first; `nil` without timers.
     ///
     /// - Complexity: O(1).
+    @inlinable
     package var nextDeadline: UInt64? { heap.nextDeadline }
 
     /// Adds a timer.
@@ -57,7 +64,7 @@ package struct TimerQueue<Payload> {
     ///   - payload: The value that ``popExpired(now:)`` or ``cancel(_:)`` returns.
     /// - Returns: The identity for ``cancel(_:)``.
     /// - Complexity: O(log n).
-    @discardableResult
+    @discardableResult @inlinable
     package mutating func insert(deadline: UInt64, tolerance: UInt64, _ payload: Payload) -> TimerID {
         let id = heap.insert(deadline: deadline, tolerance: tolerance)
         let slot = Int(id.slot)
@@ -73,6 +80,7 @@ package struct TimerQueue<Payload> {
     ///
     /// - Returns: Its payload; `nil` if it fired or was cancelled already.
     /// - Complexity: O(log n).
+    @inlinable
     package mutating func cancel(_ id: TimerID) -> Payload? {
         guard let slot = heap.cancel(id) else { return nil }
         return takePayload(at: slot)
@@ -86,13 +94,15 @@ package struct TimerQueue<Payload> {
     /// - Parameter now: The present, in nanoseconds of the clock of the deadlines.
     /// - Returns: The timer's payload; `nil` if none is due.
     /// - Complexity: O(log n).
+    @inlinable
     package mutating func popExpired(now: UInt64) -> Payload? {
         guard let slot = heap.popExpired(now: now) else { return nil }
         return takePayload(at: slot)
     }
 
     /// Takes the payload out of a slot that the heap has just freed.
-    private mutating func takePayload(at slot: Int) -> Payload? {
+    @inlinable
+    mutating func takePayload(at slot: Int) -> Payload? {
         let payload = payloads[slot].take()
         // The heap gave its slots back, and begins with the first one again.
         if heap.slotCount == 0 { payloads = [] }

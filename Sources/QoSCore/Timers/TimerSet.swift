@@ -4,27 +4,38 @@
 /// fire in that one wake-up.
 ///
 /// - Complexity: that of ``TimerQueue``.
+@usableFromInline
 package struct TimerSet<Payload> {
     /// The identity of one timer of one set, for cancelling it. It is never reused.
+    @usableFromInline
     package struct Name: Sendable, Hashable {
-        let id: TimerID
-        let isPrompt: Bool
+        @usableFromInline let id: TimerID
+        @usableFromInline let isPrompt: Bool
+
+        @inlinable
+        init(id: TimerID, isPrompt: Bool) {
+            self.id = id
+            self.isPrompt = isPrompt
+        }
     }
 
-    private var prompt = TimerQueue<Payload>()
-    private var patient = TimerQueue<Payload>()
+    @usableFromInline var prompt = TimerQueue<Payload>()
+    @usableFromInline var patient = TimerQueue<Payload>()
 
     /// Makes a set without timers.
+    @inlinable
     package init() {}
 
     /// The number of timers that neither fired nor were cancelled.
     ///
     /// - Complexity: O(1).
+    @inlinable
     package var count: Int { prompt.count + patient.count }
 
     /// Whether there is no timer.
     ///
     /// - Complexity: O(1).
+    @inlinable
     package var isEmpty: Bool { prompt.isEmpty && patient.isEmpty }
 
     /// The moment at which the driver must look next; `nil` without timers.
@@ -33,6 +44,7 @@ package struct TimerSet<Payload> {
     /// the others' window.
     ///
     /// - Complexity: O(1).
+    @inlinable
     package var nextWake: UInt64? {
         guard let first = prompt.nextPromptWake else { return patient.nextWake }
         return patient.nextWake.map { min($0, first) } ?? first
@@ -41,6 +53,7 @@ package struct TimerSet<Payload> {
     /// The deadline of the timer that is due first; `nil` without timers.
     ///
     /// - Complexity: O(1).
+    @inlinable
     package var nextDeadline: UInt64? {
         guard let first = prompt.nextDeadline else { return patient.nextDeadline }
         return patient.nextDeadline.map { min($0, first) } ?? first
@@ -50,7 +63,7 @@ package struct TimerSet<Payload> {
     ///
     /// - Returns: The identity for ``cancel(_:)``.
     /// - Complexity: O(log n).
-    @discardableResult
+    @discardableResult @inlinable
     package mutating func insert(_ window: TimerWindow, _ payload: Payload) -> Name {
         let id =
             if window.isPrompt {
@@ -65,6 +78,7 @@ package struct TimerSet<Payload> {
     ///
     /// - Returns: Its payload; `nil` if it fired or was cancelled already.
     /// - Complexity: O(log n).
+    @inlinable
     package mutating func cancel(_ name: Name) -> Payload? {
         name.isPrompt ? prompt.cancel(name.id) : patient.cancel(name.id)
     }
@@ -74,6 +88,7 @@ package struct TimerSet<Payload> {
     /// - Parameter now: The present, in nanoseconds of the clock of the deadlines.
     /// - Returns: The timer's payload; `nil` if none is due.
     /// - Complexity: O(log n).
+    @inlinable
     package mutating func popExpired(now: UInt64) -> Payload? {
         guard let first = prompt.nextDeadline else { return patient.popExpired(now: now) }
         if let other = patient.nextDeadline, other < first { return patient.popExpired(now: now) }

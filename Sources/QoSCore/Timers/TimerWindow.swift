@@ -1,15 +1,16 @@
 /// The window in which a timer may fire, and the use of that window (rule S6).
+@usableFromInline
 package struct TimerWindow: Sendable, Hashable {
     /// The earliest moment, in nanoseconds of a monotonic clock.
-    package let deadline: UInt64
+    @usableFromInline package let deadline: UInt64
 
     /// The length of the window, in nanoseconds.
-    package let tolerance: UInt64
+    @usableFromInline package let tolerance: UInt64
 
     /// Whether the timer fires at its deadline unless it can share a wake-up with a later one.
     ///
     /// Any other timer waits until a window ends, so that later timers share its wake-up.
-    package let isPrompt: Bool
+    @usableFromInline package let isPrompt: Bool
 
     /// The class of the work that waits; `nil` for the runtime's own timers.
     package let qosClass: QoSClass?

@@ -11,28 +11,34 @@ public import Synchronization
 /// compare-and-swap to lock and one exchange to unlock, no system call ("Futexes Are Tricky", Drepper 2011, the
 /// second mutex). Not recursive, not fair.
 ///
+/// `@usableFromInline` on the type lets the compiler specialize and inline its functions in other modules
+/// (`Docs/Decisions/0026-inlined-locks.md`).
+///
 /// Threading: any thread. No user code, system call or resumption under it.
 // SAFETY: the memory is allocated in `init`, freed in `deinit`, and never replaced; `value` is touched by the one that has
 // changed the word from 0 only.
 @safe
+@usableFromInline
 package struct Lock<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
     @usableFromInline let word: UnsafeMutablePointer<Atomic<UInt32>>
     /// In the same allocation, behind the word.
     @usableFromInline let value: UnsafeMutablePointer<Value>
 
     /// A free lock around a value.
+    @inlinable
     package init(_ value: consuming sending Value) {
         let memory = unsafe LockMemory.make(around: value)
         unsafe word = memory.word
         unsafe self.value = memory.value
     }
 
+    @inlinable
     deinit {
         unsafe LockMemory.free(word, value)
     }
 
     /// Waits for the lock, then runs a body with the value.
-    @inlinable @_transparent
+    @inlinable @inline(__always)
     package borrowing func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
@@ -42,7 +48,7 @@ package struct Lock<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
     }
 
     /// Runs a body with the value if the lock is free; otherwise returns `nil` at once.
-    @inlinable @_transparent
+    @inlinable @inline(__always)
     package borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result? {
@@ -55,8 +61,10 @@ package struct Lock<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
 /// The memory of a lock and its value: the word, and the value behind it in one allocation.
 ///
 /// The functions that lock and unlock stay with each lock: they are inlined into its users.
+@usableFromInline
 package enum LockMemory {
     /// Allocates a free lock around a value. The caller owns the memory until ``free(_:_:)``.
+    @inlinable
     package static func make<Value: ~Copyable>(
         around value: consuming sending Value
     ) -> (word: UnsafeMutablePointer<Atomic<UInt32>>, value: UnsafeMutablePointer<Value>) {
@@ -71,6 +79,7 @@ package enum LockMemory {
     }
 
     /// Destroys the value, and frees the memory of ``make(around:)``. No thread uses the lock any more.
+    @inlinable
     package static func free<Value: ~Copyable>(
         _ word: UnsafeMutablePointer<Atomic<UInt32>>, _ value: UnsafeMutablePointer<Value>
     ) {

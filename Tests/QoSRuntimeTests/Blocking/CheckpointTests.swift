@@ -23,13 +23,6 @@ struct CheckpointTests {
         while !scheduler.core.group.pools[qosClass.rank].hasWaiting { await Task.yield() }
     }
 
-    /// Comes back when admission counts no worker; a phantom one would stay.
-    private func countsNone(_ scheduler: QoSScheduler) async {
-        while QoSClass.allCases.contains(where: { scheduler.core.group.admission.running(rank: $0.rank) != 0 }) {
-            await Task.yield()
-        }
-    }
-
     @Test(
         "I4 a job that waits at a checkpoint of a paused class goes on when a higher task awaits it; the class is counted as before",
         arguments: [.all, .none, .limit(20)] as [Rights])
@@ -53,7 +46,7 @@ struct CheckpointTests {
             #expect(await high.value == .background)
             scheduler.setWidthLimit(nil, for: .background)
             #expect(await second.escaped)
-            await countsNone(scheduler)
+            await scheduler.countsNoWorker()
         }
     }
 
@@ -81,7 +74,7 @@ struct CheckpointTests {
             await high.escaped
             scheduler.setWidthLimit(nil, for: .background)
             await low.escaped
-            await countsNone(scheduler)
+            await scheduler.countsNoWorker()
         }
     }
 
@@ -110,7 +103,7 @@ struct CheckpointTests {
             worker.value.parker.unpark()
             await task.escaped
             scheduler.setWidthLimit(nil, for: .background)
-            await countsNone(scheduler)
+            await scheduler.countsNoWorker()
             while core.group.pools[0].blocked.load(ordering: .relaxed) != 0 { await Task.yield() }
         }
     }
@@ -218,7 +211,7 @@ struct CheckpointTests {
                 }
                 await areAll.passed()
             }
-            await countsNone(scheduler)
+            await scheduler.countsNoWorker()
         }
     }
 }

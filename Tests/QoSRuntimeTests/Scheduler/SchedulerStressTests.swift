@@ -1,4 +1,5 @@
 import QoSCore
+import QoSKernel
 import QoSRuntimeTestSupport
 import QoSTesting
 import Synchronization
@@ -99,13 +100,9 @@ struct SchedulerStressTests {
                 }
             }
             #expect(scheduler.snapshot.tasksMoved + scheduler.snapshot.runningPromoted > 0)
-            // Every worker goes to sleep, and then nobody is left counted. A worker may leave the count last.
-            let group = scheduler.core.group
-            while group.calls.awake.load(ordering: .sequentiallyConsistent) > 0
-                || QoSClass.allCases.contains(where: { group.admission.running(rank: $0.rank) > 0 })
-            {
-                await Task.yield()
-            }
+            // Every worker goes to sleep, and none stays counted. Then no fence may be up.
+            await scheduler.countsNoWorker()
+            while scheduler.core.group.admission.state.withLock({ $0.machine.raisedFences }) > 0 { await Task.yield() }
         }
     }
 

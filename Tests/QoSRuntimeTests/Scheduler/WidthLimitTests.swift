@@ -165,7 +165,10 @@ struct WidthLimitTests {
                     }
                 }
             }
-            while pool(scheduler, .background).running < 3 { await Task.yield() }
+            // The classes start their workers one after the other, in any order.
+            while pool(scheduler, .background).running < 3 || pool(scheduler, .utility).running < 1 {
+                await Task.yield()
+            }
             #expect(pool(scheduler, .background).running == 3)
             #expect(pool(scheduler, .utility).running == 1)
             isOver.open()

@@ -1,9 +1,10 @@
 /// A level, or none, in one byte with the order of levels. Queues count and publish levels in this form.
 ///
 /// 0 is no level. 1…80 are the five classes with sixteen relative priorities each.
+@usableFromInline
 package struct LevelCode: RawRepresentable, Sendable, Hashable, Comparable {
     /// The byte, 0…80.
-    package let rawValue: UInt8
+    @usableFromInline package let rawValue: UInt8
 
     /// Makes a code from its byte, which must be one of a code.
     @inlinable @inline(__always)
