@@ -39,6 +39,7 @@ let package = Package(
         .executable(name: "qos-backup", targets: ["qos-backup"]),
         .library(name: "Sync", targets: ["Sync"]),
         .executable(name: "qos-sync", targets: ["qos-sync"]),
+        .executable(name: "qos-index", targets: ["qos-index"]),
         .executable(name: "qos-service", targets: ["qos-service"]),
     ],
     dependencies: [
@@ -132,6 +133,17 @@ let package = Package(
             ]
         ),
 
+        // The command on the index of several folders. The watches of folders are those of the sync.
+        .executableTarget(
+            name: "qos-index",
+            dependencies: [
+                "Indexing", "SampleCommand", "Sync", "TreeScan",
+                .product(name: "QoSCore", package: "swift-qos"),
+                .product(name: "QoSRuntime", package: "swift-qos"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]
+        ),
+
         // The process that hosts the samples and answers requests.
         .executableTarget(
             name: "qos-service",
@@ -208,7 +220,7 @@ let package = Package(
         .testTarget(
             name: "IndexingTests",
             dependencies: [
-                "Indexing", "TreeScan", "SampleTestSupport", .product(name: "GRDB", package: "GRDB.swift"),
+                "Indexing", "TreeScan", "qos-index", "SampleTestSupport", .product(name: "GRDB", package: "GRDB.swift"),
             ]
         ),
         .testTarget(

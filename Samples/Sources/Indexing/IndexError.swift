@@ -12,6 +12,8 @@ public enum IndexError: Error, Sendable, CustomStringConvertible {
     case notAnIndex(path: String)
     /// The index was made for another folder.
     case otherFolder(path: String, folder: String)
+    /// The index was made by another version, or not at all.
+    case outdated(path: String)
     /// The database is damaged.
     case damaged(path: String, detail: String)
     /// The files of the open index were removed, or others were put in their place.
@@ -30,14 +32,16 @@ public enum IndexError: Error, Sendable, CustomStringConvertible {
             error.description
         case .inUse(let directory, let process):
             "The index in \(directory) is in use by \(process.map { "process \($0)" } ?? "another process"). "
-                + "Stop that process, or choose another folder for this index with --index-dir."
+                + "Stop that process, or choose another place for this index."
         case .directory(let path, let reason):
-            "The index folder \(path) cannot be used: \(reason). Make it writable, or choose another with --index-dir."
+            "The index folder \(path) cannot be used: \(reason). Make it writable, or choose another place."
         case .notAnIndex(let path):
-            "\(path) is a database of another program and is left alone. Choose another folder with --index-dir, "
+            "\(path) is a database of another program and is left alone. Choose another place for the index, "
                 + "or, if nothing needs that file, remove it and start again."
         case .otherFolder(let path, let folder):
-            "\(path) is the index of \(folder). Choose another folder with --index-dir, or remove that file."
+            "\(path) is the index of \(folder). Choose another place for the index, or remove that file."
+        case .outdated(let path):
+            "The index \(path) was made by another version. It is made anew when its folder is indexed again."
         case .damaged(let path, let detail):
             "The index \(path) is damaged: \(detail). It can be moved aside and made anew from the files."
         case .lost(let path):

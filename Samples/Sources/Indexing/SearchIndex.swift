@@ -18,6 +18,12 @@ public final class SearchIndex: Sendable {
     let options: IndexSettings
     let board: StatusBoard
     let isPassUnderWay = Mutex(false)
+    /// The right to change the index.
+    let turns = StepTurns()
+    /// The number of refreshes of single folders so far.
+    let refreshes = Atomic<Int>(0)
+    /// The files that refreshes saw since the pass over the whole folder began. That pass must not sweep them.
+    let seenByRefreshes = Mutex(IdentifierSet())
     /// A number of this opening of the database.
     let session = Mutex(UInt64.random(in: .min ... .max))
     /// Damage to the database that a search reported. The pass acts on it.

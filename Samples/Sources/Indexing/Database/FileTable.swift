@@ -12,6 +12,26 @@ struct FileTable {
         return try Row.fetchOne(statement, arguments: [Data(path.bytes)]).map(FileRow.init)
     }
 
+    /// Returns the row of a number, if there is one. O(log n).
+    func find(_ id: Int64) throws -> FileRow? {
+        let statement = try database.cachedStatement(sql: "SELECT \(FileRow.columns) FROM file WHERE id = ?")
+        return try Row.fetchOne(statement, arguments: [id]).map(FileRow.init)
+    }
+
+    /// Returns up to `limit` rows of a folder, itself a file or not, after a path, in the order of paths.
+    func rows(below folder: RelativePath, after path: [UInt8], limit: Int) throws -> [FileRow] {
+        let upper = folder.subtree?.upper
+        let statement = try database.cachedStatement(
+            sql: """
+                SELECT \(FileRow.columns) FROM file WHERE path > ? \(upper == nil ? "" : "AND path < ?")
+                ORDER BY path LIMIT ?
+                """
+        )
+        var arguments: StatementArguments = [Data(path)]
+        if let upper { arguments += [Data(upper)] }
+        return try Row.fetchAll(statement, arguments: arguments + [limit]).map(FileRow.init)
+    }
+
     /// Adds a file that is not read yet. Returns its number.
     func insert(_ path: RelativePath, _ stamp: FileStamp) throws -> Int64 {
         let statement = try database.cachedStatement(

@@ -13,8 +13,9 @@ enum IndexDatabase {
     }
 
     /// Opens the database in WAL mode with `synchronous=NORMAL`. A kill loses nothing, a power cut the last commits.
-    static func open(_ path: String, sizeLimit: Int?) throws -> DatabasePool {
+    static func open(_ path: String, sizeLimit: Int?, isReadOnly: Bool = false) throws -> DatabasePool {
         var configuration = Configuration()
+        configuration.readonly = isReadOnly
         configuration.label = "index"
         configuration.busyMode = .timeout(0.25)
         configuration.prepareDatabase { database in

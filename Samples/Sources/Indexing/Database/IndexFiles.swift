@@ -15,6 +15,12 @@ struct IndexFiles: Sendable {
         try prepare()
     }
 
+    /// Names the files of an index that exists.
+    init(existing directory: String) throws(IndexError) {
+        self.directory = directory
+        guard identity != nil else { throw .directory(path: directory, reason: "there is no index in it") }
+    }
+
     /// Makes the folder, the folders above it, and an empty database, for this user alone.
     ///
     /// Existing files lose the rights of other users. SQLite gives its other files the rights of the database.

@@ -35,6 +35,15 @@ final class IndexLock: Sendable {
         write("\(getpid())")
     }
 
+    /// Returns the process that has the index open; nil if there is none.
+    static func owner(directory: String) -> Int32? {
+        let descriptor = unsafe Glibc.open(directory + "/index.lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        guard let process = Int32(read(descriptor)), process > 0 else { return nil }
+        return kill(process, 0) == 0 || errno == EPERM ? process : nil
+    }
+
     /// Whether the path still names the locked file.
     var isInPlace: Bool {
         FileIdentity(path: path) == FileIdentity(descriptor: descriptor)

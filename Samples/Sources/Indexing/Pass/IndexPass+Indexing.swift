@@ -16,7 +16,10 @@ extension IndexPass {
             let documents = DocumentTable(database: database)
             var taken: [Int64] = []
             var difference = IndexCounts()
-            for row in try files.pending(limit: limit.documents) {
+            let rows =
+                folder == nil
+                ? try files.pending(limit: limit.documents) : try nextWanted(database, limit: limit.documents)
+            for row in rows {
                 // Files that other tasks are reading are left to the next step.
                 let isAtHand = readFiles.isEmpty || readFiles[row.id] != nil
                 guard taken.isEmpty || (isAtHand && ContinuousClock.now < deadline) else { break }
@@ -31,13 +34,14 @@ extension IndexPass {
         commitCost = (commitCost + (ContinuousClock.now - lastDocument)) / 2
         // Only now: a step that is rolled back writes them again.
         for id in taken { readFiles[id] = nil }
+        if folder != nil { wanted.removeLast(taken.count) }
         report.settled += taken.count
         index.board.update { status in
             status.counts.add(difference)
             status.settled += taken.count
             if let problems { status.problems = problems }
         }
-        if taken.isEmpty { phase = .merging }
+        if taken.isEmpty { phase = folder == nil ? .merging : .finished }
     }
 
     /// Puts a bounded part of the full-text index in order, so that searches read fewer parts.

@@ -26,13 +26,24 @@ extension IndexPass {
             readFiles = await Self.read(try rowsAhead(limit.documents), extractor, root, now)
             // A conversion that was cancelled is no failure.
             try Task.checkCancellation()
-            return try step(limit: limit)
+            return try await stepWhenFree(limit)
         }
         let rows = readFiles.count < limit.documents ? try rowsAhead(limit.documents) : []
         async let files = Self.read(rows, extractor, root, now)
-        let outcome = try step(limit: limit)
-        await readFiles.merge(files) { $1 }
+        let before = refreshes
+        let outcome = try await stepWhenFree(limit)
+        let more = await files
+        // Files that were read before a refresh may have changed since.
+        if refreshes == before { readFiles.merge(more) { $1 } }
         return outcome
+    }
+
+    /// Does a step as soon as no refresh is under way. After a refresh it does nothing: files must be read again.
+    func stepWhenFree(_ limit: BatchLimit) async throws -> StepOutcome {
+        guard await index.turns.take() else { throw CancellationError() }
+        defer { index.turns.give() }
+        if dropIfRefreshed() { return .progress }
+        return try stepInTurn(limit: limit)
     }
 
     /// Returns the number of the file that the next step begins with.
@@ -43,18 +54,24 @@ extension IndexPass {
     /// Returns the next files behind the last one that was read.
     private func rowsAhead(_ count: Int) throws -> [FileRow] {
         let rows = try pool.read { [lastRead] in try FileTable(database: $0).pending(after: lastRead, limit: count) }
-        var bytes: Int64 = 0
-        let chosen = rows.prefix { row in
-            defer { bytes += min(row.stamp.size, Int64(extractor.textLimit)) }
-            return bytes < Self.bytesAhead
-        }
+        let chosen = chosen(rows)
         lastRead = chosen.last?.id ?? lastRead
-        return Array(chosen)
+        return chosen
+    }
+
+    /// Returns the first files that together have no more bytes than may be read ahead, or the first one.
+    func chosen(_ rows: [FileRow]) -> [FileRow] {
+        var bytes: Int64 = 0
+        return Array(
+            rows.prefix { row in
+                defer { bytes += min(row.stamp.size, Int64(extractor.textLimit)) }
+                return bytes < Self.bytesAhead
+            })
     }
 
     /// Reads files, several at a time. Leaves out files that fail for want of resources: the step tries them again.
     @concurrent
-    private static func read(
+    static func read(
         _ rows: [FileRow],
         _ extractor: TextExtractor,
         _ root: RootFolder,

@@ -19,7 +19,7 @@ extension IndexPass {
             try Task.checkCancellation()
             try await breathe(self)
             let outcome: StepOutcome =
-                if case .indexing = phase { try await stepReadingAhead(limit) } else { try step(limit: limit) }
+                if case .indexing = phase { try await stepReadingAhead(limit) } else { try await stepWhenFree(limit) }
             switch outcome {
             case .progress: await Task.yield()
             case .paused: try await Task.sleep(for: patience)

@@ -1,4 +1,5 @@
 internal import GRDB
+internal import Synchronization
 internal import TreeScan
 
 extension IndexPass {
@@ -19,19 +20,37 @@ extension IndexPass {
             for event in events {
                 try compare(event, files, &change, &difference)
             }
+            if isAtEnd, folder == nil {
+                let unreadable = report.unreadable + change.unreadable
+                try ScanRecord(time: index.options.now(), unreadable: unreadable).put(database)
+            }
             return (change, difference)
         }
+        for case .folder(let path) in events where folders.count < Self.folderLimit { folders.append(path) }
         events.removeAll(keepingCapacity: true)
         report.add(change)
         index.board.update { status in
             status.counts.add(difference)
-            status.hasScanned = status.hasScanned || isAtEnd
-            guard isAtEnd else { return }
+            guard isAtEnd, folder == nil else { return }
+            status.hasScanned = true
             status.unreadable = report.unreadable
             status.ignoreProblems = scanner.ignoreProblems.map { FileProblem($0) }
         }
         // Another folder in the root's place (a volume that was mounted or unmounted) proves nothing about deletions.
-        if isAtEnd { phase = root.isCurrent ? .sweeping(after: 0) : .indexing }
+        guard isAtEnd else { return }
+        guard root.isCurrent else {
+            phase = .indexing
+            return
+        }
+        phase = folder.map { .sweepingFolder(after: $0.subtree?.lower ?? []) } ?? .sweeping(after: 0)
+    }
+
+    /// Notes a file that the scan saw, or could not see.
+    private func note(_ id: Int64, isPending: Bool) {
+        seen.insert(id)
+        guard folder != nil else { return }
+        index.seenByRefreshes.withLock { $0.insert(id) }
+        if isPending { wanted.append(id) }
     }
 
     private func compare(
@@ -49,17 +68,18 @@ extension IndexPass {
             // An unreadable entry may still exist, unless the failure says that it is gone.
             guard !failure.isVanished else { return }
             change.note(failure.description)
-            try files.forEachIdentifier(atOrBelow: failure.path) { seen.insert($0) }
+            try files.forEachIdentifier(atOrBelow: failure.path) { note($0, isPending: false) }
         case .file(let path, let stamp):
             change.scanned += 1
             guard let row = try files.find(path) else {
-                seen.insert(try files.insert(path, stamp))
+                note(try files.insert(path, stamp), isPending: true)
                 change.added += 1
                 difference.add(IndexCounts(state: .pending, reason: nil, isTruncated: false))
                 return
             }
-            seen.insert(row.id)
-            guard row.isStale(stamp, canConvert: extractor.canConvert) else { return }
+            let isStale = row.isStale(stamp, canConvert: extractor.canConvert)
+            note(row.id, isPending: isStale || row.state == .pending)
+            guard isStale else { return }
             try files.markPending(row.id)
             change.changed += 1
             difference.add(row.counts, times: -1)

@@ -1,4 +1,5 @@
 internal import GRDB
+internal import Synchronization
 
 extension IndexPass {
     /// Removes the files that the scan did not see, a batch of rows at a time.
@@ -12,7 +13,7 @@ extension IndexPass {
             for row in try files.rows(after: id, limit: limit.entries) {
                 guard last == nil || ContinuousClock.now < deadline else { break }
                 last = row.id
-                guard !seen.contains(row.id) else { continue }
+                guard !seen.contains(row.id), !index.seenByRefreshes.withLock({ $0.contains(row.id) }) else { continue }
                 if row.isDocumented { try documents.delete(row.id) }
                 try files.delete(row.id)
                 removed += 1

@@ -1,6 +1,7 @@
 internal import GRDB
+internal import Glibc
 internal import Synchronization
-internal import TreeScan
+public import TreeScan
 
 /// One pass over a folder, from the scan to the last document, as a sequence of short synchronous steps.
 ///
@@ -11,10 +12,14 @@ public final class IndexPass {
     enum Phase {
         case scanning(TreeScanner)
         case sweeping(after: Int64)
+        case sweepingFolder(after: [UInt8])
         case indexing
         case merging
         case finished
     }
+
+    /// The maximum number of folders in `folders`.
+    static let folderLimit = 2048
 
     let index: SearchIndex
     let pool: DatabasePool
@@ -25,8 +30,16 @@ public final class IndexPass {
     public internal(set) var report = PassReport()
     /// The numbers of the files that the scan saw, or could not see.
     var seen = IdentifierSet()
+    /// The first folders that the scan entered, up to `folderLimit`, for watches.
+    public internal(set) var folders: [RelativePath] = []
     /// The scan's events that the database has not taken yet. Kept when a step has to be repeated.
     var events: [ScanEvent] = []
+    /// The only folder that the pass is about; nil for all of them.
+    let folder: RelativePath?
+    /// The numbers of the files of that folder to read; the last one comes first.
+    var wanted: [Int64] = []
+    /// The number of refreshes that the files read ahead take into account.
+    var refreshes: Int
     /// The files that were read ahead and are not written yet, by number.
     var readFiles: [Int64: ReadFile] = [:]
     /// The number of the last file that was read ahead.
@@ -46,6 +59,8 @@ public final class IndexPass {
         self.index = index
         self.token = token
         self.pool = pool
+        folder = nil
+        refreshes = index.refreshes.load(ordering: .sequentiallyConsistent)
         root = try RootFolder(index.folder)
         extractor = TextExtractor(index.options)
         if let checkpoint, checkpoint.isScanned, checkpoint.session == index.session.withLock({ $0 }) {
@@ -56,6 +71,7 @@ public final class IndexPass {
         } else {
             phase = .scanning(try TreeScanner(root: root, options: index.options.scan))
             start = .now
+            index.seenByRefreshes.withLock { $0 = IdentifierSet() }
             index.board.update { status in
                 status.activity = .scanning
                 status.scanned = 0
@@ -63,11 +79,29 @@ public final class IndexPass {
         }
     }
 
+    /// Begins a pass over one folder. Its maker has the turn until its end.
+    init(_ index: SearchIndex, at folder: RelativePath, pool: DatabasePool) throws {
+        self.index = index
+        self.folder = folder
+        self.pool = pool
+        refreshes = 0
+        root = try RootFolder(index.folder)
+        extractor = TextExtractor(index.options)
+        start = .now
+        if folder != .root, let descriptor = try? root.descriptor(of: folder, for: .status) {
+            defer { close(descriptor) }
+            guard EntryStatus(descriptor: descriptor)?.kind == .directory else {
+                throw TreeScanError.notAFolder(path: folder.display)
+            }
+        }
+        phase = .scanning(try TreeScanner(root: root, at: folder, options: index.options.scan))
+    }
+
     /// The place from which a later pass can go on.
     public var checkpoint: PassCheckpoint {
         let isScanned =
             switch phase {
-            case .scanning, .sweeping: false
+            case .scanning, .sweeping, .sweepingFolder: false
             case .indexing, .merging, .finished: true
             }
         return PassCheckpoint(session: index.session.withLock { $0 }, isScanned: isScanned, report: report)
@@ -85,6 +119,22 @@ public final class IndexPass {
     /// - Throws: `IndexError.damaged` when the database is damaged (then `SearchIndex.rebuild` helps), another
     ///   `IndexError` when the pass cannot go on.
     public func step(limit: BatchLimit = BatchLimit()) throws(IndexError) -> StepOutcome {
+        guard index.turns.takeIfFree() else { return .paused(.refreshing) }
+        defer { index.turns.give() }
+        _ = dropIfRefreshed()
+        return try stepInTurn(limit: limit)
+    }
+
+    /// Forgets the files that were read ahead before a refresh wrote to the index. Returns whether there was one.
+    func dropIfRefreshed() -> Bool {
+        let now = index.refreshes.load(ordering: .sequentiallyConsistent)
+        guard now != refreshes else { return false }
+        (refreshes, readFiles, lastRead) = (now, [:], 0)
+        return true
+    }
+
+    /// Does a step while nothing else changes the index.
+    func stepInTurn(limit: BatchLimit) throws(IndexError) -> StepOutcome {
         let began = ContinuousClock.now
         do {
             if let damage = index.damage { throw IndexError.damaged(path: index.files.database, detail: damage) }
@@ -93,6 +143,7 @@ public final class IndexPass {
             switch phase {
             case .scanning(let scanner): try scan(scanner, limit, deadline)
             case .sweeping(let after): try sweep(after: after, limit, deadline)
+            case .sweepingFolder(let after): try sweepFolder(folder ?? .root, after: after, limit, deadline)
             case .indexing: try read(limit, began)
             case .merging: try merge()
             case .finished: return .finished
@@ -123,9 +174,10 @@ public final class IndexPass {
             }
         guard let reason else {
             let failure = SearchIndex.translate(error, index.files)
-            index.board.update { $0.pause = failure.description }
+            if folder == nil { index.board.update { $0.pause = failure.description } }
             throw failure
         }
+        guard folder == nil else { return reason }
         index.board.update { status in
             status.activity = .paused
             status.pause = reason.description
@@ -134,10 +186,12 @@ public final class IndexPass {
     }
 
     private func publish() {
+        // The status is about passes over the whole folder, except for its counts.
+        guard folder == nil else { return }
         let activity: IndexActivity =
             switch phase {
             case .scanning: .scanning
-            case .sweeping: .sweeping
+            case .sweeping, .sweepingFolder: .sweeping
             case .indexing: .indexing
             case .merging: .merging
             case .finished: .idle

@@ -9,6 +9,9 @@ public enum PauseReason: Sendable, Hashable, CustomStringConvertible {
     /// The process or the machine has run out of a resource; with the system's message.
     case exhausted(String)
 
+    /// Another task brings one folder up to date first.
+    case refreshing
+
     /// The problem and its remedy.
     public var description: String {
         switch self {
@@ -18,6 +21,8 @@ public enum PauseReason: Sendable, Hashable, CustomStringConvertible {
             "Another program holds the index database. Let it finish; the pass goes on by itself."
         case .databaseUnavailable(let detail):
             "The index database cannot be used: \(detail). Repair the cause; the pass goes on by itself."
+        case .refreshing:
+            "A folder that a search waits for comes first. The pass goes on by itself."
         case .exhausted(let detail):
             "The system is short of resources: \(detail). Raise the limit or close files; the pass goes on by itself."
         }

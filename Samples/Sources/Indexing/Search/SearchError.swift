@@ -12,6 +12,8 @@ public enum SearchError: Error, Sendable, Hashable, CustomStringConvertible {
     case tooManyPrefixes(limit: Int)
     /// The query has the same word more often than the limit allows.
     case tooManyRepetitions(limit: Int)
+    /// A filter of the query has no value, or one that is none.
+    case badFilter(String)
     /// The query breaks the rules of the FTS5 language.
     case syntax(query: String, detail: String)
     /// The search took longer than its time limit.
@@ -24,7 +26,8 @@ public enum SearchError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Whether the query, not the index, is at fault.
     public var isUserError: Bool {
         switch self {
-        case .noWords, .tooLong, .outOfRange, .tooManyWords, .tooManyPrefixes, .tooManyRepetitions, .syntax: true
+        case .noWords, .tooLong, .outOfRange, .tooManyWords, .tooManyPrefixes, .tooManyRepetitions, .badFilter, .syntax:
+            true
         case .timedOut, .cancelled, .unavailable: false
         }
     }
@@ -44,6 +47,9 @@ public enum SearchError: Error, Sendable, Hashable, CustomStringConvertible {
             "The query has more than \(limit) prefixes. Write whole words, or leave some out."
         case .tooManyRepetitions(let limit):
             "The query repeats words more than \(limit) times. Write each once."
+        case .badFilter(let word):
+            "The filter \(word) cannot be read. Write path:PART, ext:NAME, or modified: with 2026-01-31, "
+                + "2026-01-01..2026-01-31, 2026-01-01.. or 7d. Words with another meaning go in double quotes."
         case .timedOut:
             "The search took too long. Write longer or rarer words, and fewer prefixes."
         case .cancelled:

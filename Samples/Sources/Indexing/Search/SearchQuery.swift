@@ -35,6 +35,9 @@ public struct SearchQuery: Sendable, Hashable {
         return String(decoding: term.folded, as: UTF8.self).unicodeScalars.count > 2
     }
 
+    /// The files that count: those of the words `path:`, `ext:` and `modified:` of a query in plain words.
+    public let filter: SearchFilter
+
     /// The query in the language of FTS5.
     let expression: String
     /// Its words, which snippets mark.
@@ -57,7 +60,9 @@ public struct SearchQuery: Sendable, Hashable {
             throw .outOfRange(parameter: "offset", value: offset, range: Self.offsets)
         }
         // A zero would end the text early in the database.
-        let cleaned = String(String.UnicodeScalarView(text.unicodeScalars.map { $0 == "\0" ? " " : $0 }))
+        let all = String(String.UnicodeScalarView(text.unicodeScalars.map { $0 == "\0" ? " " : $0 }))
+        let cleaned: String
+        (filter, cleaned) = syntax == .words ? try SearchFilter.take(from: all) : (SearchFilter(), all)
         switch syntax {
         case .words: expression = Self.conjunction(of: cleaned)
         case .fts: expression = cleaned

@@ -15,6 +15,15 @@ enum PathText {
         return try path(name, bytes)
     }
 
+    /// Returns the path of the indexed folder that a parameter names, such as `/docs`, `docs/` or `/`; nil without it.
+    ///
+    /// - Throws: `ParameterError`, as above.
+    static func folder(_ name: String, of request: Request) throws(ParameterError) -> RelativePath? {
+        guard let text = value(of: name, in: request.uri.query ?? "") else { return nil }
+        guard let bytes = decoded(text) else { throw .malformed }
+        return try path(name, bytes.first == UInt8(ascii: "/") ? Array(bytes.dropFirst()) : bytes)
+    }
+
     /// Returns the path of bytes.
     static func path(_ name: String, _ bytes: [UInt8]) throws(ParameterError) -> RelativePath {
         guard bytes.count <= limit else { throw .tooLong(name, limit: limit) }

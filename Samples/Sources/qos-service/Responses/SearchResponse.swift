@@ -14,10 +14,14 @@ struct SearchResponse: Encodable {
     /// Whether the whole text of every file of the folder was searched.
     let complete: Bool
     let pending: Int
+    /// Whether the folder of `fresh` was read after the request's beginning; nil without the parameter.
+    let fresh: Bool?
+    /// The files of that folder that wait to be read; nil without the parameter.
+    let freshPending: Int?
     /// Milliseconds from the request's arrival at its handler to the answer, including the wait for a thread.
     let tookMs: Double
 
-    init(_ query: SearchQuery, _ answer: SearchAnswer, milliseconds: Double) {
+    init(_ query: SearchQuery, _ answer: SearchAnswer, _ refresh: SearchIndex.RefreshReport?, milliseconds: Double) {
         self.query = query.text
         hits = answer.hits
         total = answer.total
@@ -26,6 +30,8 @@ struct SearchResponse: Encodable {
         ranked = answer.isRanked
         complete = answer.isComplete
         pending = answer.pending
+        fresh = refresh?.isComplete
+        freshPending = refresh?.pending
         tookMs = (milliseconds * 1000).rounded() / 1000
     }
 }

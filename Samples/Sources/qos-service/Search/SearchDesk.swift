@@ -2,6 +2,7 @@ internal import CoreMetrics
 internal import Indexing
 internal import QoSRuntime
 internal import Synchronization
+internal import TreeScan
 
 /// Accepts searches, and prevents one client's searches from delaying the others' answers.
 ///
@@ -31,6 +32,9 @@ struct SearchDesk: Sendable {
     private let latencies: @Sendable (Duration) -> Void
     private let quick: Lane
     private let slow: Lane
+    /// The maximum number of refreshes that run or wait. They run one after the other.
+    private static let refreshLimit = 8
+    private let refreshing = Headcount()
 
     /// Makes a desk.
     ///
@@ -88,6 +92,23 @@ struct SearchDesk: Sendable {
         } catch SearchError.timedOut {
             ServiceMetrics.timedOut.increment()
             throw SearchError.timedOut
+        }
+    }
+
+    /// Brings a folder of the index up to date, at the class of requests, within a time limit.
+    ///
+    /// - Throws: `ParameterError.notAFolder`, `BusyError` when no waiting place is free, `IndexError`.
+    func refresh(_ folder: RelativePath, within limit: Duration) async throws -> SearchIndex.RefreshReport {
+        guard refreshing.enter(below: Self.refreshLimit) else {
+            ServiceMetrics.refused.increment()
+            throw BusyError()
+        }
+        defer { refreshing.leave() }
+        let index = index
+        do {
+            return try await runTask(at: .userInitiated) { try await index.refresh(folder, within: limit) }
+        } catch IndexError.folder(.notAFolder) {
+            throw ParameterError.notAFolder("fresh")
         }
     }
 

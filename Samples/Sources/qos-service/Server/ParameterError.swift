@@ -8,6 +8,7 @@ enum ParameterError: Error, CustomStringConvertible {
     case unknownLevel(String)
     case tooLong(String, limit: Int)
     case notBelow(String)
+    case notAFolder(String)
     case malformed
 
     var description: String {
@@ -29,6 +30,8 @@ enum ParameterError: Error, CustomStringConvertible {
         case .notBelow(let name):
             "\(name) leads out of its folder, or is no path. Write a path below the folder, without . and .. and double "
                 + "slashes."
+        case .notAFolder(let name):
+            "\(name) names a file. Write the folder that holds it."
         case .malformed:
             "The parameters cannot be read. Write each once, and encode what is no letter or digit as %XX in UTF-8."
         }

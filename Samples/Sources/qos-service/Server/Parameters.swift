@@ -8,6 +8,7 @@ struct Parameters: Decodable {
     var syntax: String?
     var limit: String?
     var offset: String?
+    var wait: String?
     var id: String?
     var from: String?
     var count: String?
@@ -50,6 +51,13 @@ struct Parameters: Decodable {
         let from = try Self.number("from", from, in: 1...1_000_000_000) ?? 1
         let count = try Self.number("count", count, in: 1...1000) ?? 200
         return (Int64(id), from...(from + count - 1))
+    }
+
+    /// Returns the seconds that a search may wait for a fresh folder.
+    ///
+    /// - Throws: `ParameterError`.
+    func patience() throws -> Duration {
+        .seconds(try Self.number("wait", wait, in: 0...20) ?? 5)
     }
 
     /// Returns the number of items that a list shows.

@@ -57,10 +57,20 @@ struct ServiceRoutes: Sendable {
     private func search(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let start = ContinuousClock.now
         let query = try Parameters(request, context).query()
+        let folder = try PathText.folder("fresh", of: request)
+        let patience = try Parameters(request, context).patience()
+        var refresh: SearchIndex.RefreshReport?
+        if let folder {
+            refresh = try await connections.whileOpen(context.channel) {
+                try await desk.refresh(folder, within: patience)
+            }
+        }
+        let searchStart = ContinuousClock.now
         let answer = try await connections.whileOpen(context.channel) { try await desk.search(query) }
-        workloads.requests.record(ContinuousClock.now - start)
+        // The wait for a fresh folder is asked for. It says nothing about the latency of searches.
+        workloads.requests.record(ContinuousClock.now - searchStart)
         let milliseconds = (ContinuousClock.now - start) / .milliseconds(1)
-        return try JSONResponse.make(SearchResponse(query, answer, milliseconds: milliseconds))
+        return try JSONResponse.make(SearchResponse(query, answer, refresh, milliseconds: milliseconds))
     }
 
     private func file(_ request: Request, _ context: ServiceContext) async throws -> Response {

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Indexing
 
 /// The default place of a folder's index.
 struct IndexLocation: Equatable {
@@ -23,9 +24,6 @@ struct IndexLocation: Equatable {
         return unsafe String(cString: real)
     }
 
-    /// Returns FNV-1a, 64 bits, in hexadecimal digits. It is the same in every run, unlike the standard library's hash.
-    static func hash(_ text: String) -> String {
-        let hash = text.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
-        return String(hash, radix: 16)
-    }
+    /// Returns the hash of a path, in hexadecimal digits. It is the same in every run.
+    static func hash(_ text: String) -> String { IndexLibrary.name(of: text) }
 }
