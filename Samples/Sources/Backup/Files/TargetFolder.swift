@@ -113,6 +113,14 @@ final class TargetFolder: Sendable {
         else { throw failure("link", name) }
     }
 
+    /// Whether an entry and another one below the root are names of one file.
+    func isSame(_ name: [UInt8], as other: RelativePath, below root: TargetFolder) -> Bool {
+        var (left, right) = (stat(), stat())
+        return unsafe fstatat(descriptor, name.terminated, &left, AT_SYMLINK_NOFOLLOW) == 0
+            && fstatat(root.descriptor, other.bytes.terminated, &right, AT_SYMLINK_NOFOLLOW) == 0
+            && left.st_dev == right.st_dev && left.st_ino == right.st_ino
+    }
+
     /// Sets the length of a temporary file, and returns the error number, or 0.
     func setLength(of file: Int32, to size: Int64) -> Int32 {
         calls.allow(.write) && ftruncate(file, off_t(size)) == 0 ? 0 : errno

@@ -104,7 +104,9 @@ public final class RestoreRun {
                 case .link, .pipe: try restoreSpecial(entry, in: folder)
                 case .file(let content) where entry.links > 1:
                     if try !link(entry, in: folder) {
-                        count(try await restorer.restore(entry, content, in: folder), entry, in: folder)
+                        let outcome = try await restorer.restore(entry, content, in: folder)
+                        if case .present = outcome { relink(entry, in: folder) }
+                        count(outcome, entry, in: folder)
                     }
                 case .file(let content):
                     if underWay >= options.width, let (done, outcome) = try await group.next() {
@@ -159,6 +161,20 @@ public final class RestoreRun {
             try error.endIfFull()
             report.problems.append("\(error)")
             return true
+        }
+    }
+
+    /// Makes a file that is there byte for byte a link again, if a run that failed made it a file of its own.
+    private func relink(_ node: TreeNode, in folder: TargetFolder) {
+        guard let other = linked[FileKey(device: node.device, inode: node.inode)],
+            !folder.isSame(node.name, as: other, below: target)
+        else { return }
+        do throws(FileSystemFailure) {
+            try folder.makeLink(node.name, to: other, below: target)
+            try folder.publish(node.name, replacing: true)
+        } catch {
+            folder.discard(node.name)
+            report.incomplete += 1
         }
     }
 
