@@ -83,8 +83,8 @@ extension BackupCommand {
                 for problem in report.problems { complain("Not restored: \(problem)") }
                 if report.incomplete > 0 {
                     complain(
-                        "\(report.incomplete) entries lack their owner, mode, times or attributes. Run as root, or on "
-                            + "a file system that has them.")
+                        "\(report.incomplete) entries lack their owner, mode, times, attributes or hard links. Run as "
+                            + "root, or on a file system that has them.")
                 }
                 say(
                     "Restored \(report.restored) entries, \(size(report.bytes)); "

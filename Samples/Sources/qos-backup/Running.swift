@@ -1,4 +1,5 @@
 internal import Backup
+internal import Foundation
 internal import QoSCore
 internal import SampleCommand
 
@@ -21,6 +22,16 @@ extension CommandProcess {
 extension RepositoryOptions {
     /// Opens the repository with the passphrase of the user.
     func open() throws -> Repository {
-        try Repository.open(at: repository, passphrase: try Passphrase.read(file: passwordFile, confirming: false))
+        try Repository.open(
+            at: repository, passphrase: try Passphrase.read(file: passwordFile, confirming: false), before: Self.hook)
+    }
+
+    /// Ends the process at the point that a test named.
+    static var hook: StorageHook? {
+        guard let point = KillPoint("QOS_BACKUP_KILL_AT", in: ProcessInfo.processInfo.environment) else { return nil }
+        return { call in
+            point.reached(call.description)
+            return 0
+        }
     }
 }

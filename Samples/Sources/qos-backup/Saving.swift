@@ -14,7 +14,8 @@ extension BackupCommand {
             let options = options
             CommandProcess.backup(at: .userInitiated).run {
                 let passphrase = try Passphrase.read(file: options.passwordFile, confirming: true)
-                let repository = try Repository.create(at: options.repository, passphrase: passphrase)
+                let repository = try Repository.create(
+                    at: options.repository, passphrase: passphrase, before: RepositoryOptions.hook)
                 say("Made the repository \(repository.path). Keep the passphrase: nobody can restore without it.")
             }
         }

@@ -90,6 +90,11 @@ extension BackupCommand {
                 let report = try await PruneRun(try options.open()).run()
                 say(
                     "Removed \(report.removed) packs, \(size(report.freed)); wrote \(size(report.rewritten)) again.")
+                if report.postponed > 0 {
+                    complain(
+                        "\(report.postponed) packs hold waste, and stay: the disk has no room to write the rest of them "
+                            + "again. Free some space, or forget more snapshots, and run again.")
+                }
                 if report.waiting > 0 {
                     say("\(report.waiting) packs wait for the next prune, as another run is using the repository.")
                 }

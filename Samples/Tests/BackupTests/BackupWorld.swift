@@ -22,8 +22,34 @@ final class BackupWorld: Sendable {
         _ = try Repository.create(at: repositoryPath, passphrase: Self.passphrase, cost: .none)
     }
 
-    func open() throws -> Repository {
-        try Repository.open(at: repositoryPath, passphrase: Self.passphrase)
+    func open(before hook: StorageHook? = nil) throws -> Repository {
+        try Repository.open(at: repositoryPath, passphrase: Self.passphrase, before: hook)
+    }
+
+    /// Compares a folder with the last snapshot.
+    func verify(_ folder: String = "source") async throws -> [Difference] {
+        var differences: [Difference] = []
+        let repository = try open()
+        let run = try VerifyRun(repository, repository.snapshot(named: "latest"), against: temporary[folder])
+        let report = try await run.run(found: { differences.append($0) })
+        guard report.damage.isEmpty, report.unreadable.isEmpty else { throw CocoaError(.fileReadCorruptFile) }
+        return differences
+    }
+
+    /// What runs leave in the repository only for a time.
+    func leftovers() throws -> [String] {
+        try ["temporary", "leases", "doomed"].flatMap { try files($0) }
+    }
+
+    /// Fills the folder with a few small entries of each kind.
+    func makeSmallZoo() throws {
+        try temporary.write("source/text", String(repeating: "words and words\n", count: 300))
+        try temporary.write("source/folder/noise", bytes: SeededGenerator.noise(30_000, seed: 2))
+        try temporary.makeSparse("source/folder/sparse", "head", size: 1 << 20)
+        try temporary.makeLink("source/link", to: "text")
+        try temporary.makePipe("source/pipe")
+        try temporary.write("source/one", "one file")
+        try link("source/one", "source/two")
     }
 
     /// Options with a clock that runs ten seconds ahead: no file is so new that it must be read again.

@@ -108,6 +108,25 @@ struct UpkeepTests {
         #expect(TreePicture(world.target) == TreePicture(world.source))
     }
 
+    @Test("a lease from before the clock was set back is over after the usual time")
+    func clockSetBack() async throws {
+        let world = try BackupWorld()
+        try world.temporary.write("source/file", "text")
+        let first = try await world.backUp()
+        try world.open().forget([first.snapshot])
+        // Of a machine that is gone: nobody can ask whether the process is.
+        try world.temporary.write("repository/leases/0123", "{}")
+        try world.temporary.setTime("repository/leases/0123", Int(Date().timeIntervalSince1970) + 86_400, 0)
+        #expect(try await PruneRun(world.open()).run().waiting > 0)
+        let file = try FileManager.default.attributesOfItem(atPath: world.temporary["repository/leases/0123"])
+        let time = try #require(file[.modificationDate] as? Date)
+        // From that look on it has as long as any lease.
+        #expect(time <= Date())
+        try world.temporary.setTime("repository/leases/0123", Int(Date().timeIntervalSince1970) - 130, 0)
+        #expect(try await PruneRun(world.open()).run().removed > 0)
+        #expect(try world.leftovers() == [])
+    }
+
     @Test("a prune removes nothing from a repository with damage")
     func damaged() async throws {
         let world = try BackupWorld()

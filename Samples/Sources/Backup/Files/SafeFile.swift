@@ -9,39 +9,44 @@ enum SafeFile {
     /// - Parameters:
     ///   - path: The final path. A file there is replaced.
     ///   - temporary: A path on the same file system that nobody else uses.
+    ///   - calls: Asked before each call.
     /// - Throws: `BackupError`. The temporary file is then removed.
-    static func write(_ bytes: [UInt8], to path: String, temporary: String) throws {
-        let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    static func write(_ bytes: [UInt8], to path: String, temporary: String, _ calls: StorageCalls) throws {
+        let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
+        let descriptor = calls.allow(.create) ? unsafe open(temporary, flags, 0o600) : -1
         guard descriptor >= 0 else { throw BackupError.system("create", temporary) }
         var isClosed = false
         do {
-            let code = FileBytes.write(bytes[...], to: descriptor, at: 0)
+            let code = calls.allow(.write) ? FileBytes.write(bytes[...], to: descriptor, at: 0) : errno
             guard code == 0 else { throw BackupError.system("write", path, code: code) }
-            guard fsync(descriptor) == 0 else { throw BackupError.system("write", path) }
+            guard calls.allow(.synchronize), fsync(descriptor) == 0 else { throw BackupError.system("write", path) }
             isClosed = true
             guard close(descriptor) == 0 else { throw BackupError.system("write", path) }
-            guard unsafe rename(temporary, path) == 0 else { throw BackupError.system("rename", path) }
+            guard calls.allow(.rename), unsafe rename(temporary, path) == 0 else {
+                throw BackupError.system("rename", path)
+            }
         } catch {
             if !isClosed { close(descriptor) }
             unsafe unlink(temporary)
             throw error
         }
-        try synchronizeFolder(of: path)
+        try synchronizeFolder(of: path, calls)
     }
 
     /// Puts the names in the folder of `path` on the disk.
-    static func synchronizeFolder(of path: String) throws {
+    static func synchronizeFolder(of path: String, _ calls: StorageCalls) throws {
         let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
         let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw BackupError.system("open", folder) }
         defer { close(descriptor) }
-        let code = FileBytes.synchronizeNames(in: descriptor)
+        let code = calls.allow(.synchronizeNames) ? FileBytes.synchronizeNames(in: descriptor) : errno
         guard code == 0 else { throw BackupError.system("write", folder, code: code) }
     }
 
     /// Reads a range of a file, or all of it. The result is shorter if the file is.
     static func read(_ path: String, from offset: Int = 0, count: Int? = nil) throws -> [UInt8] {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        // Without a wait for the other end, should a pipe be there.
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { throw BackupError.system("open", path) }
         defer { close(descriptor) }
         var status = stat()

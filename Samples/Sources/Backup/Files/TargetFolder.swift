@@ -8,10 +8,14 @@ final class TargetFolder: Sendable {
     /// The path below the target, for people.
     let path: RelativePath
     let descriptor: Int32
+    private let calls: StorageCalls
 
     /// Opens or makes the target itself.
-    init(root path: String) throws {
-        guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else { throw BackupError.system("make", path) }
+    init(root path: String, before hook: @escaping StorageHook) throws {
+        calls = StorageCalls(place: .target, hook: hook)
+        guard calls.allow(.make), unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else {
+            throw BackupError.system("make", path)
+        }
         descriptor = unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw BackupError.system("open", path) }
         self.path = .root
@@ -20,8 +24,9 @@ final class TargetFolder: Sendable {
     /// Opens or makes a folder in this one.
     init(_ name: [UInt8], in parent: TargetFolder) throws(FileSystemFailure) {
         path = parent.path.appending(name)
+        calls = parent.calls
         let text = name.terminated
-        guard unsafe mkdirat(parent.descriptor, text, 0o700) == 0 || errno == EEXIST else {
+        guard calls.allow(.make), unsafe mkdirat(parent.descriptor, text, 0o700) == 0 || errno == EEXIST else {
             throw FileSystemFailure(path: path, operation: "make", code: errno)
         }
         descriptor = unsafe openat(parent.descriptor, text, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
@@ -52,7 +57,8 @@ final class TargetFolder: Sendable {
     func makeTemporary(for name: [UInt8]) throws(FileSystemFailure) -> Int32 {
         let text = temporaryName(for: name).terminated
         unsafe unlinkat(descriptor, text, 0)
-        let file = unsafe openat(descriptor, text, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        let flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
+        let file = calls.allow(.create) ? unsafe openat(descriptor, text, flags, 0o600) : -1
         guard file >= 0 else { throw failure("create", name) }
         return file
     }
@@ -65,14 +71,18 @@ final class TargetFolder: Sendable {
         let text = name.terminated
         if !replacing {
             // A hard link never replaces; a rename would.
-            if unsafe linkat(descriptor, temporary, descriptor, text, 0) == 0 {
-                unsafe unlinkat(descriptor, temporary, 0)
+            if calls.allow(.link), unsafe linkat(descriptor, temporary, descriptor, text, 0) == 0 {
+                guard calls.allow(.remove), unsafe unlinkat(descriptor, temporary, 0) == 0 else {
+                    throw failure("finish", name)
+                }
                 return
             }
             let code = errno
             guard code == EPERM || code == ENOTSUP, kind(of: name) == nil else { throw failure("create", name, code) }
         }
-        guard unsafe renameat(descriptor, temporary, descriptor, text) == 0 else { throw failure("rename", name) }
+        guard calls.allow(.rename), unsafe renameat(descriptor, temporary, descriptor, text) == 0 else {
+            throw failure("rename", name)
+        }
     }
 
     /// Removes what `makeTemporary` or `makeSpecial` made.
@@ -84,8 +94,10 @@ final class TargetFolder: Sendable {
     func makeSpecial(_ name: [UInt8], _ content: TreeNode.Content) throws(FileSystemFailure) {
         discard(name)
         let text = temporaryName(for: name).terminated
-        let result: Int32
-        if case .link(let target) = content {
+        var result: Int32 = -1
+        if !calls.allow(.create) {
+            throw failure("create", name)
+        } else if case .link(let target) = content {
             result = unsafe symlinkat(target.terminated, descriptor, text)
         } else {
             result = unsafe mkfifoat(descriptor, text, 0o600)
@@ -94,10 +106,36 @@ final class TargetFolder: Sendable {
     }
 
     /// Makes a hard link, under the temporary name, to a file that is restored already.
-    func makeLink(_ name: [UInt8], to other: RelativePath, below root: TargetFolder) -> Bool {
+    func makeLink(_ name: [UInt8], to other: RelativePath, below root: TargetFolder) throws(FileSystemFailure) {
         discard(name)
         let text = temporaryName(for: name).terminated
-        return unsafe linkat(root.descriptor, other.bytes.terminated, descriptor, text, 0) == 0
+        guard calls.allow(.link), unsafe linkat(root.descriptor, other.bytes.terminated, descriptor, text, 0) == 0
+        else { throw failure("link", name) }
+    }
+
+    /// Whether an entry and another one below the root are names of one file.
+    func isSame(_ name: [UInt8], as other: RelativePath, below root: TargetFolder) -> Bool {
+        var (left, right) = (stat(), stat())
+        return unsafe fstatat(descriptor, name.terminated, &left, AT_SYMLINK_NOFOLLOW) == 0
+            && fstatat(root.descriptor, other.bytes.terminated, &right, AT_SYMLINK_NOFOLLOW) == 0
+            && left.st_dev == right.st_dev && left.st_ino == right.st_ino
+    }
+
+    /// Sets the length of a temporary file, and returns the error number, or 0.
+    func setLength(of file: Int32, to size: Int64) -> Int32 {
+        calls.allow(.write) && ftruncate(file, off_t(size)) == 0 ? 0 : errno
+    }
+
+    /// Writes to a temporary file, and returns the error number, or 0.
+    func write(_ bytes: ArraySlice<UInt8>, to file: Int32, at offset: Int64) -> Int32 {
+        calls.allow(.write) ? FileBytes.write(bytes, to: file, at: offset) : errno
+    }
+
+    /// Puts names and data of the file system on the disk, syncfs(2).
+    func synchronize() throws {
+        guard calls.allow(.synchronize), syncfs(descriptor) == 0 else {
+            throw BackupError.system("write", "the restored files")
+        }
     }
 
     /// The target of a link.

@@ -21,6 +21,8 @@ public enum BackupError: Error, Hashable, Sendable, CustomStringConvertible {
     case failed(path: String, operation: String, code: Int32)
     /// No snapshot, or more than one, has a name that begins in this way.
     case unknownSnapshot(String, matches: Int)
+    /// A snapshot cannot be read, so the last one is not known.
+    case latestIsUnknown(detail: String)
     /// The snapshot has no entry at the path.
     case unknownPath(String)
     /// The lease ran out, and another run may have removed blobs.
@@ -46,13 +48,17 @@ public enum BackupError: Error, Hashable, Sendable, CustomStringConvertible {
         case .damaged(let path, let detail):
             "\(path) is damaged: \(detail). Run 'check --read-data', and restore the file from a copy of the repository."
         case .noSpace(let path):
-            "No space is left for \(path). Free some and run again: what is written already is used."
+            "No space is left for \(path). Free some on its disk and run again: what is written already is used. "
+                + "For a repository, 'forget' and then 'prune' free space, also on a full disk."
         case .failed(let path, let operation, let code):
             "\(operation) \(path): \(SystemError.text(code)). Repair the cause and run again."
         case .unknownSnapshot(let text, let matches):
             matches == 0
                 ? "There is no snapshot '\(text)'. 'snapshots' lists them; 'latest' is the last one."
                 : "\(matches) snapshots begin with '\(text)'. Give more digits; 'snapshots' lists them."
+        case .latestIsUnknown(let detail):
+            "A snapshot cannot be read, and may be the last one: \(detail) Give a name instead of 'latest': "
+                + "'snapshots' lists them."
         case .unknownPath(let path):
             "The snapshot has no entry \(path). 'ls' lists its entries."
         case .leaseLost:

@@ -34,6 +34,11 @@ struct PackRecord: Sendable, Hashable {
     let size: Int
     let entries: [PackEntry]
 
+    /// The record of a damaged file of another size: with the blobs that can still be in it.
+    func cut(to size: Int) -> PackRecord {
+        PackRecord(pack: pack, size: size, entries: entries.filter { $0.offset + $0.length <= size })
+    }
+
     static func encode(_ records: [PackRecord]) -> [UInt8] {
         var writer = ByteWriter()
         for record in records {

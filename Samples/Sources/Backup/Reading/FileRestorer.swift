@@ -27,6 +27,8 @@ struct FileRestorer: Sendable {
                     let file = folder.open(node.name)
                     defer { if file >= 0 { close(file) } }
                     if file >= 0, try await matches(file, content) {
+                        // A run that was killed may have left it.
+                        folder.discard(node.name)
                         return .present(missing: TargetFolder.setMetadata(of: file, node))
                     }
                 }
@@ -37,7 +39,7 @@ struct FileRestorer: Sendable {
             let file = try folder.makeTemporary(for: node.name)
             defer { close(file) }
             do {
-                try await write(content, to: file, display)
+                try await write(content, to: file, in: folder, display)
                 let missing = TargetFolder.setMetadata(of: file, node)
                 try folder.publish(node.name, replacing: replaces)
                 return .restored(missing: missing)
@@ -48,21 +50,25 @@ struct FileRestorer: Sendable {
         } catch let failure as BlobFailure {
             return .failed("\(display): \(failure)")
         } catch let failure as FileSystemFailure {
+            try failure.endIfFull()
             return .failed("\(failure)")
         } catch BackupError.failed(_, let operation, let code) {
             return .failed("\(operation) \(display): \(SystemError.text(code))")
         }
     }
 
-    private func write(_ content: TreeNode.FileContent, to file: Int32, _ path: String) async throws {
-        guard ftruncate(file, off_t(content.size)) == 0 else { throw BackupError.system("write", path) }
+    private func write(
+        _ content: TreeNode.FileContent, to file: Int32, in folder: TargetFolder, _ path: String
+    ) async throws {
+        let code = folder.setLength(of: file, to: content.size)
+        guard code == 0 else { throw BackupError.system("write", path, code: code) }
         var places = DataPlaces(content)
         for chunk in content.chunks {
             try Task.checkCancellation()
             let bytes = try await source.bytes(of: chunk)
             for (offset, range) in places.take(bytes.count) {
                 try await IOThrottle.process.perform(bytes: range.count) { _ in
-                    let code = FileBytes.write(bytes[range], to: file, at: offset)
+                    let code = folder.write(bytes[range], to: file, at: offset)
                     guard code == 0 else { throw BackupError.system("write", path, code: code) }
                 }
             }
@@ -98,5 +104,12 @@ struct FileRestorer: Sendable {
             }
         }
         return true
+    }
+}
+
+extension FileSystemFailure {
+    /// A full disk ends a restore: without room no other entry could be written either.
+    func endIfFull() throws {
+        if code == ENOSPC || code == EDQUOT { throw BackupError.noSpace(path: path.display) }
     }
 }

@@ -24,6 +24,6 @@ public struct RestoreReport: Sendable {
     public internal(set) var bytes: Int64 = 0
     /// The entries that could not be restored, each with its reason.
     public internal(set) var problems: [String] = []
-    /// The number of entries whose owner, mode, times or attributes could not all be set.
+    /// The number of entries whose owner, mode, times, attributes or hard links could not all be set.
     public internal(set) var incomplete = 0
 }

@@ -1,4 +1,3 @@
-internal import CFileSystem
 internal import Glibc
 internal import TreeScan
 
@@ -36,7 +35,7 @@ public final class RestoreRun {
         self.repository = repository
         self.snapshot = snapshot
         self.options = options
-        self.target = try TargetFolder(root: target)
+        self.target = try TargetFolder(root: target, before: repository.folder.hook)
         source = BlobSource(repository, index: try repository.contents().index(withDoomed: true))
         restorer = FileRestorer(source: source, keys: repository.keys, replaces: options.replaces)
     }
@@ -57,7 +56,7 @@ public final class RestoreRun {
         }
         try await restore(root, into: target, only: options.path.components.map(Array.init)[...], breathe)
         // Names and data on the disk before the run says that it is done.
-        guard syncfs(target.descriptor) == 0 else { throw BackupError.system("write", "the restored files") }
+        try target.synchronize()
         return report
     }
 
@@ -84,6 +83,7 @@ public final class RestoreRun {
                 let below = try TargetFolder(entry.name, in: folder)
                 try await restore(entry, into: below, only: path.dropFirst(), breathe)
             } catch let failure as FileSystemFailure {
+                try failure.endIfFull()
                 report.problems.append("\(failure), with everything below it")
             }
         }
@@ -101,10 +101,12 @@ public final class RestoreRun {
                 try await breathe()
                 switch entry.content {
                 case .folder: break
-                case .link, .pipe: restoreSpecial(entry, in: folder)
+                case .link, .pipe: try restoreSpecial(entry, in: folder)
                 case .file(let content) where entry.links > 1:
-                    if !link(entry, in: folder) {
-                        count(try await restorer.restore(entry, content, in: folder), entry, in: folder)
+                    if try !link(entry, in: folder) {
+                        let outcome = try await restorer.restore(entry, content, in: folder)
+                        if case .present = outcome { relink(entry, in: folder) }
+                        count(outcome, entry, in: folder)
                     }
                 case .file(let content):
                     if underWay >= options.width, let (done, outcome) = try await group.next() {
@@ -139,22 +141,44 @@ public final class RestoreRun {
         linked[FileKey(device: node.device, inode: node.inode)] = folder.path.appending(node.name)
     }
 
-    /// Links to the file that was restored from the same inode; false if there is none, or it cannot be linked.
-    private func link(_ node: TreeNode, in folder: TargetFolder) -> Bool {
-        guard let other = linked[FileKey(device: node.device, inode: node.inode)], folder.kind(of: node.name) == nil,
-            folder.makeLink(node.name, to: other, below: target)
+    /// Links to the file that was restored from the same inode; false if there is none, or no link is possible there.
+    /// Such a file is incomplete: it becomes one of its own.
+    private func link(_ node: TreeNode, in folder: TargetFolder) throws -> Bool {
+        guard let other = linked[FileKey(device: node.device, inode: node.inode)], folder.kind(of: node.name) == nil
         else { return false }
-        do {
+        do throws(FileSystemFailure) {
+            try folder.makeLink(node.name, to: other, below: target)
             try folder.publish(node.name, replacing: false)
             report.restored += 1
             return true
         } catch {
             folder.discard(node.name)
-            return false
+            if [EPERM, ENOTSUP, EMLINK, EXDEV].contains(error.code) {
+                report.incomplete += 1
+                return false
+            }
+            // The next run makes the link.
+            try error.endIfFull()
+            report.problems.append("\(error)")
+            return true
         }
     }
 
-    private func restoreSpecial(_ node: TreeNode, in folder: TargetFolder) {
+    /// Makes a file that is there byte for byte a link again, if a run that failed made it a file of its own.
+    private func relink(_ node: TreeNode, in folder: TargetFolder) {
+        guard let other = linked[FileKey(device: node.device, inode: node.inode)],
+            !folder.isSame(node.name, as: other, below: target)
+        else { return }
+        do throws(FileSystemFailure) {
+            try folder.makeLink(node.name, to: other, below: target)
+            try folder.publish(node.name, replacing: true)
+        } catch {
+            folder.discard(node.name)
+            report.incomplete += 1
+        }
+    }
+
+    private func restoreSpecial(_ node: TreeNode, in folder: TargetFolder) throws {
         do throws(FileSystemFailure) {
             if let kind = folder.kind(of: node.name) {
                 let isSame =
@@ -163,6 +187,7 @@ public final class RestoreRun {
                     default: kind == S_IFIFO
                     }
                 if isSame {
+                    folder.discard(node.name)
                     report.present += 1
                     if try !folder.setMetadata(of: node.name, node) { report.incomplete += 1 }
                     return
@@ -176,6 +201,7 @@ public final class RestoreRun {
             if !isOwned { report.incomplete += 1 }
         } catch {
             folder.discard(node.name)
+            try error.endIfFull()
             report.problems.append("\(error)")
         }
     }

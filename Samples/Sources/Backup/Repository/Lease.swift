@@ -37,7 +37,7 @@ final class Lease: Sendable {
         name = Hexadecimal.text(RepositoryKeys.random(16))
         let owner = Owner(use: use, host: Self.host, process: getpid(), scope: Self.scope)
         let path = folder.path(.leases, name)
-        try folder.write(Array(try JSONEncoder().encode(owner)), to: path)
+        try folder.write(Array(try JSONEncoder().encode(owner)), to: path, .leases)
         let task = Task.detached(priority: .utility) {
             while (try? await Task.sleep(for: Self.renewal, tolerance: .seconds(5))) != nil { Self.touch(path) }
         }
@@ -51,7 +51,7 @@ final class Lease: Sendable {
     /// Gives the lease back.
     func release() {
         renewing.withLock { $0?.cancel() }
-        try? folder.remove(folder.path(.leases, name))
+        try? folder.remove(folder.path(.leases, name), .leases)
     }
 
     /// Whether nobody took it away because it had run out.
@@ -67,11 +67,13 @@ final class Lease: Sendable {
         return try folder.names(folder.path(.leases)).filter { $0 != name }.compactMap { other in
             let path = folder.path(.leases, other)
             guard let touched = Self.modified(path) else { return nil }
+            // The clock was set back. From now on the lease has the usual time, if its owner is gone.
+            if touched > now + Self.duration { Self.touch(path) }
             let owner = (try? SafeFile.read(path)).flatMap {
                 try? JSONDecoder().decode(Owner.self, from: Data($0))
             }
             if now - touched > Self.duration || owner.map(Self.isGone) == true {
-                try folder.remove(path)
+                try folder.remove(path, .leases)
                 return nil
             }
             return owner ?? Owner(use: .backup, host: "an unknown host", process: 0, scope: "")

@@ -16,30 +16,41 @@ public final class Repository: Sendable {
 
     /// Makes a repository in a new or empty folder.
     ///
+    /// - Parameters:
+    ///   - path: The folder.
+    ///   - passphrase: The bytes that open it.
+    ///   - cost: The work of one try of a passphrase.
+    ///   - hook: Called before each call that changes a file. For tests.
     /// - Throws: `BackupError.notEmpty`, `.emptyPassphrase`, or the failure of a system call.
     public static func create(
-        at path: String, passphrase: [UInt8], cost: PassphraseCost = .standard
+        at path: String, passphrase: [UInt8], cost: PassphraseCost = .standard, before hook: StorageHook? = nil
     ) throws -> Repository {
         guard !passphrase.isEmpty else { throw BackupError.emptyPassphrase }
-        let folder = RepositoryFolder(path: path)
+        let folder = RepositoryFolder(path: path, hook: hook ?? { _ in 0 })
         // Only what a killed `init` leaves: without the header it is no repository yet.
-        let known = Set(RepositoryFolder.Room.allCases.map(\.rawValue))
+        let known = Set(RepositoryFolder.Room.allCases.map(\.rawValue) + ["reserve"])
         guard try folder.names(path).allSatisfy({ known.contains($0) }), try folder.files(.snapshots).isEmpty else {
             throw BackupError.notEmpty(path: path)
         }
         try folder.make()
         let master = RepositoryKeys.random(RepositoryKeys.masterLength)
         let header = try RepositoryHeader(master: master, passphrase: passphrase, cost: cost)
+        try folder.makeReserve()
         // Last: a folder with a header is a whole repository.
-        try folder.write(try header.file(), to: folder.header)
+        try folder.write(try header.file(), to: folder.header, .header)
         return Repository(folder: folder, keys: RepositoryKeys(master: master))
     }
 
     /// Opens a repository.
     ///
+    /// - Parameters:
+    ///   - path: The folder.
+    ///   - passphrase: The bytes that were given to `create`.
+    ///   - hook: Called before each call that changes a file. For tests.
     /// - Throws: `BackupError.notARepository`, `.wrongPassphrase`, `.newerFormat`, `.damaged`.
-    public static func open(at path: String, passphrase: [UInt8]) throws -> Repository {
-        let folder = RepositoryFolder(path: path)
+    public static func open(at path: String, passphrase: [UInt8], before hook: StorageHook? = nil) throws -> Repository
+    {
+        let folder = RepositoryFolder(path: path, hook: hook ?? { _ in 0 })
         guard folder.size(folder.header) != nil else { throw BackupError.notARepository(path: path) }
         let header = try RepositoryHeader(file: try SafeFile.read(folder.header), path: folder.header)
         guard let master = try header.master(passphrase: passphrase) else {
@@ -54,16 +65,12 @@ public final class Repository: Sendable {
     public func snapshots() throws -> (snapshots: [Snapshot], problems: [String]) {
         var snapshots: [Snapshot] = []
         var problems: [String] = []
+        do { try requireSnapshots() } catch { problems.append("\(error)") }
         for name in try folder.files(.snapshots) {
             do {
-                let plain = try openFile(.snapshots, name, label: "snapshot")
-                var snapshot = try JSONDecoder().decode(Snapshot.self, from: Data(plain))
-                snapshot.id = name
-                snapshots.append(snapshot)
+                snapshots.append(try openSnapshot(name))
             } catch BackupError.failed(_, _, ENOENT) {
                 continue
-            } catch let error as DecodingError {
-                problems.append("snapshot \(name) is malformed: \(error)")
             } catch {
                 problems.append("\(error)")
             }
@@ -73,13 +80,35 @@ public final class Repository: Sendable {
 
     /// Returns the snapshot whose name begins with `text`, or the last one for `latest`.
     ///
-    /// - Throws: `BackupError.unknownSnapshot`.
+    /// - Throws: `BackupError.unknownSnapshot`; `.damaged`; `.latestIsUnknown` if a damaged snapshot may be the last one.
     public func snapshot(named text: String) throws -> Snapshot {
-        let snapshots = try snapshots().snapshots
-        if text == "latest", let last = snapshots.last { return last }
-        let matches = text.isEmpty ? [] : snapshots.filter { $0.id?.description.hasPrefix(text) == true }
+        try requireSnapshots()
+        if text == "latest" {
+            let (snapshots, problems) = try snapshots()
+            if let problem = problems.first { throw BackupError.latestIsUnknown(detail: problem) }
+            if let last = snapshots.last { return last }
+        }
+        let matches = text.isEmpty ? [] : try folder.files(.snapshots).filter { $0.description.hasPrefix(text) }
         guard matches.count == 1 else { throw BackupError.unknownSnapshot(text, matches: matches.count) }
-        return matches[0]
+        return try openSnapshot(matches[0])
+    }
+
+    /// Fails if the folder of the snapshots is missing.
+    func requireSnapshots() throws {
+        guard folder.hasSnapshots else {
+            throw BackupError.damaged(path: folder.path(.snapshots), detail: "the folder is missing")
+        }
+    }
+
+    private func openSnapshot(_ name: Identifier) throws -> Snapshot {
+        let plain = try openFile(.snapshots, name, label: "snapshot")
+        do {
+            var snapshot = try JSONDecoder().decode(Snapshot.self, from: Data(plain))
+            snapshot.id = name
+            return snapshot
+        } catch let error as DecodingError {
+            throw BackupError.damaged(path: folder.path(.snapshots, name), detail: "it is malformed: \(error)")
+        }
     }
 
     /// Writes a snapshot. It is the last file of a run.
@@ -95,7 +124,7 @@ public final class Repository: Sendable {
 
     /// What the files of the index say, and the packs that none of them lists.
     struct Contents: Sendable {
-        /// The files of the index that were read.
+        /// The files of the index that were read, or that are damaged. A new one may take the place of all of them.
         var files: [Identifier] = []
         /// All packs whose lists can be read.
         var records: [PackRecord] = []
@@ -132,14 +161,16 @@ public final class Repository: Sendable {
             } catch BackupError.failed(_, _, ENOENT) {
                 continue
             } catch {
+                if case BackupError.damaged = error { contents.files.append(name) }
                 contents.problems.append("\(error)")
             }
         }
         for pack in try folder.files(.packs).sorted(by: { $0.description < $1.description }) {
             let path = folder.path(.packs, pack)
             guard let size = folder.size(path) else { continue }
-            if let record = listed.removeValue(forKey: pack), record.size == size {
-                contents.records.append(record)
+            if let record = listed.removeValue(forKey: pack) {
+                contents.records.append(record.size == size ? record : record.cut(to: size))
+                if record.size != size { contents.problems.append("\(path) is not as long as it was") }
                 continue
             }
             do {
@@ -153,7 +184,7 @@ public final class Repository: Sendable {
             }
         }
         for missing in listed.keys where !contents.doomed.contains(missing) {
-            contents.problems.append("\(folder.path(.packs, missing)) is missing, or is not as long as it was")
+            contents.problems.append("\(folder.path(.packs, missing)) is missing")
         }
         return contents
     }

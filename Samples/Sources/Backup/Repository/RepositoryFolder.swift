@@ -16,6 +16,12 @@ struct RepositoryFolder: Sendable {
     }
 
     let path: String
+    /// Called before each call that changes a file.
+    var hook: StorageHook = { _ in 0 }
+
+    /// Room for the small files of a prune on a full disk.
+    var reserve: String { path + "/reserve" }
+    private static let reserveSize = 1 << 20
 
     var header: String { path + "/repository" }
 
@@ -31,6 +37,23 @@ struct RepositoryFolder: Sendable {
     /// Makes the folders.
     func make() throws {
         for folder in [path] + Room.allCases.map(path(_:)) { try makeFolder(folder) }
+    }
+
+    /// Whether the folder of the snapshots is there. A repository without it is not whole: it may be a copy that lacks
+    /// files, or a disk that is not there.
+    var hasSnapshots: Bool {
+        var status = stat()
+        return unsafe lstat(path(.snapshots), &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
+    /// Occupies the room that `freeReserve` gives back. Random bytes, so that no file system makes them smaller.
+    func makeReserve() throws {
+        guard size(reserve) != Self.reserveSize else { return }
+        try write(RepositoryKeys.random(Self.reserveSize), to: reserve, .reserve)
+    }
+
+    func freeReserve() throws {
+        try remove(reserve, .reserve)
     }
 
     /// The files whose names are 64 digits.
@@ -68,20 +91,39 @@ struct RepositoryFolder: Sendable {
     @discardableResult
     func add(_ bytes: [UInt8], to room: Room) throws -> Identifier {
         let name = Identifier(file: bytes)
-        if room == .packs { try makeFolder(path(.packs) + "/" + name.description.prefix(2)) }
-        try write(bytes, to: path(room, name))
+        try write(bytes, to: path(room, name), room.place)
         return name
     }
 
     /// Writes a file safely.
-    func write(_ bytes: [UInt8], to path: String) throws {
+    func write(_ bytes: [UInt8], to path: String, _ place: StorageCall.Place) throws {
+        do {
+            try writeOnce(bytes, to: path, place)
+        } catch BackupError.failed(_, _, ENOENT) {
+            // A folder is missing, as copies may lack empty ones. Or a prune took the temporary file for that of a dead
+            // run. The folder of the snapshots is not made again: without it the repository is not whole.
+            for room in Room.allCases where room != .snapshots { try makeFolder(self.path(room)) }
+            try writeOnce(bytes, to: path, place)
+        }
+    }
+
+    private func writeOnce(_ bytes: [UInt8], to path: String, _ place: StorageCall.Place) throws {
+        if place == .packs, let slash = path.lastIndex(of: "/") { try makeFolder(String(path[..<slash])) }
         let name = Hexadecimal.text(RepositoryKeys.random(16))
-        try SafeFile.write(bytes, to: path, temporary: self.path(.temporary, name))
+        let calls = StorageCalls(place: place, hook: hook)
+        try SafeFile.write(bytes, to: path, temporary: self.path(.temporary, name), calls)
+    }
+
+    /// Removes a file of a room; it may be gone already.
+    func remove(_ name: Identifier, from room: Room) throws {
+        try remove(path(room, name), room.place)
     }
 
     /// Removes a file; it may be gone already.
-    func remove(_ path: String) throws {
-        guard unsafe unlink(path) == 0 || errno == ENOENT else { throw BackupError.system("remove", path) }
+    func remove(_ path: String, _ place: StorageCall.Place) throws {
+        guard StorageCalls(place: place, hook: hook).allow(.remove), unsafe unlink(path) == 0 || errno == ENOENT else {
+            throw BackupError.system("remove", path)
+        }
     }
 
     /// The size of a file in bytes, or nil if there is none.
@@ -92,10 +134,27 @@ struct RepositoryFolder: Sendable {
     }
 
     private func makeFolder(_ folder: String) throws {
-        if unsafe mkdir(folder, 0o700) == 0 {
-            try SafeFile.synchronizeFolder(of: folder)
+        let calls = StorageCalls(place: .folder, hook: hook)
+        var status = stat()
+        if unsafe stat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR { return }
+        if calls.allow(.make), unsafe mkdir(folder, 0o700) == 0 {
+            try SafeFile.synchronizeFolder(of: folder, calls)
         } else if errno != EEXIST {
             throw BackupError.system("make", folder)
+        }
+    }
+}
+
+extension RepositoryFolder.Room {
+    /// The files of the room, as calls name them.
+    var place: StorageCall.Place {
+        switch self {
+        case .packs: .packs
+        case .index: .index
+        case .snapshots: .snapshots
+        case .doomed: .doomed
+        case .leases: .leases
+        case .temporary: .temporary
         }
     }
 }

@@ -52,6 +52,6 @@ public struct RetentionPolicy: Sendable, Codable, Hashable {
 extension Repository {
     /// Removes snapshots. Their blobs stay until a prune.
     public func forget(_ snapshots: [Snapshot]) throws {
-        for id in snapshots.compactMap(\.id) { try folder.remove(folder.path(.snapshots, id)) }
+        for id in snapshots.compactMap(\.id) { try folder.remove(id, from: .snapshots) }
     }
 }

@@ -48,6 +48,7 @@ public final class BackupRun {
         let root = try RootFolder(folder)
         // Before the index is read: from here on a prune keeps what this run counts on.
         lease = try Lease(.backup, in: repository.folder)
+        try repository.requireSnapshots()
         let contents = try repository.contents()
         let index = contents.index(withDoomed: false)
         let unlisted = contents.unlisted.filter { !contents.doomed.contains($0.pack) }
@@ -279,7 +280,7 @@ public final class BackupRun {
                 time: start, host: options.host, folder: folder, root: chunks, files: files, bytes: bytes,
                 problems: missing))
         guard lease.isHeld else {
-            if let id = snapshot.id { try repository.folder.remove(repository.folder.path(.snapshots, id)) }
+            if let id = snapshot.id { try repository.folder.remove(id, from: .snapshots) }
             throw BackupError.leaseLost
         }
         let totals = sink.totals

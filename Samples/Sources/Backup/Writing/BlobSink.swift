@@ -79,7 +79,12 @@ final class BlobSink: Sendable {
             defer { state.unlisted = [] }
             return state.unlisted
         }
-        try repository.addIndex(unlisted)
+        do {
+            try repository.addIndex(unlisted)
+        } catch {
+            state.withLock { $0.unlisted = unlisted + $0.unlisted }
+            throw error
+        }
     }
 
     private static func take(_ state: inout State) -> (body: [UInt8], entries: [PackEntry]) {
