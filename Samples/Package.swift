@@ -46,6 +46,7 @@ let package = Package(
         .package(name: "swift-qos", path: "..", traits: ["ServiceLifecycle", "Observability", "SQLite"]),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-configuration", from: "1.0.2"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
@@ -123,10 +124,27 @@ let package = Package(
                 .product(name: "QoSWorkloads", package: "swift-qos"),
             ]
         ),
+        // The way to a folder of another machine: the agent, its client and their messages.
+        .target(
+            name: "SyncAgent",
+            dependencies: [
+                "Sync", "SafeFiles", "TreeScan",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "QoSRuntime", package: "swift-qos"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ]
+        ),
         .executableTarget(
             name: "qos-sync",
             dependencies: [
-                "Sync", "SampleCommand",
+                "Sync", "SyncAgent", "SampleCommand",
                 .product(name: "QoSCore", package: "swift-qos"),
                 .product(name: "QoSRuntime", package: "swift-qos"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -210,7 +228,10 @@ let package = Package(
         .testTarget(
             name: "SyncTests",
             dependencies: [
-                "Sync", "TreeScan", "qos-sync", "SampleTestSupport",
+                "Sync", "SyncAgent", "SafeFiles", "TreeScan", "qos-sync", "SampleTestSupport",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "QoSCore", package: "swift-qos"),
                 .product(name: "QoSRuntime", package: "swift-qos"),

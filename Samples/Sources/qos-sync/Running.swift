@@ -18,4 +18,7 @@ extension CommandProcess {
     ) { error in
         if case SyncError.overlapping = error { .wrongArguments } else { .failure }
     }
+
+    /// The agent. Another machine waits for its answers.
+    static let agent = CommandProcess(at: .utility, stopped: "Stopped.") { _ in .failure }
 }

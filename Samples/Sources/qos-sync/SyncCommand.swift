@@ -3,6 +3,7 @@ internal import Foundation
 internal import Glibc
 internal import SampleCommand
 internal import Sync
+internal import SyncAgent
 
 /// `qos-sync`: brings two folders in step.
 @main
@@ -16,6 +17,8 @@ struct SyncCommand: ParsableCommand {
 
             A run that is killed leaves nothing to repair: run the same command again.
 
+            'qos-sync agent FOLDER' offers a folder to other machines; 'qos-sync agent --help' tells more.
+
             Exit codes: 0 in step; 1 conflicts, or entries that stay as they are; 2 wrong arguments; 3 refused or \
             failed; 128 and the signal's number after a signal.
             """
@@ -24,7 +27,9 @@ struct SyncCommand: ParsableCommand {
     @Argument(help: "The first folder.", completion: .directory)
     var a: String
 
-    @Argument(help: "The second folder.", completion: .directory)
+    @Argument(
+        help: "The second folder, or the address of its agent: http://HOST:PORT or https://HOST.",
+        completion: .directory)
     var b: String
 
     @Flag(help: "Make B as A. Changes on B are undone.")
@@ -61,13 +66,21 @@ struct SyncCommand: ParsableCommand {
         completion: .directory)
     var archive: String?
 
+    @Option(help: "If B is an address: the file with the agent's token.", completion: .file())
+    var tokenFile: String?
+
     @Flag(help: "Write results as JSON, one object a line.")
     var json = false
 
     static func main() {
         CommandProcess.prepareStreams()
         do {
-            var command = try parseAsRoot()
+            let arguments = Array(CommandLine.arguments.dropFirst())
+            if arguments.first == AgentServing.word {
+                let agent = try AgentServing.parse(Array(arguments.dropFirst()))
+                agent.run()
+            }
+            var command = try parseAsRoot(arguments)
             try command.run()
         } catch {
             let code = exitCode(for: error)
@@ -87,6 +100,12 @@ struct SyncCommand: ParsableCommand {
         guard (1...86_400).contains(interval) else {
             throw ValidationError("--interval takes 1 to 86400 seconds, not \(interval).")
         }
+        guard try AgentAddress(a) == nil else {
+            throw ValidationError("Only the second folder may be the one of an agent. Change places.")
+        }
+        guard try AgentAddress(b) == nil || tokenFile != nil else {
+            throw ValidationError("An agent needs its token: copy its token file, and name it with --token-file.")
+        }
         guard !a.isEmpty, !b.isEmpty else { throw ValidationError("The name of a folder is empty.") }
     }
 
@@ -98,8 +117,18 @@ struct SyncCommand: ParsableCommand {
         options.archive = archive
         if let place = KillPlace(ProcessInfo.processInfo.environment) { place.apply(to: &options) }
         let (chosen, a, b, dryRun, watch, interval, json) = (options, a, b, dryRun, watch, interval, json)
+        let tokenFile = tokenFile ?? ""
         CommandProcess.sync.run {
-            let run = try SyncRun(a: a, b: b, options: chosen)
+            let run: SyncRun
+            if let agent = try AgentAddress(b) {
+                if agent.isOpenToOthers {
+                    complain("Warning: without TLS the network sees the token and all files. Use https, or a tunnel.")
+                }
+                let token = try AgentToken.load(tokenFile, makes: false)
+                run = try SyncRun(a: a, agent: agent, token: token, options: chosen)
+            } else {
+                run = try SyncRun(a: a, b: b, options: chosen)
+            }
             if dryRun {
                 try Output(json: json).show(try await run.preview())
             } else if watch {

@@ -1,5 +1,6 @@
 internal import QoSCore
 internal import QoSRuntime
+internal import SampleCommand
 internal import Sync
 
 /// Syncs again after each change of a folder, and from time to time.
@@ -21,11 +22,22 @@ struct Watching {
         let queue = QoSProcess.scheduler?.makeQueue("qos-sync", level: .background)
         var watches = FolderWatches(on: queue) { feed.yield() }
         var last: SyncReport?
+        var isLost = false
         feed.yield()
         for await _ in changes {
             try Task.checkCancellation()
             if last != nil { try await Task.sleep(for: Self.rest) }
-            let report = try await run.run()
+            let report: SyncReport
+            do {
+                report = try await run.run()
+            } catch let error as SyncError {
+                guard case .unreachable = error else { throw error }
+                // The next look asks again.
+                if !isLost { complain("\(error)") }
+                isLost = true
+                continue
+            }
+            isLost = false
             let hasWorked = report.copied + report.folders + report.renamed + report.removed + report.described > 0
             // What stays as it is, is said once.
             let isKnown = report.skipped == last?.skipped && report.conflicts == last?.conflicts

@@ -90,6 +90,40 @@ struct SyncCommandTests {
         #expect(try world.run().status == 0)
     }
 
+    @Test("a folder of an agent is brought in step, and wrong arguments say what to do")
+    func agent() throws {
+        let world = try SyncWorld()
+        try world.temporary.write("a/f", "from A")
+        try world.temporary.write("b/g", "from B")
+        let (token, place) = (world.temporary["token"], try TemporaryFolder())
+        let agent = try StartedCommand(
+            "qos-sync", ["agent", world.b, "--token-file", token, "--port", "0"], in: place, readsLines: true)
+        defer { agent.terminate() }
+        let line = try #require(agent.nextLine())
+        let address = try #require(line.split(separator: " ").last.map(String.init))
+        func run(_ arguments: String...) throws -> CommandRun {
+            try CommandRun("qos-sync", arguments + ["--archive", world.archive], in: world.temporary)
+        }
+        let dry = try run(world.a, address, "--token-file", token, "--dry-run")
+        #expect(dry.status == 0 && dry.output.contains("A -> B") && !world.exists("b/f"), "\(dry)")
+        let first = try run(world.a, address, "--token-file", token)
+        #expect(first.status == 0 && first.output.contains("2 copied"), "\(first)")
+        #expect(world.difference() == [])
+        #expect(try run(world.a, address).status == 2)
+        #expect(try run(address, world.a, "--token-file", token).status == 2)
+        try world.temporary.setMode("token", 0o644)
+        let open = try run(world.a, address, "--token-file", token)
+        #expect(open.status == 3 && open.errors.contains("chmod 600"), "\(open)")
+        let inside = try CommandRun(
+            "qos-sync", ["agent", world.b, "--token-file", world.b + "/token"], in: world.temporary)
+        #expect(inside.status == 3 && !world.exists("b/token"), "\(inside)")
+        try world.temporary.setMode("token", 0o600)
+        agent.terminate()
+        agent.waitUntilExit()
+        let alone = try run(world.a, address, "--token-file", token)
+        #expect(alone.status == 3 && alone.errors.contains("Is it running"), "\(alone)")
+    }
+
     // MARK: Kills
 
     /// Two folders with every kind of change, on both sides.

@@ -1,0 +1,131 @@
+internal import Foundation
+internal import SafeFiles
+internal import Sync
+internal import Synchronization
+internal import TreeScan
+
+/// A folder of another machine, by its agent. Threads may share it. It trusts nothing that the agent says.
+final class RemoteReplica: DistantReplica {
+    private struct State {
+        var session: String?
+        var setsOwners = false
+        var inode: UInt64 = 0
+        var count = 0
+    }
+
+    let side = Side.b
+    let client: AgentClient
+
+    private let pair: String
+    private let state = Mutex(State())
+
+    var place: String { client.address.description }
+    var setsOwners: Bool { state.withLock { $0.setsOwners } }
+
+    /// - Parameter pair: The name of the archive. It is a part of the names of temporary files.
+    init(_ client: AgentClient, pair: String) {
+        self.client = client
+        self.pair = pair
+    }
+
+    /// Sends a command within the session.
+    func call(
+        _ command: AgentCommand, at path: RelativePath = .root, payload: [UInt8] = [],
+        onPiece: (ArraySlice<UInt8>) async throws -> Void
+    ) async throws -> AgentAnswer {
+        let session = state.withLock { $0.session }
+        return try await client.call(command, at: path, session: session, payload: payload, onPiece: onPiece)
+    }
+
+    /// Sends a command that has no pieces in its answer.
+    func call(_ command: AgentCommand, at path: RelativePath = .root) async throws -> AgentAnswer {
+        try await client.call(command, at: path, session: state.withLock { $0.session })
+    }
+
+    func wrong(_ detail: String) -> SyncError { .wrongAnswer(side, place: place, detail: detail) }
+
+    // MARK: The side
+
+    func begin(settingOwners: Bool) async throws -> Bool {
+        client.reset()
+        let command = AgentCommand.open(pair: pair, version: AgentCommand.version, setsOwners: settingOwners)
+        let answer = try await client.call(command, at: .root, session: nil)
+        guard let session = answer.session, session.identifier.utf8.count <= 100,
+            session.identifier.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+        else { throw wrong("it opened no session") }
+        state.withLock { state in
+            state.session = session.identifier
+            state.setsOwners = settingOwners && session.setsOwners
+            state.inode = session.inode
+        }
+        return settingOwners && session.setsOwners
+    }
+
+    /// The agent looks at each command.
+    func checkIsCurrent() {}
+
+    func identity() -> UInt64 { state.withLock { $0.inode } }
+
+    func folder(_ path: RelativePath) async throws -> any ReplicaFolder {
+        let folder = RemoteFolder(path, of: self)
+        _ = try await folder.status()
+        return folder
+    }
+
+    func temporaryName() -> [UInt8] {
+        let number = state.withLock { state in
+            state.count += 1
+            return state.count
+        }
+        return TemporaryName.make(TemporaryName.prefix(pair: pair), number)
+    }
+
+    func scan(at time: Int64, probing: Bool) async throws -> SideScan {
+        let prefix = TemporaryName.prefix(pair: pair)
+        let owners = setsOwners
+        var scan = SideScan()
+        var folders: Set<RelativePath> = [.root]
+        let answer = try await call(.scan(probing: probing)) { bytes in
+            switch try ScanPiece(decoding: bytes) {
+            case .entry(var entry):
+                guard scan.entries.last.map({ $0.path < entry.path }) ?? true else {
+                    throw WireError("the entries are not in order")
+                }
+                guard folders.contains(entry.path.parent) else { throw WireError("an entry is in no folder") }
+                if entry.kind == .directory { folders.insert(entry.path) }
+                if !owners { (entry.metadata.owner, entry.metadata.group) = (0, 0) }
+                scan.entries.append(entry)
+            case .blocked(let path): scan.blocked.insert(path)
+            case .leftover(let path):
+                guard path.name.starts(with: prefix) else { throw WireError("a leftover is no temporary file") }
+                scan.leftovers.append(path)
+            case .skipped(let text): scan.skipped.append(text)
+            }
+        }
+        guard let time = answer.time else { throw wrong("the scan has no time") }
+        scan.time = time
+        scan.foldsCase = answer.foldsCase ?? false
+        return scan
+    }
+
+    func digest(of entry: Observation) async throws -> [UInt8]? {
+        do {
+            return try await call(.digest(SeenEntry(entry)), at: entry.path).digest.map { Array($0) }
+        } catch is FileSystemFailure {
+            return nil
+        }
+    }
+
+    func synchronize() async throws {
+        do {
+            _ = try await call(.synchronize)
+        } catch let failure as FileSystemFailure {
+            throw SyncError.notWritten(side, code: failure.code)
+        }
+    }
+}
+
+extension RelativePath {
+    /// The folder that has this entry.
+    fileprivate var parent: RelativePath { RelativePath(bytes: Array(bytes.dropLast(name.count + 1))) }
+}

@@ -1,0 +1,123 @@
+internal import Foundation
+internal import Glibc
+internal import QoSRuntime
+internal import SafeFiles
+internal import Sync
+internal import TreeScan
+
+/// Does single commands in the folder. It trusts nothing that a command says.
+struct AgentDesk: Sendable {
+    let session: AgentSession
+
+    private var replica: LocalReplica { session.replica }
+
+    /// Does a command that has neither a payload nor pieces.
+    ///
+    /// - Throws: `FileSystemFailure`, `WireError`, `SyncError`.
+    func perform(_ command: AgentCommand) async throws -> AgentAnswer {
+        switch command {
+        case .digest(let seen):
+            var answer = AgentAnswer()
+            answer.digest = try await replica.digest(of: try seen.observation()).map { Data($0) }
+            return answer
+        default: return try await QoS.withBlocking { try change(command) }
+        }
+    }
+
+    private func change(_ command: AgentCommand) throws -> AgentAnswer {
+        var answer = AgentAnswer()
+        switch command {
+        case .folder(let path): answer.status = SeenStatus(try folder(path).status())
+        case .status(let path, let name):
+            answer.status = try folder(path).status(try NameRules.name(Array(name))).map(SeenStatus.init)
+        case .makeLink(let path, let name, let target):
+            guard !target.isEmpty, !target.contains(0) else { throw WireError("a link has no target") }
+            try folder(path).makeLink(try temporary(name), to: Array(target))
+        case .makePipe(let path, let name): try folder(path).makePipe(try temporary(name))
+        case .makeFolder(let path, let name): try folder(path).makeFolder(try NameRules.name(Array(name)))
+        case .remove(let path, let name, let isFolder):
+            let name = isFolder ? try NameRules.name(Array(name)) : try temporary(name)
+            try folder(path).remove(name, isFolder: isFolder)
+        case .rename(let path, let old, let newPath, let new):
+            try folder(path).rename(
+                try NameRules.name(Array(old)), to: try NameRules.name(Array(new)), in: try folder(newPath))
+        case .exchange(let path, let name, let other, let old):
+            answer.exchange = try folder(path).exchange(
+                try temporary(name), with: try NameRules.name(Array(other)), ifStill: try old.observation())
+        case .setMetadata(let path, let name, let metadata, let kind, let owner):
+            guard let kind = FileKind(rawValue: kind) else { throw WireError("a kind is unknown") }
+            try folder(path).setMetadata(
+                try NameRules.name(Array(name)), metadata, kind: kind, owner: owner && replica.setsOwners)
+        case .setTime(let path, let name, let modified):
+            try folder(path).setTime(name.isEmpty ? [] : try NameRules.name(Array(name)), modified)
+        case .synchronizeNames(let path): answer.code = try folder(path).synchronizeNames()
+        case .synchronize: try replica.synchronize()
+        case .open, .scan, .digest, .chunks, .read, .write: throw WireError("this is no command without a payload")
+        }
+        return answer
+    }
+
+    func folder(_ path: Data) throws -> LocalFolder {
+        try LocalFolder(try NameRules.path(Array(path)), in: replica.root)
+    }
+
+    func temporary(_ name: Data) throws(WireError) -> [UInt8] {
+        try NameRules.temporary(Array(name), pair: session.pair)
+    }
+
+    // MARK: Contents
+
+    /// Opens a file that a client saw.
+    ///
+    /// - Throws: `FileSystemFailure` with `ESTALE` if it is another one by now.
+    func open(_ seen: SeenEntry) throws -> (OpenDescriptor, Observation, FileStamp) {
+        let entry = try seen.observation()
+        let file = OpenDescriptor(owning: try replica.root.descriptor(of: entry.path, for: .reading))
+        guard let status = EntryStatus(descriptor: file.number), entry.kind == .regular, entry.isSame(as: status) else {
+            throw FileSystemFailure(path: entry.path, operation: "read", code: ESTALE)
+        }
+        return (file, entry, status.stamp)
+    }
+
+    /// Writes a part of a temporary file.
+    func write(_ part: AgentPart, _ frames: inout FrameReader) async throws -> AgentAnswer {
+        let folder = try folder(part.folder)
+        let name = try temporary(part.temporary)
+        guard part.size >= 0, (0...part.size).contains(part.start) else { throw WireError("a part is out of its file") }
+        let output = OpenDescriptor(
+            owning: part.start == 0 ? try folder.makeFile(name) : try existing(name, in: folder, size: part.start))
+        let former = try part.former.map { try open($0) }
+        var writer = DeltaWriter(former: former?.0, output: output, from: part.start, limit: part.size)
+        while let frame = try frames.next() {
+            guard let step = try DeltaStep(frame) else { throw WireError("a step is of an unknown kind") }
+            let code = try await writer.write(step)
+            guard code == 0 else { throw folder.failure("write", name, code) }
+        }
+        guard frames.isEmpty else { throw WireError("the last step is not whole") }
+        if part.isDurable, fdatasync(output.number) != 0 { throw folder.failure("write", name) }
+        if let end = part.end {
+            guard writer.position == part.size, let digest = await FileDigest.compute(output, to: part.size),
+                digest == Array(end.digest)
+            else { throw folder.failure("check", name, EBADMSG) }
+            let code = LocalFolder.setMetadata(
+                output.number, end.metadata, owner: end.setsOwners && replica.setsOwners)
+            guard code == 0 else { throw folder.failure("set the metadata of", name, code) }
+        }
+        guard let status = EntryStatus(descriptor: output.number) else { throw folder.failure("stat", name) }
+        var answer = AgentAnswer()
+        answer.status = SeenStatus(status)
+        answer.reused = writer.reused
+        return answer
+    }
+
+    private func existing(_ name: [UInt8], in folder: LocalFolder, size: Int64) throws -> Int32 {
+        guard let file = folder.openFile(name, writing: true) else { throw folder.failure("open", name) }
+        guard let status = EntryStatus(descriptor: file), status.kind == .regular, status.stamp.size >= size,
+            ftruncate(file, off_t(size)) == 0
+        else {
+            close(file)
+            throw folder.failure("open", name, ESTALE)
+        }
+        return file
+    }
+}
