@@ -21,6 +21,10 @@ public struct ChunkStream: Sendable {
         if buffer.isEmpty {
             buffer = bytes
         } else {
+            // At once, as an array that grows doubles its room.
+            if buffer.count + bytes.count > buffer.capacity {
+                buffer.reserveCapacity(max(buffer.count, chunker.sizes.maximum) + bytes.count)
+            }
             buffer += bytes
         }
     }
@@ -30,10 +34,15 @@ public struct ChunkStream: Sendable {
         isFinished = true
     }
 
+    /// Whether `next()` returns a chunk.
+    public var hasNext: Bool {
+        let count = buffer.count - start
+        return count >= chunker.sizes.maximum || (isFinished && count > 0)
+    }
+
     /// Returns the next chunk, or nil if it depends on bytes that are not there yet, or the stream is over.
     public mutating func next() -> [UInt8]? {
-        let count = buffer.count - start
-        guard count >= chunker.sizes.maximum || (isFinished && count > 0) else { return nil }
+        guard hasNext else { return nil }
         let length = chunker.firstChunk(of: buffer.span.extracting(start..<buffer.count))
         let chunk = Array(buffer[start..<(start + length)])
         start += length

@@ -5,18 +5,22 @@ enum PackFile {
     /// The length at which a pack is written.
     static let fullSize = 16 << 20
 
+    /// The usual length of the list, for the room that a pack takes in memory.
+    static let listRoom = 64 << 10
+
     private static let footerLabel = Array("footer".utf8)
     private static let lengthBytes = 4
 
     /// What a sealed blob is bound to.
     static func label(of blob: Identifier) -> [UInt8] { Array("blob".utf8) + blob.bytes }
 
-    /// Adds the list behind the blobs.
-    static func finish(_ body: [UInt8], entries: [PackEntry], keys: RepositoryKeys) throws -> [UInt8] {
+    /// Adds the list behind the blobs, in place.
+    static func finish(_ body: inout [UInt8], entries: [PackEntry], keys: RepositoryKeys) throws {
         var writer = ByteWriter()
         PackEntry.write(entries, to: &writer)
         let footer = try keys.seal(Compression.pack(writer.bytes), label: footerLabel)
-        return body + footer + (0..<lengthBytes).map { UInt8(truncatingIfNeeded: footer.count >> (24 - 8 * $0)) }
+        body += footer
+        for index in 0..<lengthBytes { body.append(UInt8(truncatingIfNeeded: footer.count >> (24 - 8 * index))) }
     }
 
     /// Reads the list of the pack at `path`, without its blobs.

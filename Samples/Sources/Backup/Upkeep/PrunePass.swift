@@ -32,7 +32,7 @@ struct PrunePass {
         if !rewrites { sorted.keepWasteful() }
         report.postponed = sorted.postponed
         for record in sorted.rescued { try folder.remove(record.pack, from: .doomed) }
-        let sink = BlobSink(repository, known: sorted.index, unlisted: sorted.kept)
+        let sink = try BlobSink(repository, known: sorted.index, unlisted: sorted.kept)
         for record in sorted.wasteful {
             try await breathe()
             for entry in record.entries where needed.contains(entry.blob) && !sink.has(entry.blob) {

@@ -57,7 +57,7 @@ public final class BackupRun {
         self.options = options
         resumed = checkpoint
         start = options.now()
-        sink = BlobSink(repository, known: index, unlisted: unlisted)
+        sink = try BlobSink(repository, known: index, unlisted: unlisted, width: options.width)
         source = BlobSource(repository, index: index)
         saver = FileSaver(root: root, sink: sink, options: options)
         let own = FolderIdentity(path: repository.path).map { Set([$0]) } ?? []

@@ -1,4 +1,5 @@
 internal import Chunking
+internal import QoSRuntime
 internal import TreeScan
 
 /// Saves single files. Threads share it.
@@ -84,21 +85,21 @@ struct FileSaver: Sendable {
     private func chunks(
         of file: SourceFile, _ extents: [Range<Int64>]
     ) async throws -> (list: [TreeNode.Chunk], isComplete: Bool) {
-        let (sink, width) = (sink, options.width)
+        let sink = sink
         return try await withThrowingTaskGroup(of: (Int, TreeNode.Chunk).self) { group in
             var stream = ChunkStream(sink.chunker)
-            var list: [TreeNode.Chunk?] = []
-            var underWay = 0
+            var count = 0
             func startChunks() async throws {
-                while let bytes = stream.next() {
-                    if underWay >= width, let (number, chunk) = try await group.next() {
-                        list[number] = chunk
-                        underWay -= 1
+                while stream.hasNext {
+                    // All files share the slots: the memory does not grow with their number.
+                    try await sink.slots.wait()
+                    guard let bytes = stream.next() else { return sink.slots.signal() }
+                    let number = count
+                    count += 1
+                    group.addTask {
+                        defer { sink.slots.signal() }
+                        return (number, try await sink.store(bytes))
                     }
-                    let number = list.count
-                    list.append(nil)
-                    underWay += 1
-                    group.addTask { (number, try await sink.store(bytes)) }
                 }
             }
             var isComplete = true
@@ -119,6 +120,7 @@ struct FileSaver: Sendable {
             }
             stream.finish()
             try await startChunks()
+            var list = [TreeNode.Chunk?](repeating: nil, count: count)
             for try await (number, chunk) in group { list[number] = chunk }
             return (list.compactMap { $0 }, isComplete)
         }
