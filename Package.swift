@@ -170,7 +170,7 @@ let package = Package(
             path: "Tests/Support/QoSProcessTestSupport"
         ),
 
-        .testTarget(name: "QoSCoreTests", dependencies: ["QoSCore", "QoSTesting"]),
+        .testTarget(name: "QoSCoreTests", dependencies: ["QoSCore", "QoSKernel", "QoSTesting"]),
         .testTarget(
             name: "QoSTestingTests",
             dependencies: ["QoSTesting", "QoSCore", "QoSRuntime", "QoSKernel", "QoSRuntimeTestSupport"]

@@ -79,6 +79,24 @@ struct HostTests {
 
     // MARK: Failures
 
+    @Test("a store that fails is asked again, and the host goes on when it answers")
+    func failingStore() throws {
+        let world = HostWorld()
+        let host = try world.host([Scripted { _, _ in .finished }])
+        try world.run([host]) {
+            world.store.fail([.claim])
+            let item = try await host.submit(Scripted.self, .init())
+            try await world.sleep(.seconds(20))
+            #expect(try await item.record?.state == .ready)
+            #expect(host.storeFailure is ForgetfulStore.Unavailable)
+            world.store.fail([])
+            #expect(try await item.waitUntilFinished(promotes: false) == .finished)
+            #expect(host.storeFailure == nil)
+        }
+        #expect(world.events.contains { if case .storeFailed = $0 { true } else { false } })
+        #expect(world.clock.elapsed <= .seconds(51))
+    }
+
     @Test("a workload that throws is tried again with growing delays, and then is dead with its last error")
     func throwing() throws {
         struct Broken: Error {}

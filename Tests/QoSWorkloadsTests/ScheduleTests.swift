@@ -4,23 +4,8 @@ import Testing
 
 @Suite("Schedules of workloads")
 struct ScheduleTests {
-    /// A time of a zone's clock, as "2026-03-29 02:30".
-    private func time(_ text: String, offset: Int64 = 0) -> WallTime {
-        let numbers = text.split { "- :".contains($0) }.compactMap { Int($0) }
-        let civil = CivilTime(
-            year: numbers[0], month: numbers[1], day: numbers[2], hour: numbers[3], minute: numbers[4])
-        return WallTime(secondsSince1970: civil.secondsSince1970 - offset * 3600)
-    }
-
-    /// Central Europe in 2026: the clock goes forward on 29 March at 02:00, and back on 25 October at 03:00.
-    private var europe: ZoneRules {
-        ZoneRules(
-            first: 3600,
-            transitions: (PosixZoneRule("CET-1CEST,M3.5.0,M10.5.0/3")?.transitions(years: 2000...2060)) ?? [])
-    }
-
     private func fires(_ expression: String, after start: WallTime, count: Int) throws -> [WallTime] {
-        let cron = try CronSchedule(expression, timeZone: "Europe/Made", zone: europe)
+        let cron = try CronSchedule(expression, timeZone: "Europe/Made", zone: .europe)
         var times: [WallTime] = []
         var last = start
         for _ in 0..<count {
@@ -45,10 +30,10 @@ struct ScheduleTests {
     @Test("the zone rule gives the changes of the clock of known years")
     func posixRule() throws {
         #expect(
-            europe.transition(after: time("2026-01-01 00:00").secondsSince1970)?.at
+            ZoneRules.europe.transition(after: time("2026-01-01 00:00").secondsSince1970)?.at
                 == time("2026-03-29 01:00").secondsSince1970)
         #expect(
-            europe.transition(after: time("2026-06-01 00:00").secondsSince1970)?.at
+            ZoneRules.europe.transition(after: time("2026-06-01 00:00").secondsSince1970)?.at
                 == time("2026-10-25 01:00").secondsSince1970)
         let sydney = try #require(PosixZoneRule("AEST-10AEDT,M10.1.0,M4.1.0/3"))
         #expect(sydney.transitions(years: 2026...2026).map(\.offset) == [36_000, 39_600])
@@ -166,7 +151,7 @@ struct ScheduleTests {
             var expected: [Int64] = []
             var gap: (at: Int64, skipped: ClosedRange<Int64>)?
             for second in stride(from: start.secondsSince1970 + 60, to: start.secondsSince1970 + 2 * 86_400, by: 60) {
-                let (before, now) = (europe.offset(at: second - 60), europe.offset(at: second))
+                let (before, now) = (ZoneRules.europe.offset(at: second - 60), ZoneRules.europe.offset(at: second))
                 var fires = matches(fields, second + now)
                 if now > before { gap = (second, (second + before)...(second + now - 60)) }
                 if !fields.followsElapsedTime {
@@ -177,7 +162,7 @@ struct ScheduleTests {
                                 .contains { matches(fields, $0) }
                     }
                     // The same local minute, an hour ago, at the other offset.
-                    if europe.offset(at: second - 3600) > now { fires = false }
+                    if ZoneRules.europe.offset(at: second - 3600) > now { fires = false }
                 }
                 if fires { expected.append(second) }
             }

@@ -5,21 +5,6 @@ import Testing
 
 @Suite("Windows of time")
 struct TimeWindowTests {
-    /// Seconds at which a clock at an offset, in hours, shows `2026-03-29 02:30`.
-    private func time(_ text: String, offset: Int64 = 0) -> WallTime {
-        let numbers = text.split { "- :".contains($0) }.compactMap { Int($0) }
-        let civil = CivilTime(
-            year: numbers[0], month: numbers[1], day: numbers[2], hour: numbers[3], minute: numbers[4])
-        return WallTime(secondsSince1970: civil.secondsSince1970 - offset * 3600)
-    }
-
-    /// Central Europe in 2026: the clock goes forward on 29 March at 02:00, and back on 25 October at 03:00.
-    private var europe: ZoneRules {
-        ZoneRules(
-            first: 3600,
-            transitions: (PosixZoneRule("CET-1CEST,M3.5.0,M10.5.0/3")?.transitions(years: 2000...2060)) ?? [])
-    }
-
     private func window(
         _ start: String, _ end: String, on days: Set<Weekday> = Set(Weekday.allCases), zone: ZoneRules = .utc
     ) throws -> TimeWindow {
@@ -70,24 +55,24 @@ struct TimeWindowTests {
 
     @Test("a window whose times the clock skips does not open that day")
     func inGap() throws {
-        let window = try window("02:15", "02:45", zone: europe)
+        let window = try window("02:15", "02:45", zone: .europe)
         let found = try changes(of: window, after: time("2026-03-28 12:00", offset: 1), count: 2)
         #expect(found == [time("2026-03-30 02:15", offset: 2), time("2026-03-30 02:45", offset: 2)])
     }
 
     @Test("a window that begins in a gap opens at its end, and one that ends in it closes at its begin")
     func acrossGap() throws {
-        let later = try window("02:30", "04:00", zone: europe)
+        let later = try window("02:30", "04:00", zone: .europe)
         let found = try changes(of: later, after: time("2026-03-29 00:00", offset: 1), count: 2)
         #expect(found == [time("2026-03-29 03:00", offset: 2), time("2026-03-29 04:00", offset: 2)])
-        let earlier = try window("01:00", "02:30", zone: europe)
+        let earlier = try window("01:00", "02:30", zone: .europe)
         let other = try changes(of: earlier, after: time("2026-03-29 00:00", offset: 1), count: 2)
         #expect(other == [time("2026-03-29 01:00", offset: 1), time("2026-03-29 02:00", offset: 1)])
     }
 
     @Test("a window whose times the clock shows twice opens twice")
     func inOverlap() throws {
-        let window = try window("02:15", "02:45", zone: europe)
+        let window = try window("02:15", "02:45", zone: .europe)
         let found = try changes(of: window, after: time("2026-10-25 00:00", offset: 2), count: 4)
         #expect(
             found == [
@@ -100,7 +85,7 @@ struct TimeWindowTests {
     func changesAgreeWithContains() throws {
         for (start, end) in [("22:00", "06:00"), ("01:30", "02:30"), ("02:00", "03:00"), ("00:00", "24:00")] {
             for days: Set<Weekday> in [[.sunday], [.saturday, .monday], Set(Weekday.allCases)] {
-                let window = try window(start, end, on: days, zone: europe)
+                let window = try window(start, end, on: days, zone: .europe)
                 for begin in [time("2026-03-27 00:00"), time("2026-10-23 00:00")] {
                     var last = begin
                     while let change = window.nextChange(after: last), change < begin.advanced(by: .seconds(345_600)) {

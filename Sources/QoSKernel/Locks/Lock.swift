@@ -15,10 +15,10 @@ public import Synchronization
 /// (`Docs/Decisions/0026-inlined-locks.md`).
 ///
 /// Threading: any thread. No user code, system call or resumption under it.
-// SAFETY: the memory is allocated in `init`, freed in `deinit`, and never replaced; `value` is touched by the one that has
-// changed the word from 0 only.
 @safe
 @usableFromInline
+// SAFETY: the memory is allocated in `init`, freed in `deinit`, and never replaced; `value` is touched by the one that has
+// changed the word from 0 only.
 package struct Lock<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
     @usableFromInline let word: UnsafeMutablePointer<Atomic<UInt32>>
     /// In the same allocation, behind the word.

@@ -1,4 +1,3 @@
-// SAFETY: `value` is touched by the task that holds the gate's only permit; a hand-over goes through the gate's lock.
 /// Guards a value by a lock for tasks. A task that finds it held is suspended. The holder's task is raised while higher
 /// work waits (rules I2, I4).
 ///
@@ -18,6 +17,7 @@
 ///
 /// Threading: any task.
 @safe
+// SAFETY: `value` is touched by the task that holds the gate's only permit; a hand-over goes through the gate's lock.
 public final class AsyncMutex<Value: Sendable>: @unchecked Sendable {
     private let gate: AsyncGate
     private let value: UnsafeMutablePointer<Value>

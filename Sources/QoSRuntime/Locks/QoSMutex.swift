@@ -1,8 +1,6 @@
 import QoSKernel
 public import Synchronization
 
-// SAFETY: the memory is allocated in `init`, freed in `deinit`, and never replaced; only the thread whose id is in the
-// word touches `value`.
 /// Guards a value by a lock for threads. The holder is raised while higher work waits (rule I2).
 ///
 /// It has the shape of `Synchronization.Mutex`. Uncontended it costs one compare-and-swap to lock and one to unlock. A
@@ -15,6 +13,8 @@ public import Synchronization
 ///
 /// Threading: any thread. Not recursive.
 @safe
+// SAFETY: the memory is allocated in `init`, freed in `deinit`, and never replaced; only the thread whose id is in the
+// word touches `value`.
 public struct QoSMutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
     @usableFromInline let word: UnsafeMutablePointer<Atomic<UInt32>>
     /// In the same allocation, behind the word.

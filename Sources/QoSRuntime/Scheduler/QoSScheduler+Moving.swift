@@ -33,17 +33,23 @@ extension QoSScheduler {
     /// pool's thread until its next suspension.
     ///
     /// The task leaves the actor, then the thread, and comes back.
-    nonisolated(nonsending) func leavePool(of qosClass: QoSClass) async {
-        for _ in 0..<Self.attempts {
-            await leaveThread(of: qosClass)
-            if !isStray(in: qosClass) { return }
+    ///
+    /// - Parameter actor: the actor to whose isolation the task has come back. One with an executor of its own has not
+    ///   gone along.
+    nonisolated(nonsending) func leavePool(of qosClass: QoSClass, with actor: (any Actor)?) async {
+        if let actor, unsafe !ConcurrencyRuntime.isDefaultActor(actor.unownedExecutor) { return }
+        for _ in 0..<Self.attempts where isStray(in: qosClass) {
+            guard await leaveThread(of: qosClass) else { return }
         }
     }
 
-    /// Yields outside of the actor: the actor's own thread would answer a yield within it.
+    /// Leaves the actor and its thread. On the way back, the actor follows the task, if it has no other call.
+    ///
+    /// - Returns: `false` if the process's default executor runs the task in the pool, where it belongs then.
     @concurrent
-    private func leaveThread(of qosClass: QoSClass) async {
-        if isStray(in: qosClass) { await Task.yield() }
+    private func leaveThread(of qosClass: QoSClass) async -> Bool {
+        if isStray(in: qosClass) { await withTaskExecutorPreference(ForwardingExecutor.shared) {} }
+        return !isStray(in: qosClass)
     }
 
     /// Whether the calling task is on a thread of the pool, and prefers none of this scheduler's executors.

@@ -145,10 +145,10 @@ public final class QoSScheduler: Sendable {
                 return try await LevelScope.$current.bound(to: LevelScope(of: qosClass), operation)
             }
         } catch {
-            await leavePool(of: qosClass)
+            await leavePool(of: qosClass, with: actor)
             throw error
         }
-        await leavePool(of: qosClass)
+        await leavePool(of: qosClass, with: actor)
         return success
     }
 

@@ -59,6 +59,12 @@ final class LockRegistry: Sendable {
         Int(truncatingIfNeeded: (UInt64(word) &* 0x9E37_79B9_7F4A_7C15) >> 58)
     }
 
+    /// The shard of a party's record.
+    static func place(of party: LockParty) -> Int { place(of: party.word) }
+
+    /// The shard of the line of a mutex, or of an execution.
+    static func place(of resource: LockResource) -> Int { place(of: resource.address >> 3) }
+
     /// The number of threads whose locks others await at a level. While it is 0, no waiter raises a level.
     static let demandedThreads = Atomic<Int>(0)
 
@@ -101,13 +107,13 @@ final class LockRegistry: Sendable {
 
     /// Runs a body under the lock of a mutex's line, or of an execution.
     func withSite<Success>(of resource: LockResource, _ body: (inout WaitSite?) -> Success) -> Success {
-        let shard = mutexes[Self.place(of: resource.address >> 3)]
+        let shard = mutexes[Self.place(of: resource)]
         return shard.value.withLock { sites in body(&sites[resource]) }
     }
 
     @inline(__always)
     private func withEntries<Success>(of party: LockParty, _ body: (inout Entries) -> Success) -> Success {
-        parties[Self.place(of: party.word)].value.withLock { body(&$0) }
+        parties[Self.place(of: party)].value.withLock { body(&$0) }
     }
 
     @inline(__always)

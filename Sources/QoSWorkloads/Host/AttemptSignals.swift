@@ -20,7 +20,9 @@ final class AttemptSignals: Sendable {
     private struct State {
         var request = Request.none
         var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
-        var lastWaiter = 0
+        var handlers: [Int: @Sendable () -> Void] = [:]
+        /// The last number of a waiter or a handler.
+        var lastNumber = 0
     }
 
     private let isRequested = Atomic(false)
@@ -37,7 +39,8 @@ final class AttemptSignals: Sendable {
     /// - Returns: whether it changed.
     @discardableResult
     func set(_ new: Request) -> Bool {
-        let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>]? in
+        typealias Told = (waiters: [CheckedContinuation<Void, Never>], handlers: [@Sendable () -> Void])
+        let told = state.withLock { state -> Told? in
             switch (state.request, new) {
             case (.cancel, _), (.stop, .none), (.stop, .wait), (.stop, .stop): return nil
             case (let old, _) where old == new: return nil
@@ -46,18 +49,19 @@ final class AttemptSignals: Sendable {
             state.request = new
             isRequested.store(new != .none, ordering: .relaxed)
             defer { state.waiters = [:] }
-            return Array(state.waiters.values)
+            return (Array(state.waiters.values), new == .none ? [] : Array(state.handlers.values))
         }
-        guard let waiters else { return false }
-        for waiter in waiters { waiter.resume() }
+        guard let told else { return false }
+        for handler in told.handlers { handler() }
+        for waiter in told.waiters { waiter.resume() }
         return true
     }
 
     /// Suspends until the request is no longer this one, or the task is cancelled.
     func waitWhile(_ old: Request) async {
         let number = state.withLock { state in
-            state.lastWaiter += 1
-            return state.lastWaiter
+            state.lastNumber += 1
+            return state.lastNumber
         }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -72,5 +76,23 @@ final class AttemptSignals: Sendable {
             let waiter = state.withLock { $0.waiters.removeValue(forKey: number) }
             waiter?.resume()
         }
+    }
+
+    /// Calls a handler at each request from now on, and at once if there is one.
+    ///
+    /// - Returns: the number with which to remove it.
+    func add(_ handler: @escaping @Sendable () -> Void) -> Int {
+        let (number, isRequested) = state.withLock { state in
+            state.lastNumber += 1
+            state.handlers[state.lastNumber] = handler
+            return (state.lastNumber, state.request != .none)
+        }
+        if isRequested { handler() }
+        return number
+    }
+
+    /// Removes a handler. A call of it that has begun on another thread goes on.
+    func remove(_ number: Int) {
+        _ = state.withLock { $0.handlers.removeValue(forKey: number) }
     }
 }

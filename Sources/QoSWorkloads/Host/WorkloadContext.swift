@@ -68,6 +68,25 @@ public struct WorkloadContext<Checkpoint: Codable & Sendable>: Sendable {
         try Task.checkCancellation()
     }
 
+    /// Runs an operation, and calls a handler whenever the attempt should stop soon: at each new reason, and at once if
+    /// there is one.
+    ///
+    /// It is for work that cannot ``breathe()`` for long, such as a child process or a request to another machine. The
+    /// handler ends that work, and the operation then breathes.
+    ///
+    /// - Parameters:
+    ///   - operation: the work. It runs where the caller runs.
+    ///   - handler: runs on the host's thread, or on the caller's. It must be short, must not block, and must not call
+    ///     the host. It may run once more while the operation ends.
+    /// - Throws: the error of the operation.
+    public func withDeferralHandler<Success>(
+        operation: () async throws -> Success, onRequest handler: @escaping @Sendable () -> Void
+    ) async rethrows -> Success {
+        let number = attempt.signals.add(handler)
+        defer { attempt.signals.remove(number) }
+        return try await operation()
+    }
+
     /// Stores a checkpoint. After the return, a later attempt starts from it or from a newer one.
     ///
     /// - Throws: ``WorkloadStoreError/leaseLost(_:)`` if another host has the item; errors of the store.

@@ -40,6 +40,9 @@ public struct WorkloadItem: Sendable, Identifiable {
 
     /// Starts a run after a change of files, as its ``FileEventTrigger`` says.
     ///
+    /// Each call is a transaction of the store. Take the events of a quarter of the trigger's settling time together, as
+    /// the host does with those that it watches itself.
+    ///
     /// - Throws: ``WorkloadStoreError`` if the item has ended.
     public func noteFileChange() async throws {
         try await host.store.noteFileChange(for: id, at: host.clock.now)

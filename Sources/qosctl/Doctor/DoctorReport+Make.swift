@@ -26,6 +26,7 @@ extension DoctorReport {
             },
             pressure: PressureReader.Resource.allCases.map(pressure),
             sources: sources,
+            library: library,
             limits: limits,
             improvements: profile.improvements)
     }

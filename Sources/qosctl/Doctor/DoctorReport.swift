@@ -65,6 +65,8 @@ struct DoctorReport: Encodable {
     let pressure: [Pressure]
     /// The sources of the machine's state.
     let sources: [Source]
+    /// The private parts of the concurrency library.
+    let library: [LibraryPart]
     /// The features that Linux, or this machine, lacks.
     let limits: [String]
     /// Suggestions for the operator.

@@ -5,8 +5,8 @@ struct DoctorText {
     init(_ report: DoctorReport) {
         lines =
             Self.machine(report.machine) + Self.rights(report.rights) + Self.classes(report.classes)
-            + Self.pressure(report.pressure) + Self.sources(report.sources) + Self.list("limits", report.limits)
-            + Self.list("what would help", report.improvements)
+            + Self.pressure(report.pressure) + Self.sources(report.sources) + Self.library(report.library)
+            + Self.list("limits", report.limits) + Self.list("what would help", report.improvements)
     }
 
     private static func machine(_ machine: DoctorReport.Machine) -> [String] {
@@ -58,6 +58,11 @@ struct DoctorText {
     private static func sources(_ sources: [DoctorReport.Source]) -> [String] {
         ["sources of the machine's state"]
             + sources.map { "  \(pad($0.name, 18))\($0.isThere ? "yes" : "no "): \($0.text)" }
+    }
+
+    private static func library(_ parts: [DoctorReport.LibraryPart]) -> [String] {
+        ["private parts of the concurrency library"]
+            + parts.map { "  \(pad($0.name, 18))\($0.isKnown ? "known: " : "unknown; missing: ")\($0.grants)" }
     }
 
     private static func list(_ title: String, _ entries: [String]) -> [String] {

@@ -38,4 +38,15 @@ struct JobKindTests {
         #expect(sum == 3)
         #expect(executor.notes.all.filter { !$0 }.count == 2, "\(executor.notes.all)")
     }
+
+    @Test("the place of a task's address in a job is where two jobs have their own; a word of earlier use is none")
+    func places() {
+        let tasks: [UInt] = [0x10, 0x20]
+        #expect(ConcurrencyRuntime.lastPlace(of: tasks, in: [[0x10, 7], [0x20, 9]]) == 0)
+        // The first job's memory has its task's address once more, behind the job.
+        #expect(ConcurrencyRuntime.lastPlace(of: tasks, in: [[0x10, 7, 0x10], [0x20, 9, 0]]) == 0)
+        #expect(ConcurrencyRuntime.lastPlace(of: tasks, in: [[0x10, 0x10], [0x20, 0x20]]) == 1)
+        #expect(ConcurrencyRuntime.lastPlace(of: tasks, in: [[0x10, 7], [7, 0x20]]) == nil)
+        #expect(ConcurrencyRuntime.lastPlace(of: tasks, in: [[0x10], []]) == nil)
+    }
 }

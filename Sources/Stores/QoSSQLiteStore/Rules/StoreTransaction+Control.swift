@@ -54,7 +54,13 @@ extension StoreTransaction {
     func fileChanged(for id: WorkloadItemID, at now: WallTime) throws {
         try clockRead(now)
         var item = try unfinished(id)
-        if item.record.fileChanged(at: now) { try settle(&item, at: now) } else { try item.update(rows) }
+        let old = item.record
+        if item.record.fileChanged(at: now) {
+            try settle(&item, at: now)
+        } else if item.record != old {
+            // A running item notes the first event. Without a write, the commit of the others need not wait for the disk.
+            try item.update(rows)
+        }
     }
 
     /// Removes items that ended before a time, as many as one transaction may.
