@@ -111,6 +111,15 @@ let package = Package(
             ]
         ),
 
+        // Watches of folders, and looks after their changes.
+        .target(
+            name: "FolderWatching",
+            dependencies: [
+                .product(name: "QoSCore", package: "swift-qos"),
+                .product(name: "QoSRuntime", package: "swift-qos"),
+            ]
+        ),
+
         // The sync of two folders: reconcile as a value, the archive, the runs, and the workload.
         .target(
             name: "Sync",
@@ -144,18 +153,18 @@ let package = Package(
         .executableTarget(
             name: "qos-sync",
             dependencies: [
-                "Sync", "SyncAgent", "SampleCommand",
+                "FolderWatching", "Sync", "SyncAgent", "SampleCommand", "TreeScan",
                 .product(name: "QoSCore", package: "swift-qos"),
                 .product(name: "QoSRuntime", package: "swift-qos"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
 
-        // The command on the index of several folders. The watches of folders are those of the sync.
+        // The command on the index of several folders.
         .executableTarget(
             name: "qos-index",
             dependencies: [
-                "Indexing", "SampleCommand", "Sync", "TreeScan",
+                "FolderWatching", "Indexing", "SampleCommand", "TreeScan",
                 .product(name: "QoSCore", package: "swift-qos"),
                 .product(name: "QoSRuntime", package: "swift-qos"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -166,7 +175,7 @@ let package = Package(
         .executableTarget(
             name: "qos-service",
             dependencies: [
-                "Indexing", "Backup", "Sync", "SafeFiles", "TreeScan",
+                "FolderWatching", "Indexing", "Backup", "Sync", "SyncAgent", "SafeFiles", "SampleCommand", "TreeScan",
                 .product(name: "QoSCore", package: "swift-qos"),
                 .product(name: "QoSRuntime", package: "swift-qos"),
                 .product(name: "QoSWorkloads", package: "swift-qos"),
@@ -192,10 +201,11 @@ let package = Package(
             ]
         ),
 
-        // What searches take while the service indexes, beside what they take while it rests.
+        // What searches take beside background work, and what that work costs beside other programs.
         .executableTarget(
             name: "service-bench",
-            dependencies: [.product(name: "ArgumentParser", package: "swift-argument-parser")]
+            dependencies: [.product(name: "ArgumentParser", package: "swift-argument-parser")],
+            resources: [.embedInCode("Costs/oracle.py")]
         ),
 
         // The three ways into the runtime, one program each; Docs/GettingStarted.md shows them.
@@ -247,7 +257,7 @@ let package = Package(
         .testTarget(
             name: "ServiceTests",
             dependencies: [
-                "qos-service", "Backup", "Indexing", "SampleTestSupport",
+                "qos-service", "qos-sync", "Backup", "Indexing", "SampleTestSupport",
                 .product(name: "QoSRuntime", package: "swift-qos"),
                 .product(name: "QoSCore", package: "swift-qos"), .product(name: "QoSWorkloads", package: "swift-qos"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),

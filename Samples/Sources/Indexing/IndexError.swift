@@ -14,6 +14,8 @@ public enum IndexError: Error, Sendable, CustomStringConvertible {
     case otherFolder(path: String, folder: String)
     /// The index was made by another version, or not at all.
     case outdated(path: String)
+    /// The index was made without parts of words, and is to have them.
+    case noSubstrings(path: String)
     /// The database is damaged.
     case damaged(path: String, detail: String)
     /// The files of the open index were removed, or others were put in their place.
@@ -42,6 +44,9 @@ public enum IndexError: Error, Sendable, CustomStringConvertible {
             "\(path) is the index of \(folder). Choose another place for the index, or remove that file."
         case .outdated(let path):
             "The index \(path) was made by another version. It is made anew when its folder is indexed again."
+        case .noSubstrings(let path):
+            "The index \(path) was made without substrings. Remove the index, and make it again with substrings; the "
+                + "files themselves stay as they are."
         case .damaged(let path, let detail):
             "The index \(path) is damaged: \(detail). It can be moved aside and made anew from the files."
         case .lost(let path):

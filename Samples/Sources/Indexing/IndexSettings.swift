@@ -16,6 +16,11 @@ public struct IndexSettings: Sendable {
     /// The maximum size of the database in bytes, or nil for no limit. Above it the pass pauses as on a full disk.
     public var databaseSizeLimit: Int?
 
+    /// Whether a new index also finds parts of words. An index keeps what it was made with.
+    ///
+    /// Such an index has a second full-text table, of all sequences of three characters.
+    public var substrings = false
+
     /// The converter of PDF files; nil to leave them out.
     public var pdfConverter: DocumentConverter?
 

@@ -21,11 +21,8 @@ extension SearchIndex {
         let before = files.size
         let pool = try pool()
         do {
-            // A negative number begins the merge of all parts, FTS5 §6.8. Positive ones go on with it.
-            var pages = -256
-            while try await pool.write({ [pages] in try DocumentTable(database: $0).merge(pages: pages) }) {
+            while try await pool.write({ try DocumentTable($0).mergeAll(pages: 256) }) {
                 try Task.checkCancellation()
-                pages = 256
             }
             try await withTaskCancellationHandler {
                 try await pool.vacuum()

@@ -23,15 +23,18 @@ extension SearchIndex {
             switch try IndexDatabase.examine(pool, folder: folder, isThorough: isThorough) {
             case .ours:
                 return try pool.read { database in
-                    let files = FileTable(database: database)
+                    guard try !options.substrings || IndexSchema.hasSubstrings(database) else {
+                        throw IndexError.noSubstrings(path: files.database)
+                    }
+                    let table = FileTable(database: database)
                     return try Opened(
                         pool: pool,
-                        counts: files.counts(),
-                        problems: files.problems(limit: FileProblem.limit)
+                        counts: table.counts(),
+                        problems: table.problems(limit: FileProblem.limit)
                     )
                 }
             case .empty:
-                try pool.write { try IndexSchema.create(in: $0, folder: folder) }
+                try pool.write { try IndexSchema.create(in: $0, folder: folder, substrings: options.substrings) }
                 return Opened(pool: pool)
             case .foreign:
                 throw IndexError.notAnIndex(path: files.database)
@@ -75,7 +78,7 @@ extension SearchIndex {
         try files.prepare()
         do {
             let pool = try IndexDatabase.open(files.database, sizeLimit: options.databaseSizeLimit)
-            try pool.write { try IndexSchema.create(in: $0, folder: folder) }
+            try pool.write { try IndexSchema.create(in: $0, folder: folder, substrings: options.substrings) }
             return Opened(pool: pool, notice: notice)
         } catch {
             throw translate(error, files)

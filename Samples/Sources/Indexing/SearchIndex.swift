@@ -57,7 +57,13 @@ public final class SearchIndex: Sendable {
         }
         self.options = options
         board = StatusBoard(IndexStatus(folder: folder, database: files.database))
-        let opened = try Self.openDatabase(files, folder: folder, options: options, isThorough: lock.wasLeftBehind)
+        let opened: Opened
+        do {
+            opened = try Self.openDatabase(files, folder: folder, options: options, isThorough: lock.wasLeftBehind)
+        } catch {
+            lock.giveUp()
+            throw error
+        }
         connection = Mutex(.open(opened.pool, files.identity))
         publish(opened)
     }

@@ -14,9 +14,10 @@ package final class KillPoint: Sendable {
         count = parts.count > 1 ? Int(parts[1]) ?? 1 : 1
     }
 
-    /// Kills the process with SIGKILL if this is the point, and the work has come to it often enough.
+    /// Says so, and kills the process with SIGKILL, if this is the point, and the work has come to it often enough.
     package func reached(_ point: String) {
         guard point == name, seen.wrappingAdd(1, ordering: .relaxed).newValue == count else { return }
+        complain("killed at \(point)")
         kill(getpid(), SIGKILL)
     }
 }

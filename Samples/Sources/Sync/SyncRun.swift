@@ -4,8 +4,8 @@ internal import TreeScan
 
 /// One pair of folders, held by this process alone until the end of this object. One task at a time.
 ///
-/// Each run looks at both sides, decides by what both had at the end of the last run, and does it. A run that was killed
-/// leaves nothing to repair: each file is whole, the old one or the new one, and the next run goes on.
+/// Each run looks at both sides, decides by what both had at the end of the last run, and does it. A run that was
+/// killed leaves nothing to repair: each file is whole, the old one or the new one, and the next run goes on.
 public final class SyncRun {
     private let options: SyncOptions
     private let archive: SyncArchive
@@ -126,13 +126,16 @@ public final class SyncRun {
 
     /// Looks at both sides at the same time.
     private func scan(probing: Bool) async throws -> Pair<SideScan> {
-        let (a, b, now) = (replicas.a, replicas.b, options.now)
-        async let first = a.scan(at: now(), probing: probing)
-        async let second = b.scan(at: now(), probing: probing)
+        let (a, b, now, rules) = (replicas.a, replicas.b, options.now, options.excludes)
+        async let first = a.scan(at: now(), probing: probing, leavingOut: rules)
+        async let second = b.scan(at: now(), probing: probing, leavingOut: rules)
         let scans = try await Pair(a: first, b: second)
+        var exclusions = Exclusions(rules)
         folders = Side.allCases.filter { replicas[$0] is LocalReplica }.flatMap { side in
-            [paths[side]]
-                + scans[side].entries.filter { $0.kind == .directory }.map { "\(paths[side])/\($0.path)" }
+            let below = scans[side].entries.filter { entry in
+                entry.kind == .directory && !exclusions.contain(entry.path, isFolder: true)
+            }
+            return [paths[side]] + below.map { "\(paths[side])/\($0.path)" }
         }
         return scans
     }
@@ -143,12 +146,12 @@ public final class SyncRun {
         var found: [PartialFile] = []
         for side in Side.allCases {
             for path in scans[side].leftovers {
-                guard let folder = try await replicas[side].folderIfThere(path.ancestors.first ?? .root) else {
+                guard let folder = try await replicas[side].folderIfThere(path.parent) else {
                     continue
                 }
                 let part = parts.first { part in
                     part.side == side && part.temporary == Array(path.name)
-                        && RelativePath(bytes: part.path).ancestors.first == path.ancestors.first
+                        && RelativePath(bytes: part.path).parent == path.parent
                 }
                 if let part { found.append(part) } else { await folder.discard(Array(path.name)) }
             }
@@ -164,9 +167,14 @@ public final class SyncRun {
         let includesOwners = replicas.a.setsOwners
         var planner = Planner(
             reconciler: Reconciler(mode: options.mode, policy: options.policy), date: options.date,
-            archive: includesOwners ? rows : rows.map(\.withoutOwners), a: scans.a, b: scans.b)
+            archive: includesOwners ? rows : rows.map(\.withoutOwners), a: scans.a, b: scans.b,
+            leavingOut: options.excludes)
         let comparison = FileComparison(a: replicas.a, b: replicas.b)
-        return try await planner.plan { try await comparison.isEqual($0, $1) }
+        let replicas = replicas
+        return try await planner.plan(
+            ContentLook(
+                isEqual: { try await comparison.isEqual($0, $1) },
+                digest: { try await replicas[$1].digest(of: $0) }))
     }
 
     // MARK: Paths

@@ -1,5 +1,5 @@
 /// An ignore file, or a line of one, that has no effect.
-public struct IgnoreProblem: Hashable, Sendable {
+public struct IgnoreProblem: Hashable, Sendable, CustomStringConvertible {
     /// The maximum number of problems that a scan keeps.
     static let limit = 100
 
@@ -9,4 +9,7 @@ public struct IgnoreProblem: Hashable, Sendable {
     public let line: Int
     /// The reason, such as "its bracket [ is not closed".
     public let reason: String
+
+    /// One line with the file, the line and the reason.
+    public var description: String { "\(path.display)\(line == 0 ? "" : ", line \(line)"): \(reason)" }
 }

@@ -74,6 +74,9 @@ public struct RelativePath: Hashable, Sendable, Comparable, CustomStringConverti
         bytes.split(separator: UInt8(ascii: "/"))
     }
 
+    /// The folder that has this entry; the root for the root.
+    public var parent: RelativePath { RelativePath(bytes: Array(bytes.dropLast(name.count + 1))) }
+
     /// Returns the path of the entry `name` in this folder.
     public func appending(_ name: [UInt8]) -> RelativePath {
         bytes.isEmpty ? RelativePath(bytes: name) : RelativePath(bytes: bytes + [UInt8(ascii: "/")] + name)

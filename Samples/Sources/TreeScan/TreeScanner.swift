@@ -16,6 +16,8 @@ public final class TreeScanner {
 
     /// The look at the entry of the last event, also of one that is left out; nil after a failure.
     public private(set) var status: EntryStatus?
+    /// Whether an ignore file leaves out the entry of the last event.
+    public private(set) var isIgnored = false
 
     /// Opens the root. Only the root may be a link.
     ///
@@ -45,6 +47,7 @@ public final class TreeScanner {
     /// Returns the next event, or nil at the end of the tree.
     public func next() -> ScanEvent? {
         status = nil
+        isIgnored = false
         if let failure = firstFailure {
             firstFailure = nil
             return .failure(failure)
@@ -96,19 +99,19 @@ public final class TreeScanner {
         self.status = EntryStatus(status)
         switch FileKind(mode: status.st_mode) {
         case .regular:
-            guard !ignoring.isIgnored(name, isFolder: false) else { return .leftOut(path, .regular) }
-            return .file(path, FileStamp(status))
+            isIgnored = ignoring.isIgnored(name, isFolder: false)
+            return isIgnored ? .leftOut(path, .regular) : .file(path, FileStamp(status))
         case .directory:
             return enter(name, path: path, status: status, in: folder)
         case let kind:
+            isIgnored = ignoring.isIgnored(name, isFolder: false)
             return .leftOut(path, kind)
         }
     }
 
     private func enter(_ name: [UInt8], path: RelativePath, status: stat, in folder: OpenFolder) -> ScanEvent {
-        guard !isExcluded(name, status), !ignoring.isIgnored(name, isFolder: true) else {
-            return .leftOut(path, .directory)
-        }
+        isIgnored = ignoring.isIgnored(name, isFolder: true)
+        guard !isIgnored, !isExcluded(name, status) else { return .leftOut(path, .directory) }
         guard depth + stack.count < options.maximumDepth else {
             self.status = nil
             return .failure(FileSystemFailure(path: path, operation: "enter (too deep)", code: ENAMETOOLONG))

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import SampleCommand
+internal import TreeScan
 
 /// `qos-backup`: the commands on a repository.
 @main
@@ -35,4 +36,40 @@ struct RepositoryOptions: ParsableArguments {
 
     @Option(help: "A file whose first line is the passphrase.", completion: .file())
     var passwordFile: String?
+}
+
+/// What a backup leaves out.
+struct ExcludeOptions: ParsableArguments {
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("Leave this out; a pattern as in a .gitignore file, may be repeated.", valueName: "pattern"))
+    var exclude: [String] = []
+
+    @Option(help: "Leave out what matches a pattern of this file, one a line.", completion: .file())
+    var excludeFrom: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Leave out what files of this name say, such as .gitignore; may be repeated, the strongest first.",
+            valueName: "name"))
+    var ignoreFile: [String] = []
+
+    /// The patterns of the file, then the others, which decide last.
+    ///
+    /// - Throws: `ExcludeError`.
+    var patterns: [String] {
+        get throws { try (excludeFrom.map { try ExcludeRules.patterns(in: $0) } ?? []) + exclude }
+    }
+
+    func validate() throws {
+        do {
+            _ = try ExcludeRules(try patterns)
+        } catch {
+            throw ValidationError("\(error)")
+        }
+        for name in ignoreFile where name.isEmpty || name.contains("/") {
+            throw ValidationError(
+                "--ignore-file: \"\(name)\" is no name. Give one without a slash, such as .gitignore.")
+        }
+    }
 }

@@ -30,22 +30,21 @@ extension BackupCommand {
         @Argument(help: "The folder to save.", completion: .directory)
         var folder: String
 
-        @Option(
-            name: .shortAndLong,
-            help: "A pattern to leave out: of names, or of paths below the folder if it has a slash. May be repeated.")
-        var exclude: [String] = []
+        @OptionGroup var leavingOut: ExcludeOptions
 
         @Flag(help: "Leave out other file systems that are mounted below the folder.")
         var oneFileSystem = false
 
         func run() throws {
             var settings = BackupOptions()
-            settings.excludes = exclude
+            settings.excludes = try leavingOut.patterns
+            settings.ignoreFiles = leavingOut.ignoreFile
             settings.oneFileSystem = oneFileSystem
             let (options, folder, chosen) = (options, URL(fileURLWithPath: folder).standardizedFileURL.path, settings)
             CommandProcess.backup(at: .background).run {
                 let report = try await BackupRun(try options.open(), folder: folder, options: chosen).run()
                 for problem in report.problems { complain("Not saved, or not as one state: \(problem)") }
+                for problem in report.ignoreProblems { complain("Has no effect: \(problem)") }
                 if report.leftOut > 0 { complain("\(report.leftOut) sockets and devices are not saved.") }
                 let snapshot = report.snapshot
                 say(

@@ -24,15 +24,13 @@ extension BackupCommand {
         @Option(help: "Only this entry, with everything below it.")
         var path: String = ""
 
-        @Option(
-            name: .shortAndLong,
-            help: "A pattern that the backup left out, as for 'backup'. May be repeated.")
-        var exclude: [String] = []
+        @OptionGroup var leavingOut: ExcludeOptions
 
         func run() throws {
             var settings = VerifyOptions()
             settings.path = RelativePath(path)
-            settings.excludes = exclude
+            settings.excludes = try leavingOut.patterns
+            settings.ignoreFiles = leavingOut.ignoreFile
             let (options, name, folder, chosen) = (options, snapshot, folder, settings)
             CommandProcess.backup(at: .userInitiated).run {
                 let repository = try options.open()

@@ -26,13 +26,17 @@ extension IndexCommand {
         @Flag(inversion: .prefixedNo, help: "Leave out what .ignore and .gitignore name. (default: on)")
         var ignore: Bool?
 
+        @Flag(help: "Make new indexes that also find parts of words. They are several times as large.")
+        var substrings = false
+
         func run() throws {
-            let (library, ignore) = (try options.library(), ignore)
+            let (library, ignore, substrings) = (try options.library(), ignore, substrings)
             let known = Dictionary(uniqueKeysWithValues: options.entries(library).map { ($0.folder, $0) })
             let entries = folders.map { name in
                 let folder = LibraryOptions.canonical(name)
                 var entry = known[folder] ?? IndexLibrary.Entry(folder: folder)
                 if let ignore { entry.usesIgnoreFiles = ignore }
+                if substrings { entry.substrings = true }
                 return entry
             }
             CommandProcess.index(at: .background).run {

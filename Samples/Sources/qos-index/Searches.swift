@@ -19,11 +19,11 @@ extension IndexCommand {
         var query: [String]
 
         @Option(
-            help: "words, or fts: the query language of FTS5. (default: words)",
+            help: "words; fts, the query language of FTS5; or substrings, also within words. (default: words)",
             completion: .list(SearchSyntax.allCases.map(\.rawValue)),
             transform: { text in
                 guard let syntax = SearchSyntax(rawValue: text) else {
-                    throw ValidationError("'\(text)' is not one of words and fts.")
+                    throw ValidationError("'\(text)' is not one of words, fts and substrings.")
                 }
                 return syntax
             })

@@ -1,10 +1,9 @@
 internal import ArgumentParser
+internal import FolderWatching
 internal import Foundation
 internal import Indexing
 internal import QoSCore
-internal import QoSRuntime
 internal import SampleCommand
-internal import Sync
 internal import TreeScan
 
 extension IndexCommand {
@@ -47,40 +46,26 @@ extension IndexCommand {
 
 /// Brings an index up to date after each change of its folder, and from time to time.
 struct Watching {
-    /// Changes of this time are taken together.
-    private static let rest = Duration.milliseconds(500)
-
     let index: SearchIndex
     let interval: Duration
 
     /// Runs until it is cancelled. A folder that is gone for a while is waited for.
     func run() async throws {
-        let (changes, feed) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-        let interval = interval
-        let clock = Task {
-            while (try? await Task.sleep(for: interval, tolerance: .seconds(1))) != nil { feed.yield() }
-        }
-        defer { clock.cancel() }
-        let queue = QoSProcess.scheduler?.makeQueue("qos-index", level: .background)
-        var watches = FolderWatches(on: queue) { feed.yield() }
         var isFirst = true
         var told: String?
-        feed.yield()
-        for await _ in changes {
-            try Task.checkCancellation()
-            if !isFirst { try await Task.sleep(for: Self.rest) }
+        try await WatchLoop("qos-index", every: interval).run {
+            defer { isFirst = false }
             do {
                 let pass = try await Filling.run(index)
                 if isFirst || pass.report.settled + pass.report.removed > 0 { _ = Filling.report(index, pass.report) }
-                let folder = index.status.folder
-                await watches.watch([folder] + pass.folders.map { folder + "/" + $0.description })
                 told = nil
+                let folder = index.status.folder
+                return [folder] + pass.folders.map { folder + "/" + $0.description }
             } catch IndexError.folder(let error) {
                 if told != error.description { complain(error.description) }
                 told = error.description
+                return nil
             }
-            isFirst = false
         }
-        try Task.checkCancellation()
     }
 }

@@ -16,6 +16,17 @@ struct HostingOptions: ParsableArguments {
         completion: .directory)
     var backupFolder: [String] = []
 
+    @Option(
+        help: ArgumentHelp(
+            "Leave this out of the backups; a pattern as in a .gitignore file, may be repeated.", valueName: "pattern"))
+    var backupExclude: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Leave out what files of this name say, such as .gitignore; may be repeated. (default: none)",
+            valueName: "name"))
+    var backupIgnoreFile: [String] = []
+
     @Option(help: "Seconds between two backups. (default: 86400)")
     var backupInterval: Int?
 
@@ -48,8 +59,15 @@ struct HostingOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Keep this folder and --sync-b in step.", valueName: "folder"), completion: .directory)
     var syncA: String?
 
-    @Option(help: ArgumentHelp("The other folder of the sync.", valueName: "folder"), completion: .directory)
+    @Option(
+        help: ArgumentHelp(
+            "The other folder of the sync, or the address of its agent: http://HOST:PORT or https://HOST.",
+            valueName: "folder"),
+        completion: .directory)
     var syncB: String?
+
+    @Option(help: "If --sync-b is an address: the file with the agent's token.", completion: .file())
+    var syncTokenFile: String?
 
     @Option(help: "two-way, or mirror: B becomes as A. (default: two-way)")
     var syncMode: String?
@@ -59,6 +77,14 @@ struct HostingOptions: ParsableArguments {
 
     @Option(help: "Refuse to remove more than this share of a side's entries, in percent. (default: 50)")
     var syncMaxDelete: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Leave out of the sync what matches this pattern of gitignore(5); may be repeated.", valueName: "pattern"))
+    var syncExclude: [String] = []
+
+    @Option(help: "Leave out of the sync what matches a pattern of this file, one a line.", completion: .file())
+    var syncExcludeFrom: String?
 
     @Option(help: "Seconds between two looks at both folders, beside the watched changes. (default: 300)")
     var syncInterval: Int?
@@ -72,8 +98,9 @@ struct HostingOptions: ParsableArguments {
     var values: [String: ConfigContent] {
         let texts = [
             "backupRepository": backupRepository, "backupPasswordFile": backupPasswordFile,
-            "restoreFolder": restoreFolder, "syncA": syncA, "syncB": syncB, "syncMode": syncMode,
-            "syncConflict": syncConflict, "syncArchive": syncArchive,
+            "restoreFolder": restoreFolder, "syncA": syncA, "syncB": syncB, "syncTokenFile": syncTokenFile,
+            "syncMode": syncMode,
+            "syncConflict": syncConflict, "syncArchive": syncArchive, "syncExcludeFrom": syncExcludeFrom,
         ]
         let numbers = [
             "backupInterval": backupInterval, "checkInterval": checkInterval, "checkShare": checkShare,
@@ -82,7 +109,11 @@ struct HostingOptions: ParsableArguments {
         ]
         var values = texts.compactMapValues { $0.map(ConfigContent.string) }
         values.merge(numbers.compactMapValues { $0.map(ConfigContent.int) }) { $1 }
-        if !backupFolder.isEmpty { values["backupFolder"] = .stringArray(backupFolder) }
+        let lists = [
+            "backupFolder": backupFolder, "backupExclude": backupExclude, "backupIgnoreFile": backupIgnoreFile,
+            "syncExclude": syncExclude,
+        ]
+        for (key, list) in lists where !list.isEmpty { values[key] = .stringArray(list) }
         return values
     }
 }

@@ -1,10 +1,13 @@
 internal import CoreMetrics
+internal import Foundation
 internal import Glibc
 internal import Indexing
 internal import NIOCore
 internal import QoSObservability
 internal import QoSRuntime
 internal import QoSSQLiteStore
+internal import SampleCommand
+internal import SyncAgent
 
 /// The whole of the service: the index, the passes over it, the server and the terminal.
 struct SearchService: Sendable {
@@ -20,7 +23,9 @@ struct SearchService: Sendable {
             // All files of the process are for this user alone.
             umask(0o077)
             await openDescriptorsOfDispatch()
-            let index = try SearchIndex(folder: settings.folder, directory: settings.directory)
+            var options = IndexSettings()
+            options.substrings = settings.substrings
+            let index = try SearchIndex(folder: settings.folder, directory: settings.directory, options: options)
             let status: ExitStatus
             do {
                 try await serve(index)
@@ -52,11 +57,17 @@ struct SearchService: Sendable {
         let runs = RunHistory()
         let store = try WorkloadStoreFactory.store(in: settings.directory) { StandardStream.errors.write($0 + "\n") }
         defer { try? store.close() }
-        let hosted = HostedWork(settings)
+        let killPoint = KillPoint("QOS_SERVICE_KILL_AT", in: ProcessInfo.processInfo.environment)
+        let hosted = HostedWork(settings, killPoint: killPoint)
+        if settings.sync?.agent?.isOpenToOthers == true {
+            complain(
+                "Warning: without TLS the network sees the token and all files of the sync. Use https, or a tunnel.")
+        }
         let workloads = try ServiceWorkloads(
             index: index,
             interval: settings.rescanInterval,
             hosted: hosted,
+            killPoint: killPoint,
             store: store,
             on: workloadScheduler(),
             governor: governor,

@@ -11,7 +11,7 @@ struct ServiceCommand: ParsableCommand {
         discussion: """
             GET /                 the search page
             GET /search?q=WORDS   hits as JSON, best first; also limit, offset,
-                                  syntax=words (the default) or syntax=fts
+                                  syntax=words (the default), fts or substrings
             GET /file?id=NUMBER   lines of a hit's text; also from, count
             GET /status           the state of the index, as JSON
             GET /files?path=PATH  the entries of a folder, or a file; needs the
@@ -62,6 +62,9 @@ struct ServiceCommand: ParsableCommand {
 
     @Option(help: "The folder of the index. (default: one per indexed folder, in the user's state folder)")
     var indexDir: String?
+
+    @Flag(help: "Make a new index that also finds parts of words. It is several times as large.")
+    var substrings = false
 
     @Option(help: "Seconds between the starts of two passes over the folder. (default: 60)")
     var rescanInterval: Int?
@@ -143,6 +146,7 @@ struct ServiceCommand: ParsableCommand {
         values.merge(hosting.values) { $1 }
         if !allowedHost.isEmpty { values["allowedHost"] = .stringArray(allowedHost) }
         if !simulate.isEmpty { values["simulate"] = .stringArray(simulate) }
+        if substrings { values["substrings"] = .bool(true) }
         if quiet { values["quiet"] = .bool(true) }
         return values
     }

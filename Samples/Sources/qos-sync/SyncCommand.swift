@@ -4,6 +4,7 @@ internal import Glibc
 internal import SampleCommand
 internal import Sync
 internal import SyncAgent
+internal import TreeScan
 
 /// `qos-sync`: brings two folders in step.
 @main
@@ -62,6 +63,13 @@ struct SyncCommand: ParsableCommand {
     var conflict: ConflictPolicy?
 
     @Option(
+        help: "Leave out entries that match this pattern of gitignore(5), on both sides. May be repeated.")
+    var exclude: [String] = []
+
+    @Option(help: "Leave out what matches a pattern of this file, one a line.", completion: .file())
+    var excludeFrom: String?
+
+    @Option(
         help: "The folder of the archives, outside of both folders. (default: $XDG_STATE_HOME/swift-qos/sync)",
         completion: .directory)
     var archive: String?
@@ -106,11 +114,21 @@ struct SyncCommand: ParsableCommand {
         guard try AgentAddress(b) == nil || tokenFile != nil else {
             throw ValidationError("An agent needs its token: copy its token file, and name it with --token-file.")
         }
+        _ = try excludeRules
         guard !a.isEmpty, !b.isEmpty else { throw ValidationError("The name of a folder is empty.") }
+    }
+
+    /// The patterns of the file, then those of the command.
+    private var excludeRules: ExcludeRules {
+        get throws {
+            let patterns = try excludeFrom.map { try ExcludeRules.patterns(in: $0) } ?? []
+            return try ExcludeRules(patterns + exclude)
+        }
     }
 
     func run() throws {
         var options = SyncOptions()
+        options.excludes = try excludeRules
         options.mode = mirror ? .mirror : .twoWay
         options.policy = conflict ?? .keepBoth
         options.maximumDeletions = maxDelete?.value ?? 50
@@ -132,7 +150,7 @@ struct SyncCommand: ParsableCommand {
             if dryRun {
                 try Output(json: json).show(try await run.preview())
             } else if watch {
-                try await Watching(run: run, interval: .seconds(interval), output: Output(json: json)).run()
+                try await Watching(run: run, interval: .seconds(interval), output: Output(json: json), place: b).run()
             } else {
                 let report = try await run.run()
                 try Output(json: json).show(report)

@@ -21,11 +21,11 @@ struct Load {
     ///
     /// The clients take the searches in turn. The time of a late search counts from the moment at which it was due.
     ///
-    /// - Returns: The latencies in milliseconds, sorted.
+    /// - Returns: The searches that were answered, in no order.
     func run(_ queries: [String], seconds: Double, until isOver: @escaping @Sendable () -> Bool = { false }) throws
-        -> [Double]
+        -> [SearchSample]
     {
-        let all = Mutex<[Double]>([])
+        let all = Mutex<[SearchSample]>([])
         let failure = Mutex<(any Error)?>(nil)
         let count = rate.isFinite ? min(queries.count, Int(seconds * rate)) : queries.count
         // Times at random, as from many people who do not know each other.
@@ -44,13 +44,18 @@ struct Load {
                 defer { ended.signal() }
                 do {
                     let client = try Client(port: port)
-                    var own: [Double] = []
+                    var own: [SearchSample] = []
                     for index in stride(from: number, to: count, by: Self.clients) where !isOver() {
                         let due = start + .seconds(times[index])
                         let wait = due - .now
                         if wait > .zero { usleep(UInt32(wait / .microseconds(1))) }
-                        _ = try client.get("/search?q=\(queries[index])")
-                        own.append((ContinuousClock.now - due) / .milliseconds(1))
+                        let sent = ContinuousClock.now
+                        let answer = try client.get("/search?q=\(queries[index])")
+                        let end = ContinuousClock.now
+                        own.append(
+                            SearchSample(
+                                query: queries[index], due: times[index], wait: (sent - due) / .milliseconds(1),
+                                latency: (end - due) / .milliseconds(1), service: try Self.serviceTime(answer)))
                     }
                     all.withLock { $0 += own }
                 } catch {
@@ -60,6 +65,17 @@ struct Load {
         }
         for _ in 0..<Self.clients { ended.wait() }
         if let error = failure.withLock({ $0 }) { throw error }
-        return all.withLock { $0.sorted() }
+        return all.withLock { $0 }
+    }
+
+    /// Returns the milliseconds that the service says an answer took. Decoding the whole JSON would cost the processors
+    /// more than the client.
+    private static func serviceTime(_ answer: [UInt8]) throws -> Double {
+        let answer = Data(answer)
+        guard let key = answer.range(of: Data("\"took_ms\":".utf8)),
+            let end = answer[key.upperBound...].firstIndex(where: { ",}".utf8.contains($0) }),
+            let time = Double(String(decoding: answer[key.upperBound..<end], as: UTF8.self))
+        else { throw Client.Failure(message: "no took_ms in the answer") }
+        return time
     }
 }

@@ -7,11 +7,12 @@ enum Quantile {
         sorted.isEmpty ? .nan : sorted[min(sorted.count - 1, Int(Double(sorted.count) * share))]
     }
 
-    /// Returns the median, the smallest and the largest value as text.
+    /// Returns the median, the smallest and the largest value as text; a single value alone.
     static func spread(_ values: [Double]) -> String {
         let sorted = values.sorted()
         guard let first = sorted.first, let last = sorted.last else { return "none" }
         func text(_ value: Double) -> String { value.formatted(.number.precision(.fractionLength(2)).grouping(.never)) }
+        if sorted.count == 1 { return text(first) }
         return "\(text(of(sorted, 0.5))) [\(text(first))…\(text(last))]"
     }
 }

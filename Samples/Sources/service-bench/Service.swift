@@ -39,7 +39,7 @@ final class Service {
             guard !data.isEmpty else { throw Client.Failure(message: "the service ended") }
             text += String(decoding: data, as: UTF8.self)
         }
-        guard let match = text.firstMatch(of: /:(\d+)\//), let port = Int(match.1) else {
+        guard let match = text.firstMatch(of: /:(\d+)[\/\n]/), let port = Int(match.1) else {
             throw Client.Failure(message: "no port in \(text)")
         }
         self.port = port
@@ -82,6 +82,24 @@ final class Service {
         try corpus.touch()
         // A pass may have begun while the files were touched. The next one sees its files again.
         try wait { $0.state == "indexing" }
+        return try during(searches) { $0.settled < total || $0.state == "indexing" }
+    }
+
+    /// Sends searches until the service has indexed its files for the first time.
+    ///
+    /// - Returns: The latencies, and the seconds until all files were indexed.
+    func building(
+        files: Int,
+        _ searches: (@escaping @Sendable () -> Bool) throws -> [Double]
+    ) throws -> (latencies: [Double], seconds: Double) {
+        try during(searches) { !$0.complete || $0.files != files }
+    }
+
+    /// Sends searches while the service is in a state.
+    private func during(
+        _ searches: (@escaping @Sendable () -> Bool) throws -> [Double],
+        _ isBusy: @escaping @Sendable (Status) -> Bool
+    ) throws -> (latencies: [Double], seconds: Double) {
         let isOver = Atomic(false)
         let seconds = Mutex(Double.nan)
         let watcher = DispatchSemaphore(value: 0)
@@ -90,9 +108,7 @@ final class Service {
         Thread.detachNewThread {
             defer { watcher.signal() }
             guard let own = try? Client(port: port) else { return }
-            while let status = try? Self.status(own), status.settled < total || status.state == "indexing" {
-                usleep(20_000)
-            }
+            while let status = try? Self.status(own), isBusy(status) { usleep(20_000) }
             seconds.withLock { $0 = (ContinuousClock.now - begin) / .seconds(1) }
             isOver.store(true, ordering: .relaxed)
         }

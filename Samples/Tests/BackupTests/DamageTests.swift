@@ -155,6 +155,24 @@ struct DamageTests {
         #expect(try await world.verify() == [])
     }
 
+    @Test(
+        "a backup does not count on a pack of another length than its index says, and stores anew what is gone",
+        arguments: [-1, 2, 1_000_000])
+    func otherLength(cut: Int) async throws {
+        let world = try BackupWorld()
+        try world.temporary.write("source/noise", bytes: SeededGenerator.noise(300_000, seed: 2))
+        try await world.backUp()
+        let pack = try #require(world.files("packs").first)
+        let whole = try Data(contentsOf: URL(fileURLWithPath: pack))
+        let length = cut < 0 ? whole.count - 1 : cut < whole.count ? whole.count / cut : whole.count + cut
+        try (whole + Data(count: max(0, cut))).prefix(length).write(to: URL(fileURLWithPath: pack))
+        let problems = try await RepositoryCheck(world.open()).run().problems
+        #expect(problems.contains { $0.contains("is not as long as it was") }, "\(problems)")
+        try await world.backUp()
+        // Throws if anything of the new snapshot is not there.
+        #expect(try await world.verify() == [])
+    }
+
     // MARK: One damage
 
     private static func name(_ file: String, _ world: BackupWorld) -> String {

@@ -1,5 +1,6 @@
 import Foundation
 import SampleTestSupport
+import Synchronization
 import Testing
 
 @testable import Backup
@@ -106,6 +107,28 @@ struct UpkeepTests {
         #expect(try await RepositoryCheck(world.open(), readingPercent: 100).run().problems == [])
         #expect(try await world.restore().problems == [])
         #expect(TreePicture(world.target) == TreePicture(world.source))
+    }
+
+    @Test("a prune that takes the first file of a run for that of a dead one does not end the run")
+    func beginning() async throws {
+        let world = try BackupWorld()
+        try world.temporary.write("source/file", "text")
+        let prunes = Mutex<[CommandRun]>([])
+        // The lease of the backup has its bytes and not its name: the prune cannot know of the run yet.
+        let repository = try world.open(before: { call in
+            guard call.description == "leases.rename", prunes.withLock({ $0.isEmpty }) else { return 0 }
+            let prune = try? CommandRun(
+                "qos-backup", ["prune", "-r", world.repositoryPath],
+                environment: ["QOS_BACKUP_PASSWORD": String(decoding: BackupWorld.passphrase, as: UTF8.self)],
+                in: world.temporary)
+            prunes.withLock { $0 += [prune].compactMap(\.self) }
+            return 0
+        })
+        _ = try await BackupRun(repository, folder: world.source, options: world.options).run()
+        let statuses = prunes.withLock { $0.map(\.status) }
+        #expect(statuses == [0])
+        #expect(try await world.verify() == [])
+        #expect(try world.leftovers() == [])
     }
 
     @Test("a lease from before the clock was set back is over after the usual time")

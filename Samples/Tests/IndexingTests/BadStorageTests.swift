@@ -156,6 +156,20 @@ struct BadStorageTests {
         try first.close()
     }
 
+    @Test("an index that was dropped or not opened is free at once, though a child still has the lock")
+    func freesTheLock() throws {
+        try world.indexed().close()
+        let lock = world.directory + "/index.lock"
+        var index: SearchIndex? = try world.open()
+        let child = try #require(SharedOpenFile(path: lock))
+        #expect(index != nil)
+        index = nil
+        #expect(throws: IndexError.self) { try world.open { $0.substrings = true } }
+        try world.open().close()
+        #expect(try Data(contentsOf: URL(filePath: lock)).isEmpty, "the refusal does not look like an unclean end")
+        withExtendedLifetime(child) {}
+    }
+
     @Test("the database of another program is left alone")
     func leavesForeignDatabases() throws {
         try FileManager.default.createDirectory(atPath: world.directory, withIntermediateDirectories: true)

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import SampleTestSupport
+import Synchronization
 import Testing
 
 @testable import Indexing
@@ -99,26 +100,64 @@ struct ConversionTests {
         let index = try world.open { $0.pdfConverter = endless }
         let task = Task { try await index.makePass().run() }
         // Opens when the script does. A thread of its own waits.
-        await withCheckedContinuation { continuation in
-            Thread.detachNewThread {
-                close(unsafe open(pipe, O_RDONLY))
-                continuation.resume()
-            }
-        }
+        await onThread { _ = close(unsafe open(pipe, O_RDONLY)) }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(index.status.counts.pending == 1)
     }
 
+    @Test(
+        "converters that are stopped let the pass breathe at once, and their files are converted later",
+        .timeLimit(.minutes(1)))
+    func givesWay() async throws {
+        try world.folder.write("b.pdf", "beta")
+        let pipe = world.state["pipe"]
+        try world.state.makePipe("pipe")
+        // A reader and a writer, so that opening it waits for nobody.
+        let descriptor = unsafe open(pipe, O_RDWR | O_NONBLOCK)
+        defer { close(descriptor) }
+        // Each says that it runs. They never end while the file is there.
+        let marker = world.state["busy"]
+        try world.state.write("busy", "")
+        var slow = try converter("echo $$ > \(pipe); if [ -e \(marker) ]; then exec sleep 1000; fi; cat")
+        slow.time = .seconds(1000)
+        let index = try world.open { $0.pdfConverter = slow }
+        let pass = try index.makePass()
+        let conversions = pass.conversions
+        let isStopped = Atomic(false)
+        async let stop: Void = {
+            await onThread {
+                var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+                _ = unsafe poll(&ready, 1, -1)
+            }
+            isStopped.store(true, ordering: .sequentiallyConsistent)
+            conversions.stop()
+        }()
+        struct WayGiven: Error {}
+        await #expect(throws: WayGiven.self) {
+            try await pass.run { _ in
+                if isStopped.load(ordering: .sequentiallyConsistent) { throw WayGiven() }
+            }
+        }
+        await stop
+        #expect(index.status.counts.pending == 2)
+        try world.state.remove("busy")
+        try await pass.run()
+        #expect(try index.hits("alpha") == ["a.pdf"])
+        #expect(try index.hits("beta") == ["b.pdf"])
+    }
+
     @Test("without the program the file says what to install, and is read once it is there")
     func needsProgram() async throws {
+        // Written long before it runs: a child that another test starts meanwhile may have the open file for a moment.
+        try world.state.write("later", "#!/bin/sh\ncat")
+        try world.state.setMode("later", 0o755)
         let missing = DocumentConverter(program: world.state["none"], remedy: "Install the package poppler-utils.")
         let index = try await index(missing)
         #expect(index.status.counts.reasons == ["converter-missing": 1])
         #expect(index.status.problems.first?.detail.contains("Install the package poppler-utils.") == true)
         #expect(try index.runPass().changed == 0)
-        try world.state.write("none", "#!/bin/sh\ncat")
-        try world.state.setMode("none", 0o755)
+        try world.state.rename("later", "none")
         try index.runPass()
         #expect(try index.hits("alpha") == ["a.pdf"])
     }

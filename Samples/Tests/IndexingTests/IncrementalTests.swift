@@ -25,6 +25,26 @@ struct IncrementalTests {
         #expect(index.status.isComplete)
     }
 
+    @Test("a folder whose files change again and again does not make the index grow")
+    func mergesOutdatedTexts() throws {
+        var random = SeededGenerator(seed: 1)
+        func writeAll() throws {
+            for number in 0..<100 {
+                let words = (0..<500).map { _ in String(Int.random(in: 0..<5000, using: &random), radix: 36) }
+                try world.folder.write("\(number).txt", words.joined(separator: " "))
+            }
+        }
+        func pagesOfIndex() throws -> Int { try SearchIndex.pages(of: world.database) }
+        try writeAll()
+        try world.indexed().close()
+        let first = try pagesOfIndex()
+        for _ in 0..<4 {
+            try writeAll()
+            try world.indexed().close()
+        }
+        #expect(Double(try pagesOfIndex()) < 1.2 * Double(first))
+    }
+
     @Test("a changed file is read again, and until then its old text is found")
     func readsChanged() throws {
         try world.folder.write("a.txt", "alpha")

@@ -38,6 +38,21 @@ struct IndexCommandTests {
         let path: String
     }
 
+    @Test("with --substrings parts of words are found; without it the command says what to do")
+    func substrings() throws {
+        #expect(try run("add", temporary["docs"]).status == 0)
+        let refused = try run("search", "--syntax", "substrings", "rown")
+        #expect(refused.status == 1 && refused.errors.contains("--substrings"), "\(refused.errors)")
+        let late = try run("add", "--substrings", temporary["docs"])
+        #expect(late.status == 1 && late.errors.contains("Remove the index"), "\(late.errors)")
+        #expect(try run("remove", temporary["docs"]).status == 0)
+        #expect(try run("add", "--substrings", temporary["docs"]).status == 0)
+        let found = try run("search", "--syntax", "substrings", "rown")
+        #expect(found.status == 0 && found.output.contains("one.md"), "\(found.output)\(found.errors)")
+        // The choice stays with the index.
+        #expect(try run("add", temporary["docs"]).status == 0)
+    }
+
     @Test("from the first folder to the removal of the last")
     func day() throws {
         #expect(try run("status").output.contains("No folder is indexed"))

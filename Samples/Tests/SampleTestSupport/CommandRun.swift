@@ -35,7 +35,7 @@ public final class StartedCommand: Sendable {
 
     /// Starts a command.
     ///
-    /// - Parameter readsLines: Whether its output goes to `nextLine` instead of a file.
+    /// - Parameter readsLines: Whether its output and its errors go to `nextLine` instead of files.
     public init(
         _ program: String, _ arguments: [String], environment: [String: String] = [:], in folder: TemporaryFolder,
         readsLines: Bool = false
@@ -51,12 +51,13 @@ public final class StartedCommand: Sendable {
         if readsLines {
             let pipe = Pipe()
             process.standardOutput = pipe
+            process.standardError = pipe
             lines = pipe.fileHandleForReading
         } else {
             process.standardOutput = try FileHandle(forWritingTo: URL(fileURLWithPath: folder["output"]))
+            process.standardError = try FileHandle(forWritingTo: URL(fileURLWithPath: folder["errors"]))
             lines = nil
         }
-        process.standardError = try FileHandle(forWritingTo: URL(fileURLWithPath: folder["errors"]))
         process.terminationHandler = { [ended] _ in ended.signal() }
         try process.run()
     }

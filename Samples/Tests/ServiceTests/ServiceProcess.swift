@@ -44,6 +44,9 @@ final class ServiceProcess {
         if process.isRunning { kill(process.processIdentifier, SIGKILL) }
     }
 
+    /// The number of the process.
+    var identifier: Int32 { process.processIdentifier }
+
     /// Whether the process has not ended.
     var isRunning: Bool { process.isRunning }
 

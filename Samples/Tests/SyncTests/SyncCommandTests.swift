@@ -9,12 +9,12 @@ extension SyncWorld {
     private func arguments(_ more: [String]) -> [String] { [a, b, "--archive", archive] + more }
 
     /// Runs the command to its end.
-    fileprivate func run(_ arguments: [String] = [], killAt step: String? = nil) throws -> CommandRun {
+    func run(_ arguments: [String] = [], killAt step: String? = nil) throws -> CommandRun {
         try CommandRun(
             "qos-sync", self.arguments(arguments), environment: ["QOS_SYNC_KILL_AT": step ?? ""], in: temporary)
     }
 
-    fileprivate func start(_ arguments: [String], readsLines: Bool = false) throws -> StartedCommand {
+    func start(_ arguments: [String], readsLines: Bool = false) throws -> StartedCommand {
         try StartedCommand("qos-sync", self.arguments(arguments), in: temporary, readsLines: readsLines)
     }
 }
@@ -48,7 +48,8 @@ struct SyncCommandTests {
         arguments: [
             ["--mirror", "--two-way"], ["--mirror", "--conflict", "a"], ["--conflict", "b-wins"],
             ["--max-delete", "101%"],
-            ["--max-delete", "-1"], ["--watch", "--dry-run"], ["--interval", "0"], ["more"],
+            ["--max-delete", "-1"], ["--watch", "--dry-run"], ["--interval", "0"], ["more"], ["--exclude", "[a"],
+            ["--exclude", ""], ["--exclude-from", "/nowhere"],
         ])
     func mistakes(arguments: [String]) throws {
         let world = try SyncWorld()
@@ -69,25 +70,6 @@ struct SyncCommandTests {
         #expect(world.exists("b/f3"))
         #expect(try world.run(["--max-delete", "75%"]).status == 0)
         #expect(!world.exists("b/f3"))
-    }
-
-    @Test("--watch syncs again after a change, and ends with a signal")
-    func watch() throws {
-        let world = try SyncWorld()
-        try world.temporary.write("a/d/one", "1")
-        let process = try world.start(["--watch", "--interval", "1"], readsLines: true)
-        defer { process.terminate() }
-        #expect(try #require(process.nextLine()).contains("1 copied"))
-        #expect(world.exists("b/d/one"))
-        let second = try world.run()
-        #expect(second.status == 3)
-        #expect(second.errors.contains("Process \(process.identifier) is syncing these folders"))
-        try world.temporary.write("b/d/two", "2")
-        #expect(try #require(process.nextLine()).contains("1 copied"))
-        #expect(try world.temporary.read("a/d/two") == "2")
-        process.terminate()
-        #expect(process.waitUntilExit() == 128 + SIGTERM)
-        #expect(try world.run().status == 0)
     }
 
     @Test("a folder of an agent is brought in step, and wrong arguments say what to do")

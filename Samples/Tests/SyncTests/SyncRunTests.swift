@@ -2,7 +2,6 @@ import Foundation
 import GRDB
 import Glibc
 import SampleTestSupport
-import Synchronization
 import Testing
 import TreeScan
 
@@ -10,69 +9,6 @@ import TreeScan
 
 @Suite("Runs")
 struct SyncRunTests {
-    @Test("a first copy has everything, and a second run nothing to do", arguments: SyncMode.allCases)
-    func firstCopy(mode: SyncMode) async throws {
-        let world = try SyncWorld()
-        try world.makeZoo()
-        let report = try await world.sync { $0.mode = mode }
-        #expect(report.isInStep && report.copied == 10)
-        #expect(TreePicture(world.b) == TreePicture(world.a))
-        let second = try await world.sync { $0.mode = mode }
-        #expect(second.copied == 0 && second.described == 0 && second.unchanged == 14, "\(second)")
-        #expect(try world.leftovers() == [])
-    }
-
-    @Test("changes of every kind go both ways")
-    func bothWays() async throws {
-        let world = try SyncWorld()
-        try world.makeZoo()
-        try await world.sync()
-        try world.temporary.write("a/plain.txt", "changed on A")
-        try world.temporary.write("b/large", "changed on B")
-        try world.temporary.setMode("b/deep/er/still/file", 0o600)
-        try world.temporary.remove("a/link")
-        try world.temporary.makeLink("a/link", to: "empty")
-        try world.temporary.remove("b/pipe")
-        try world.temporary.write("b/pipe/now a folder", "f")
-        try world.temporary.remove("a/dangling")
-        try world.temporary.write("a/fresh/one", "1")
-        let report = try await world.sync()
-        #expect(report.isInStep, "\(report)")
-        #expect(world.difference() == [])
-        #expect(try world.temporary.read("b/plain.txt") == "changed on A")
-        #expect(try world.temporary.read("a/large") == "changed on B")
-        #expect(try world.temporary.read("a/pipe/now a folder") == "f")
-        #expect(!world.exists("b/dangling") && world.exists("b/fresh/one"))
-        #expect(try await world.sync().copied == 0)
-    }
-
-    @Test("a folder becomes a file, and its entries go")
-    func folderToFile() async throws {
-        let world = try SyncWorld()
-        try world.temporary.write("a/d/e/f", "f")
-        for number in 0..<9 { try world.temporary.write("a/f\(number)", "f") }
-        try await world.sync()
-        try world.temporary.remove("a/d")
-        try world.temporary.write("a/d", "a file now")
-        #expect(try await world.sync().isInStep)
-        #expect(try world.temporary.read("b/d") == "a file now")
-        #expect(try await world.sync().copied == 0)
-    }
-
-    @Test("a removed folder stays if the other side has something new in it")
-    func neededFolder() async throws {
-        let world = try SyncWorld()
-        for number in 0..<9 { try world.temporary.write("a/d/f\(number)", "f") }
-        try world.temporary.write("a/other", "o")
-        try await world.sync()
-        try world.temporary.remove("a/d")
-        try world.temporary.write("b/d/new", "new")
-        let report = try await world.sync { $0.maximumDeletions = 100 }
-        #expect(report.isInStep)
-        #expect(try world.temporary.files().filter { $0.hasPrefix("a/d/") } == ["a/d/new"])
-        #expect(world.difference() == [])
-    }
-
     @Test("a conflict keeps both, under names that no other entry has")
     func conflict() async throws {
         let world = try SyncWorld()
@@ -102,49 +38,6 @@ struct SyncRunTests {
         #expect(try world.temporary.read("a/f") == winner && world.temporary.read("b/f") == winner)
     }
 
-    @Test("a mirror undoes the changes of B, and leaves A alone")
-    func mirror() async throws {
-        let world = try SyncWorld()
-        try world.makeZoo()
-        try await world.sync { $0.mode = .mirror }
-        let before = TreePicture(world.a)
-        try world.temporary.write("b/large", "changed on B")
-        try world.temporary.write("b/more", "more")
-        try world.temporary.remove("b/plain.txt")
-        try await world.sync { $0.mode = .mirror }
-        #expect(TreePicture(world.a) == before)
-        #expect(world.difference() == [])
-    }
-
-    @Test("a renamed file is renamed, and no byte of it is written", arguments: Side.allCases)
-    func rename(side: Side) async throws {
-        let world = try SyncWorld()
-        try world.temporary.write("a/d/f", bytes: SeededGenerator.noise(100_000, seed: 1))
-        try world.temporary.write("a/other", "o")
-        try await world.sync()
-        let (here, there) = side == .a ? ("a", "b") : ("b", "a")
-        let before = inode(world.temporary[there + "/d/f"])
-        try world.temporary.makeFolder(here + "/e")
-        try world.temporary.rename(here + "/d/f", here + "/e/g")
-        let report = try await world.sync()
-        #expect(report.renamed == 1 && report.copied == 0 && report.bytes == 0, "\(report)")
-        #expect(inode(world.temporary[there + "/e/g"]) == before)
-        #expect(world.difference() == [])
-        #expect(try await world.sync().renamed == 0)
-    }
-
-    @Test("times that did not change with the content do not hide it")
-    func hiddenChange() async throws {
-        let world = try SyncWorld()
-        try world.temporary.write("a/f", "one")
-        try world.temporary.setTime("a/f", 1000, 5)
-        try await world.sync()
-        try world.temporary.write("a/f", "two")
-        try world.temporary.setTime("a/f", 1000, 5)
-        #expect(try await world.sync().isInStep)
-        #expect(try world.temporary.read("b/f") == "two")
-    }
-
     @Test("a file that was written a moment before is not a conflict at the next change")
     func quick() async throws {
         let world = try SyncWorld()
@@ -155,37 +48,6 @@ struct SyncRunTests {
             #expect(report.isInStep, "\(report)")
             #expect(try world.temporary.read("b/f") == "\(round)")
         }
-    }
-
-    // MARK: Large files
-
-    @Test("a large file goes on where it was, and takes what it can from the old version")
-    func large() async throws {
-        struct Stop: Error {}
-        let world = try SyncWorld()
-        var bytes = SeededGenerator.noise(12 << 20, seed: 3)
-        try world.temporary.write("a/f", bytes: bytes)
-        let parts = Counter()
-        // The task is cancelled in the middle of the copy.
-        let task = Task {
-            try await world.sync {
-                $0.largeFile = 1 << 20
-                $0.reached = { step in
-                    if step == .partWritten, parts.next() == 2 { unsafe withUnsafeCurrentTask { unsafe $0?.cancel() } }
-                }
-            }
-        }
-        await #expect(throws: CancellationError.self) { try await task.value }
-        let second = try await world.sync { $0.largeFile = 1 << 20 }
-        #expect(second.resumedBytes > 0 && second.resumedBytes < 12 << 20, "\(second)")
-        #expect(world.difference() == [])
-
-        bytes.insert(contentsOf: [1, 2, 3], at: 5 << 20)
-        try world.temporary.write("a/f", bytes: bytes)
-        let third = try await world.sync { $0.largeFile = 1 << 20 }
-        #expect(third.copied == 1 && third.reusedBytes > 9 << 20, "\(third)")
-        #expect(world.difference() == [])
-        #expect(try world.leftovers() == [])
     }
 
     // MARK: Guards
@@ -233,6 +95,18 @@ struct SyncRunTests {
         #expect(throws: TreeScanError.missing(path: world.temporary["no"])) {
             _ = try SyncRun(a: world.a, b: world.temporary["no"], options: world.options)
         }
+    }
+
+    @Test("a pair is free as soon as its run is dropped, though a child still has the lock's file")
+    func freesTheLock() throws {
+        let world = try SyncWorld()
+        var run: SyncRun? = try SyncRun(a: world.a, b: world.b, options: world.options)
+        let name = try #require(try world.temporary.files().first { $0.hasSuffix(".lock") })
+        let child = try #require(SharedOpenFile(path: world.temporary[name]))
+        #expect(run != nil)
+        run = nil
+        _ = try SyncRun(a: world.a, b: world.b, options: world.options)
+        withExtendedLifetime(child) {}
     }
 
     @Test("a damaged archive, a newer one and one of another program are refused, and nothing is changed")
@@ -318,17 +192,4 @@ struct SyncRunTests {
         try await world.sync()
         #expect(geteuid() == 0 || world.exists("b/secret/g"))
     }
-}
-
-/// The inode of a file.
-private func inode(_ path: String) -> UInt64 {
-    var status = stat()
-    return unsafe stat(path, &status) == 0 ? UInt64(status.st_ino) : 0
-}
-
-/// Counts calls from any thread.
-private final class Counter: Sendable {
-    private let count = Atomic<Int>(0)
-
-    func next() -> Int { count.wrappingAdd(1, ordering: .relaxed).newValue }
 }

@@ -16,7 +16,9 @@ struct SyncWorkloadTests {
         try world.temporary.write("b/on B", "b")
         let scheduler = try QoSScheduler()
         let reports = Mutex<[SyncReport]>([])
-        let workload = SyncWorkload { _, report, _ in reports.withLock { $0.append(report) } }
+        let workload = SyncWorkload(ended: { result in
+            reports.withLock { $0 += (try? result.get()).map { [$0.report] } ?? [] }
+        })
         let host = try WorkloadHost(store: InMemoryWorkloadStore(), scheduler: scheduler, workloads: [workload])
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await host.run() }

@@ -47,6 +47,8 @@ public struct VerifyOptions: Sendable {
     public var path: RelativePath = .root
     /// The patterns of the backup, as in `BackupOptions`. Entries that match are not compared.
     public var excludes: [String] = []
+    /// The ignore files of the backup, as in `BackupOptions`. What those in the folder name is not compared.
+    public var ignoreFiles: [String] = []
 
     /// Makes options that compare all.
     public init() {}

@@ -18,7 +18,7 @@ public final class VerifyRun {
     private let repository: Repository
     private let snapshot: Snapshot
     private let options: VerifyOptions
-    private let patterns: ExcludePatterns
+    private let excludes: ExcludeRules
     private let lease: Lease?
     private let source: BlobSource
     private let root: RootFolder
@@ -34,18 +34,18 @@ public final class VerifyRun {
 
     /// Opens the folder and reads the index.
     ///
-    /// - Throws: `TreeScanError` for the folder, `BackupError` for the repository.
+    /// - Throws: `TreeScanError` for the folder, `ExcludeError`, `BackupError` for the repository.
     public init(
         _ repository: Repository, _ snapshot: Snapshot, against folder: String,
         options: VerifyOptions = VerifyOptions()
     ) throws {
+        excludes = try ExcludeRules(options.excludes)
         root = try RootFolder(folder)
         // A repository on a medium that cannot be written has no prune either.
         lease = try? Lease(.read, in: repository.folder)
         self.repository = repository
         self.snapshot = snapshot
         self.options = options
-        patterns = ExcludePatterns(patterns: options.excludes)
         repositoryFolder = FolderIdentity(path: repository.path)
         source = BlobSource(repository, index: try repository.contents().index(withDoomed: true))
     }
@@ -164,7 +164,13 @@ public final class VerifyRun {
         _ chunks: [TreeNode.Chunk], at path: RelativePath, _ found: (Difference) throws -> Void
     ) async throws -> [TreeNode] {
         let listing = try FolderListing(of: path, in: root, limit: .max).entries
-        let saved = try await source.folder(chunks).filter { !patterns.contains(path.appending($0.name)) }
+        let ignored = try IgnoredEntries(of: path, in: root, fileNames: options.ignoreFiles)
+        func isLeftOut(_ name: [UInt8], _ kind: FileKind) -> Bool {
+            let isFolder = kind == .directory
+            return ignored.contains(name, isFolder: isFolder)
+                || excludes.match(path.appending(name), isFolder: isFolder)
+        }
+        let saved = try await source.folder(chunks).filter { !isLeftOut($0.name, $0.content.fileKind) }
         let (there, names) = (Set(listing.map(\.name)), Set(saved.map(\.name)))
         for entry in saved where !there.contains(entry.name) {
             report.entries += 1
@@ -172,8 +178,8 @@ public final class VerifyRun {
             try note([Difference(path: path, aspect: .missing, detail: Self.missing(entry))], found)
         }
         for entry in listing where !names.contains(entry.name) && isSaved(entry.status) {
+            guard !isLeftOut(entry.name, entry.status.kind) else { continue }
             let path = path.appending(entry.name)
-            guard !patterns.contains(path) else { continue }
             let detail = "it is not in the snapshot" + (entry.status.kind == .directory ? ", with all below it" : "")
             try note([Difference(path: path, aspect: .added, detail: detail)], found)
         }

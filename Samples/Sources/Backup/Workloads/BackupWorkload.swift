@@ -16,15 +16,31 @@ public struct BackupWorkload: Workload {
         public var repository: String
         /// Patterns that are left out, as in `BackupOptions`.
         public var excludes: [String]
+        /// Names of ignore files, as in `BackupOptions`.
+        public var ignoreFiles: [String]
         /// Whether other file systems are left out.
         public var oneFileSystem: Bool
 
         /// Makes parameters.
-        public init(folder: String, repository: String, excludes: [String] = [], oneFileSystem: Bool = false) {
+        public init(
+            folder: String, repository: String, excludes: [String] = [], ignoreFiles: [String] = [],
+            oneFileSystem: Bool = false
+        ) {
             self.folder = folder
             self.repository = repository
             self.excludes = excludes
             self.oneFileSystem = oneFileSystem
+            self.ignoreFiles = ignoreFiles
+        }
+
+        /// Reads parameters, also those that an earlier version stored, which knew no ignore files.
+        public init(from decoder: any Decoder) throws {
+            let values = try decoder.container(keyedBy: CodingKeys.self)
+            folder = try values.decode(String.self, forKey: .folder)
+            repository = try values.decode(String.self, forKey: .repository)
+            excludes = try values.decode([String].self, forKey: .excludes)
+            ignoreFiles = try values.decodeIfPresent([String].self, forKey: .ignoreFiles) ?? []
+            oneFileSystem = try values.decode(Bool.self, forKey: .oneFileSystem)
         }
     }
 
@@ -32,19 +48,22 @@ public struct BackupWorkload: Workload {
     public typealias Checkpoint = BackupCheckpoint
 
     private let passphrase: @Sendable (_ repository: String) throws -> [UInt8]
+    private let hook: StorageHook?
     private let interval: Duration
 
     /// Makes the workload.
     ///
     /// - Parameters:
     ///   - interval: The time between two checkpoints.
+    ///   - hook: Called before each call that changes a file. For tests.
     ///   - passphrase: Returns the passphrase of a repository. It is asked in each attempt, and never stored.
     public init(
-        savingEvery interval: Duration = .seconds(30),
+        savingEvery interval: Duration = .seconds(30), before hook: StorageHook? = nil,
         passphrase: @escaping @Sendable (_ repository: String) throws -> [UInt8]
     ) {
         self.interval = interval
         self.passphrase = passphrase
+        self.hook = hook
     }
 
     /// Saves the folder.
@@ -54,9 +73,10 @@ public struct BackupWorkload: Workload {
         _ parameters: Parameters, in context: WorkloadContext<BackupCheckpoint>
     ) async throws -> WorkloadOutcome {
         let repository = try Repository.open(
-            at: parameters.repository, passphrase: try passphrase(parameters.repository))
+            at: parameters.repository, passphrase: try passphrase(parameters.repository), before: hook)
         var options = BackupOptions()
         options.excludes = parameters.excludes
+        options.ignoreFiles = parameters.ignoreFiles
         options.oneFileSystem = parameters.oneFileSystem
         let run = try BackupRun(
             repository, folder: parameters.folder, options: options, resuming: context.checkpoint)

@@ -20,18 +20,21 @@ public struct CheckWorkload: Workload {
     }
 
     private let passphrase: @Sendable (_ repository: String) throws -> [UInt8]
+    private let hook: StorageHook?
     private let breathed: @Sendable () async -> Void
 
     /// Makes the workload.
     ///
     /// - Parameters:
+    ///   - hook: Called before each call that changes a file. For tests.
     ///   - passphrase: Returns the passphrase of a repository.
     ///   - breathed: Called between two pieces of work. For tests that hold a check.
     public init(
-        passphrase: @escaping @Sendable (_ repository: String) throws -> [UInt8],
+        before hook: StorageHook? = nil, passphrase: @escaping @Sendable (_ repository: String) throws -> [UInt8],
         breathed: @escaping @Sendable () async -> Void = {}
     ) {
         self.passphrase = passphrase
+        self.hook = hook
         self.breathed = breathed
     }
 
@@ -41,7 +44,7 @@ public struct CheckWorkload: Workload {
     public func run(_ parameters: Parameters, in context: WorkloadContext<NoCheckpoint>) async throws -> WorkloadOutcome
     {
         let repository = try Repository.open(
-            at: parameters.repository, passphrase: try passphrase(parameters.repository))
+            at: parameters.repository, passphrase: try passphrase(parameters.repository), before: hook)
         var steps = 0
         let report = try await RepositoryCheck(repository, readingPercent: parameters.percent).run {
             await breathed()

@@ -20,12 +20,18 @@ public struct PruneWorkload: Workload {
     }
 
     private let passphrase: @Sendable (_ repository: String) throws -> [UInt8]
+    private let hook: StorageHook?
 
     /// Makes the workload.
     ///
-    /// - Parameter passphrase: Returns the passphrase of a repository.
-    public init(passphrase: @escaping @Sendable (_ repository: String) throws -> [UInt8]) {
+    /// - Parameters:
+    ///   - hook: Called before each call that changes a file. For tests.
+    ///   - passphrase: Returns the passphrase of a repository.
+    public init(
+        before hook: StorageHook? = nil, passphrase: @escaping @Sendable (_ repository: String) throws -> [UInt8]
+    ) {
         self.passphrase = passphrase
+        self.hook = hook
     }
 
     /// Forgets and prunes.
@@ -34,7 +40,7 @@ public struct PruneWorkload: Workload {
     public func run(_ parameters: Parameters, in context: WorkloadContext<NoCheckpoint>) async throws -> WorkloadOutcome
     {
         let repository = try Repository.open(
-            at: parameters.repository, passphrase: try passphrase(parameters.repository))
+            at: parameters.repository, passphrase: try passphrase(parameters.repository), before: hook)
         if !parameters.policy.keepsNothing {
             try repository.forget(parameters.policy.toForget(try repository.snapshots().snapshots))
         }

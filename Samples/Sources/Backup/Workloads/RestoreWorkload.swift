@@ -44,12 +44,18 @@ public struct RestoreWorkload: Workload {
     }
 
     private let passphrase: @Sendable (_ repository: String) throws -> [UInt8]
+    private let hook: StorageHook?
 
     /// Makes the workload.
     ///
-    /// - Parameter passphrase: Returns the passphrase of a repository.
-    public init(passphrase: @escaping @Sendable (_ repository: String) throws -> [UInt8]) {
+    /// - Parameters:
+    ///   - hook: Called before each call that changes a file. For tests.
+    ///   - passphrase: Returns the passphrase of a repository.
+    public init(
+        before hook: StorageHook? = nil, passphrase: @escaping @Sendable (_ repository: String) throws -> [UInt8]
+    ) {
         self.passphrase = passphrase
+        self.hook = hook
     }
 
     /// Restores.
@@ -59,7 +65,7 @@ public struct RestoreWorkload: Workload {
     {
         try parameters.target.check()
         let repository = try Repository.open(
-            at: parameters.repository, passphrase: try passphrase(parameters.repository))
+            at: parameters.repository, passphrase: try passphrase(parameters.repository), before: hook)
         let snapshot = try repository.snapshot(named: parameters.snapshot)
         var options = RestoreOptions()
         options.path = RelativePath(bytes: parameters.path)

@@ -1,11 +1,13 @@
 internal import Foundation
 internal import Glibc
-internal import TreeScan
 
 /// What a backup leaves out, and how it works.
 public struct BackupOptions: Sendable {
-    /// Patterns of fnmatch(3). One without a slash matches names at any place. One with a slash matches paths below the folder.
+    /// Patterns in the syntax of gitignore(5), for the whole folder.
     public var excludes: [String] = []
+    /// Names of files whose patterns also leave out entries, in their folders and below; the strongest first. By default
+    /// none: what nobody searches may have to be saved all the same.
+    public var ignoreFiles: [String] = []
     /// Whether folders on other devices than the root's are left out.
     public var oneFileSystem = false
     /// The name of the machine in the snapshot.
@@ -21,6 +23,4 @@ public struct BackupOptions: Sendable {
 
     /// Makes options that leave out nothing.
     public init() {}
-
-    func excludes(_ path: RelativePath) -> Bool { ExcludePatterns(patterns: excludes).contains(path) }
 }

@@ -1,3 +1,5 @@
+public import TreeScan
+
 /// The result of a backup.
 public struct BackupReport: Sendable {
     /// The new snapshot.
@@ -14,6 +16,8 @@ public struct BackupReport: Sendable {
     public let leftOut: Int
     /// The entries that could not be read, or that changed while they were read, for people.
     public let problems: [String]
+    /// Ignore files, and lines of them, that have no effect; the first hundred. What they name is saved.
+    public let ignoreProblems: [IgnoreProblem]
 }
 
 /// A place from which a backup goes on: what it saved so far, as the root of a part of the tree.

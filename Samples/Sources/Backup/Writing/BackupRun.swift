@@ -10,6 +10,7 @@ public final class BackupRun {
     private let repository: Repository
     private let folder: String
     private let options: BackupOptions
+    private let excludes: ExcludeRules
     private let resumed: BackupCheckpoint?
     private let lease: Lease
     private let saver: FileSaver
@@ -40,11 +41,12 @@ public final class BackupRun {
     ///   - folder: The path of the folder. Only this path itself may be a link.
     ///   - options: What is left out.
     ///   - checkpoint: The last checkpoint of a run on the same folder that was interrupted.
-    /// - Throws: `TreeScanError` or `BackupError`.
+    /// - Throws: `TreeScanError`, `ExcludeError` or `BackupError`.
     public init(
         _ repository: Repository, folder: String, options: BackupOptions = BackupOptions(),
         resuming checkpoint: BackupCheckpoint? = nil
     ) throws {
+        excludes = try ExcludeRules(options.excludes)
         let root = try RootFolder(folder)
         // Before the index is read: from here on a prune keeps what this run counts on.
         lease = try Lease(.backup, in: repository.folder)
@@ -61,7 +63,9 @@ public final class BackupRun {
         source = BlobSource(repository, index: index)
         saver = FileSaver(root: root, sink: sink, options: options)
         let own = FolderIdentity(path: repository.path).map { Set([$0]) } ?? []
-        let limits = ScanOptions(excludedNames: [], excludedFolders: own, oneFileSystem: options.oneFileSystem)
+        let limits = ScanOptions(
+            excludedNames: [], excludedFolders: own, oneFileSystem: options.oneFileSystem,
+            ignoreFiles: options.ignoreFiles)
         scanner = try TreeScanner(root: root, options: limits)
     }
 
@@ -126,7 +130,7 @@ public final class BackupRun {
         switch event {
         case .folder(let path):
             try await leaveFolders(notAbove: path)
-            if options.excludes(path) { return scanner.skipFolder() }
+            if excludes.match(path, isFolder: true) { return scanner.skipFolder() }
             do {
                 try await enter(path)
             } catch let failure as FileSystemFailure {
@@ -135,7 +139,7 @@ public final class BackupRun {
             }
         case .file(let path, let stamp):
             try await leaveFolders(notAbove: path)
-            guard !options.excludes(path), let parent = stack.last else { return }
+            guard !excludes.match(path, isFolder: false), let parent = stack.last else { return }
             let earlier = earlier(Array(path.name))
             folders[parent]?.pending += 1
             underWay += 1
@@ -144,7 +148,9 @@ public final class BackupRun {
             if underWay >= 2 * options.width { try await takeOne(&group) }
         case .leftOut(let path, let kind):
             try await leaveFolders(notAbove: path)
-            guard !options.excludes(path), let parent = stack.last else { return }
+            guard !scanner.isIgnored, !excludes.match(path, isFolder: kind == .directory),
+                let parent = stack.last
+            else { return }
             switch kind {
             case .symbolicLink, .fifo:
                 do throws(FileSystemFailure) {
@@ -156,7 +162,8 @@ public final class BackupRun {
             case .directory, .regular: break
             }
         case .failure(let failure):
-            if !options.excludes(failure.path) { note(failure) }
+            // Nearly always a folder that cannot be entered.
+            if !excludes.match(failure.path, isFolder: true) { note(failure) }
         }
     }
 
@@ -286,6 +293,7 @@ public final class BackupRun {
         let totals = sink.totals
         return BackupReport(
             snapshot: snapshot, unchanged: unchanged, newBytes: totals.newBytes, storedBytes: totals.storedBytes,
-            packs: totals.packs, leftOut: leftOut, problems: problems)
+            packs: totals.packs, leftOut: leftOut, problems: problems,
+            ignoreProblems: scanner.ignoreProblems)
     }
 }

@@ -50,12 +50,20 @@ final class IndexLock: Sendable {
     }
 
     deinit {
+        // A child process that has not run its program yet has the open file, too. So closing it does not unlock it.
+        flock(descriptor, LOCK_UN)
         close(descriptor)
     }
 
     /// Notes the orderly close of the database, and lets the next owner in.
     func release() {
         write("")
+        flock(descriptor, LOCK_UN)
+    }
+
+    /// Lets the next owner in after the database could not be opened. Whether it was left behind stays as it was.
+    func giveUp() {
+        if !wasLeftBehind { write("") }
         flock(descriptor, LOCK_UN)
     }
 

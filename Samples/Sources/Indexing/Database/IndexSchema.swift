@@ -18,7 +18,10 @@ enum IndexSchema {
     /// `snake_case` then finds it. The whole finds it too, because a quoted word of two tokens is a phrase. Names weigh
     /// more than text. Beginnings of words, of one and of two letters, have their own lists: the first keystrokes of a
     /// search do not merge the lists of thousands of words.
-    static func create(in database: Database, folder: String) throws {
+    ///
+    /// - Parameter substrings: Whether to make `part`, too. It has the sequences of three characters of the same texts
+    ///   (`trigram`, FTS5 §4.3.4), and takes the texts themselves from `document`.
+    static func create(in database: Database, folder: String, substrings: Bool) throws {
         try database.execute(
             sql: """
                 CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -45,7 +48,20 @@ enum IndexSchema {
                 INSERT INTO document (document, rank) VALUES ('rank', 'bm25(4.0, 2.0, 1.0)');
                 """
         )
+        if substrings {
+            try database.execute(
+                sql: """
+                    CREATE VIRTUAL TABLE part USING fts5 (
+                        path, title, body, content = 'document', tokenize = 'trigram'
+                    );
+                    INSERT INTO part (part, rank) VALUES ('rank', 'bm25(4.0, 2.0, 1.0)');
+                    """
+            )
+        }
         try database.execute(sql: "INSERT INTO setting VALUES ('folder', ?)", arguments: [folder])
         try database.execute(sql: "PRAGMA application_id = \(application); PRAGMA user_version = \(version)")
     }
+
+    /// Whether an index finds parts of words.
+    static func hasSubstrings(_ database: Database) throws -> Bool { try database.tableExists("part") }
 }

@@ -10,6 +10,8 @@ struct TextExtractor: Sendable {
     let converter: DocumentConverter?
     /// Whether the converter is installed.
     let canConvert: Bool
+    /// The converters that run for this pass.
+    let conversions = RunningConversions()
 
     init(_ settings: IndexSettings) {
         textLimit = settings.textLimit
@@ -29,7 +31,10 @@ struct TextExtractor: Sendable {
         return try Self.result { () throws(FileSystemFailure) in
             let file = try root.open(path)
             let before = try file.stamp()
-            let ending = ConversionProcess(converter, limit: textLimit).run(file.descriptor)
+            let process = ConversionProcess(converter, limit: textLimit)
+            conversions.begin(process)
+            defer { conversions.end(process) }
+            let ending = process.run(file.descriptor)
             return try Self.result(of: ending, path, before, try file.stamp())
         }
     }
@@ -50,7 +55,10 @@ struct TextExtractor: Sendable {
         }
         guard opened.file >= 0 else { throw FileSystemFailure(path: path, operation: "dup", code: errno) }
         defer { close(opened.file) }
-        let ending = await ConversionProcess(converter, limit: textLimit).runInTask(opened.file)
+        let process = ConversionProcess(converter, limit: textLimit)
+        conversions.begin(process)
+        defer { conversions.end(process) }
+        let ending = await process.runInTask(opened.file)
         let after = EntryStatus(descriptor: opened.file)?.stamp
         return try Self.result(of: ending, path, opened.stamp, after)
     }

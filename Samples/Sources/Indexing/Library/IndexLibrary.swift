@@ -22,11 +22,14 @@ public struct IndexLibrary: Sendable {
         public var folder: String
         /// Whether ignore files count.
         public var usesIgnoreFiles: Bool
+        /// Whether the index also finds parts of words. Nil, as in old descriptions, is `false`.
+        public var substrings: Bool?
 
         /// Makes an entry.
-        public init(folder: String, usesIgnoreFiles: Bool = true) {
+        public init(folder: String, usesIgnoreFiles: Bool = true, substrings: Bool? = nil) {
             self.folder = folder
             self.usesIgnoreFiles = usesIgnoreFiles
+            self.substrings = substrings
         }
     }
 
@@ -58,6 +61,7 @@ public struct IndexLibrary: Sendable {
     public func open(_ entry: Entry, options: IndexSettings = IndexSettings()) throws(IndexError) -> SearchIndex {
         var options = options
         if !entry.usesIgnoreFiles { options.scan.ignoreFiles = [] }
+        options.substrings = entry.substrings ?? false
         if let own = FolderIdentity(path: directory) { options.scan.excludedFolders.insert(own) }
         let place = directory(of: entry.folder)
         let index = try SearchIndex(folder: entry.folder, directory: place, options: options)

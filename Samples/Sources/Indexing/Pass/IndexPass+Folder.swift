@@ -9,7 +9,7 @@ extension IndexPass {
     ) throws {
         let (last, removed, difference) = try transaction { database in
             let files = FileTable(database: database)
-            let documents = DocumentTable(database: database)
+            let documents = try DocumentTable(database)
             var last: [UInt8]?
             var removed = 0
             var difference = IndexCounts()

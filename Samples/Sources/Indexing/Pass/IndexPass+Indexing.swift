@@ -13,7 +13,7 @@ extension IndexPass {
         var lastDocument = began
         let (taken, difference, problems) = try transaction { database in
             let files = FileTable(database: database)
-            let documents = DocumentTable(database: database)
+            let documents = try DocumentTable(database)
             var taken: [Int64] = []
             var difference = IndexCounts()
             let rows =
@@ -45,8 +45,17 @@ extension IndexPass {
     }
 
     /// Puts a bounded part of the full-text index in order, so that searches read fewer parts.
+    ///
+    /// Once half of the texts were replaced, the index is merged as a whole: else it would keep growing, and searches
+    /// would take half as long again. So each text is written twice at most because of it.
     func merge() throws {
-        let hadWork = try transaction { try DocumentTable(database: $0).merge(pages: Self.mergePages) }
+        let texts = index.status.counts.indexed
+        let hadWork = try transaction { database in
+            let documents = try DocumentTable(database)
+            let isOutdated = try OutdatedTexts(database: database).count * 2 > texts
+            return try isOutdated
+                ? documents.mergeAll(pages: Self.mergePages) : documents.merge(pages: Self.mergePages)
+        }
         if !hadWork { phase = .finished }
     }
 

@@ -26,6 +26,8 @@ extension IndexPass {
             readFiles = await Self.read(try rowsAhead(limit.documents), extractor, root, now)
             // A conversion that was cancelled is no failure.
             try Task.checkCancellation()
+            // The step would convert the file itself. Who stopped the converters wants the pass to breathe first.
+            if extractor.conversions.isStopped { return .progress }
             return try await stepWhenFree(limit)
         }
         let rows = readFiles.count < limit.documents ? try rowsAhead(limit.documents) : []

@@ -3,7 +3,8 @@ extension IndexPass {
     ///
     /// Child tasks, which prefer the same executor, read the files.
     ///
-    /// A pause is waited out. Cancellation is noticed between two steps.
+    /// A pause is waited out. Cancellation is noticed between two steps, and ends running conversions. A step takes
+    /// about 50 ms, or as long as a conversion. `conversions` ends those.
     ///
     /// - Parameters:
     ///   - limit: The bounds of one step.
@@ -17,6 +18,8 @@ extension IndexPass {
     ) async throws {
         while true {
             try Task.checkCancellation()
+            // Before the breath: a stop that comes after it counts.
+            conversions.allow()
             try await breathe(self)
             let outcome: StepOutcome =
                 if case .indexing = phase { try await stepReadingAhead(limit) } else { try await stepWhenFree(limit) }

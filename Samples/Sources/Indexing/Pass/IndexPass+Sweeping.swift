@@ -6,7 +6,7 @@ extension IndexPass {
     func sweep(after id: Int64, _ limit: BatchLimit, _ deadline: ContinuousClock.Instant) throws {
         let (last, removed, difference) = try transaction { database in
             let files = FileTable(database: database)
-            let documents = DocumentTable(database: database)
+            let documents = try DocumentTable(database)
             var last: Int64?
             var removed = 0
             var difference = IndexCounts()

@@ -97,6 +97,9 @@ public final class IndexPass {
         phase = .scanning(try TreeScanner(root: root, at: folder, options: index.options.scan))
     }
 
+    /// The converters that run for this pass.
+    public var conversions: RunningConversions { extractor.conversions }
+
     /// The place from which a later pass can go on.
     public var checkpoint: PassCheckpoint {
         let isScanned =

@@ -4,6 +4,10 @@ public enum SearchError: Error, Sendable, Hashable, CustomStringConvertible {
     case noWords
     /// The query is longer than the limit, in bytes.
     case tooLong(limit: Int)
+    /// A substring has fewer characters than an index of substrings can find.
+    case tooShort(String)
+    /// The index was made without substrings.
+    case noSubstrings
     /// A parameter is out of range.
     case outOfRange(parameter: String, value: Int, range: ClosedRange<Int>)
     /// The query has more words than the limit.
@@ -26,7 +30,8 @@ public enum SearchError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Whether the query, not the index, is at fault.
     public var isUserError: Bool {
         switch self {
-        case .noWords, .tooLong, .outOfRange, .tooManyWords, .tooManyPrefixes, .tooManyRepetitions, .badFilter, .syntax:
+        case .noWords, .tooLong, .tooShort, .noSubstrings, .outOfRange, .tooManyWords, .tooManyPrefixes,
+            .tooManyRepetitions, .badFilter, .syntax:
             true
         case .timedOut, .cancelled, .unavailable: false
         }
@@ -39,6 +44,11 @@ public enum SearchError: Error, Sendable, Hashable, CustomStringConvertible {
             "The query has no word. Write at least one letter or digit."
         case .tooLong(let limit):
             "The query is longer than \(limit) bytes. Shorten it."
+        case .tooShort(let text):
+            "\"\(text)\" is too short. Write at least three characters of each substring, or use the syntax words."
+        case .noSubstrings:
+            "The index was made without substrings. Use the syntax words, or remove the index and make it again with "
+                + "--substrings."
         case .outOfRange(let parameter, let value, let range):
             "\(parameter) is \(value). Choose a value from \(range.lowerBound) to \(range.upperBound)."
         case .tooManyWords(let limit):

@@ -31,11 +31,11 @@ public struct SearchQuery: Sendable, Hashable {
 
     /// Whether the hits are ordered by the quality of the match. False for a single prefix of one or two letters.
     public var isRanked: Bool {
-        guard terms.count == 1, let term = terms.terms.first, term.isPrefix else { return true }
+        guard syntax != .substrings, terms.count == 1, let term = terms.terms.first, term.isPrefix else { return true }
         return String(decoding: term.folded, as: UTF8.self).unicodeScalars.count > 2
     }
 
-    /// The files that count: those of the words `path:`, `ext:` and `modified:` of a query in plain words.
+    /// The files that count: those of the words `path:`, `ext:` and `modified:`. In the language of FTS5 there are none.
     public let filter: SearchFilter
 
     /// The query in the language of FTS5.
@@ -62,13 +62,14 @@ public struct SearchQuery: Sendable, Hashable {
         // A zero would end the text early in the database.
         let all = String(String.UnicodeScalarView(text.unicodeScalars.map { $0 == "\0" ? " " : $0 }))
         let cleaned: String
-        (filter, cleaned) = syntax == .words ? try SearchFilter.take(from: all) : (SearchFilter(), all)
+        (filter, cleaned) = syntax != .fts ? try SearchFilter.take(from: all) : (SearchFilter(), all)
         switch syntax {
         case .words: expression = Self.conjunction(of: cleaned)
         case .fts: expression = cleaned
+        case .substrings: expression = try Self.parts(of: cleaned)
         }
         guard expression.contains(where: { !$0.isWhitespace }) else { throw .noWords }
-        terms = SearchTerms(expression: expression)
+        terms = SearchTerms(expression: expression, isParts: syntax == .substrings)
         guard terms.count <= Self.wordLimit else { throw .tooManyWords(limit: Self.wordLimit) }
         guard terms.prefixCount <= Self.prefixLimit else { throw .tooManyPrefixes(limit: Self.prefixLimit) }
         if syntax == .fts, terms.count - terms.terms.count > Self.repetitionLimit {
@@ -91,9 +92,20 @@ public struct SearchQuery: Sendable, Hashable {
         guard let last = words.last else { return "" }
         var seen = Set([String(last)])
         let once = words.dropLast().filter { seen.insert(String($0)).inserted } + [last]
-        return once.map { word in
-            let doubled = word.flatMap { $0 == "\"" ? ["\"", "\""] : [$0] }
-            return "\"" + String(String.UnicodeScalarView(doubled)) + "\""
-        }.joined(separator: " AND ") + "*"
+        return once.map(quoted).joined(separator: " AND ") + "*"
+    }
+
+    /// Puts each text between spaces in quotes, joined by `AND`. Empty when there is none.
+    private static func parts(of text: String) throws(SearchError) -> String {
+        let parts = text.unicodeScalars.split(whereSeparator: \.properties.isWhitespace)
+        // The tokenizer has no token for less.
+        if let short = parts.first(where: { $0.count < 3 }) { throw .tooShort(String(short)) }
+        guard parts.count <= wordLimit else { throw .tooManyWords(limit: wordLimit) }
+        return parts.map(quoted).joined(separator: " AND ")
+    }
+
+    private static func quoted(_ word: Substring.UnicodeScalarView) -> String {
+        let doubled = word.flatMap { $0 == "\"" ? ["\"", "\""] : [$0] }
+        return "\"" + String(String.UnicodeScalarView(doubled)) + "\""
     }
 }

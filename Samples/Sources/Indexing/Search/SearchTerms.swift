@@ -5,6 +5,19 @@ struct SearchTerms: Sendable, Hashable {
         var folded: [UInt8]
         /// Whether longer words with this beginning match too.
         var isPrefix: Bool
+        /// Whether all words that contain it match.
+        var isPart = false
+
+        /// Whether a word of this length may match, if it has ASCII only.
+        func allows(_ length: Int) -> Bool {
+            folded.count == length || ((isPrefix || isPart) && folded.count < length)
+        }
+
+        /// Whether a folded word matches.
+        func matches(_ word: [UInt8]) -> Bool {
+            if isPart { return word.firstRange(of: folded) != nil }
+            return isPrefix ? word.starts(with: folded) : word == folded
+        }
     }
 
     /// The words, at most 64, each once.
@@ -16,7 +29,9 @@ struct SearchTerms: Sendable, Hashable {
     private(set) var prefixCount = 0
 
     /// Finds the words in an expression of FTS5, without its operators. A word before a star is a prefix.
-    init(expression: String) {
+    ///
+    /// - Parameter isParts: Whether words match that contain them.
+    init(expression: String, isParts: Bool = false) {
         let bytes = Array(expression.utf8)[...]
         var scanner = TokenScanner(bytes)
         while let token = scanner.next() {
@@ -26,7 +41,7 @@ struct SearchTerms: Sendable, Hashable {
             let isPrefix = rest.first == UInt8(ascii: "*")
             count += 1
             if isPrefix { prefixCount += 1 }
-            let term = Term(folded: scanner.folded(token), isPrefix: isPrefix)
+            let term = Term(folded: scanner.folded(token), isPrefix: isPrefix, isPart: isParts)
             if terms.count < 64, !terms.contains(term) { terms.append(term) }
         }
     }
@@ -34,14 +49,9 @@ struct SearchTerms: Sendable, Hashable {
     /// Returns the number of the first term that the word matches.
     func match(_ token: TokenScanner.Token, in scanner: TokenScanner) -> Int? {
         let length = token.range.count
-        let isCandidate = terms.contains { term in
-            !token.isASCII || (term.folded.count == length || (term.isPrefix && term.folded.count < length))
-        }
-        guard isCandidate else { return nil }
+        guard !token.isASCII || terms.contains(where: { $0.allows(length) }) else { return nil }
         let folded = scanner.folded(token)
-        return terms.firstIndex { term in
-            term.isPrefix ? folded.starts(with: term.folded) : folded == term.folded
-        }
+        return terms.firstIndex { $0.matches(folded) }
     }
 
     /// Whether the word is an operator, or the name of a column before a colon.

@@ -17,6 +17,9 @@ struct Searching {
         _ query: SearchQuery, _ control: SearchControl, isComplete: Bool, pending: Int
     ) throws(SearchError) -> SearchAnswer {
         try read(query.syntax == .fts ? query.text : nil, control) { database in
+            guard try query.syntax != .substrings || IndexSchema.hasSubstrings(database) else {
+                throw SearchError.noSubstrings
+            }
             let hits = try Self.hits(query, in: database, control)
             let total = try Self.total(query, hits.count, in: database)
             return SearchAnswer(
@@ -56,9 +59,10 @@ struct Searching {
 
     /// The statement that chooses the matching files.
     private static func matches(_ query: SearchQuery, score: String) -> String {
-        let select = "SELECT document.rowid AS rowid, \(score) AS score FROM document"
-        guard let condition = query.filter.condition else { return "\(select) WHERE document MATCH ?" }
-        return "\(select) CROSS JOIN file AS known ON known.id = document.rowid WHERE document MATCH ? AND \(condition)"
+        let table = query.syntax == .substrings ? "part" : "document"
+        let select = "SELECT \(table).rowid AS rowid, \(score) AS score FROM \(table)"
+        guard let condition = query.filter.condition else { return "\(select) WHERE \(table) MATCH ?" }
+        return "\(select) CROSS JOIN file AS known ON known.id = \(table).rowid WHERE \(table) MATCH ? AND \(condition)"
     }
 
     private static func hits(

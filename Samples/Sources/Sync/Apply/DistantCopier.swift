@@ -56,6 +56,7 @@ struct DistantCopier: Sendable {
                 return .skipped("\(here.display(seen.path)) changed while it was copied; the next run copies it")
             }
             prepared.reused = result.reused
+            prepared.digest = result.digest
             prepared.written = ArchiveEntry.SideState(
                 written: result.status, metadata: Metadata(of: result.status, owners: there.setsOwners))
             copier.options.reached(.copied)
@@ -90,6 +91,7 @@ struct DistantCopier: Sendable {
             source.stamp = result.stamp
             prepared.source = ArchiveEntry.SideState(source, at: result.time)
             prepared.reused = result.reused
+            prepared.digest = result.digest
             let owner = copier.replicas[action.side].setsOwners
             let code = LocalFolder.setMetadata(output.number, action.metadata, owner: owner)
             guard code == 0 else { throw folder.failure("set the metadata of", name, code) }

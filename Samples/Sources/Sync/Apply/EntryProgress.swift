@@ -6,6 +6,7 @@ struct EntryProgress {
         var remaining = 0
         var kind: FileKind?
         var target: [UInt8] = []
+        var digest: [UInt8]?
         var sides: Pair<ArchiveEntry.SideState?> = Pair(a: nil, b: nil)
         var hasFailed = false
     }
@@ -21,9 +22,10 @@ struct EntryProgress {
     init(_ plan: SyncPlan, times: Pair<Int64>) {
         for planned in plan.names {
             for side in Side.allCases {
-                guard let entry = planned.sides[side] else { continue }
-                names[planned.path, default: Name()].sides[side] = ArchiveEntry.SideState(entry, at: times[side])
+                guard let state = planned.state(on: side, at: times[side]) else { continue }
+                names[planned.path, default: Name()].sides[side] = state
             }
+            names[planned.path]?.digest = planned.digest
         }
         for action in plan.actions {
             if case .moveAside = action.work { continue }
@@ -49,11 +51,12 @@ struct EntryProgress {
     /// - Returns: What the archive learns, if this was the last step of the name.
     mutating func done(
         _ action: SyncAction, kind: FileKind?, target: [UInt8], now state: ArchiveEntry.SideState?,
-        source: ArchiveEntry.SideState? = nil
+        source: ArchiveEntry.SideState? = nil, digest: [UInt8]? = nil
     ) -> Result? {
         let path = action.subject
         names[path, default: Name()].sides[action.side] = state
         if let source { names[path]?.sides[action.side.other] = source }
+        if action.work == .put { names[path]?.digest = digest }
         if let kind {
             names[path]?.kind = kind
             names[path]?.target = target
@@ -61,7 +64,8 @@ struct EntryProgress {
         names[path]?.remaining -= 1
         guard let name = names[path], name.remaining == 0, !name.hasFailed else { return nil }
         if let a = name.sides.a, let b = name.sides.b, let kind = name.kind {
-            return .write(ArchiveEntry(path: path, kind: kind, target: name.target, sides: Pair(a: a, b: b)))
+            return .write(
+                ArchiveEntry(path: path, kind: kind, target: name.target, sides: Pair(a: a, b: b), digest: name.digest))
         }
         return name.sides.a == nil && name.sides.b == nil ? .remove(path) : nil
     }

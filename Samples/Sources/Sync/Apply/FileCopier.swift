@@ -145,6 +145,9 @@ struct FileCopier: Sendable {
             guard let status = EntryStatus(descriptor: output.number) else { throw folder.failure("stat", temporary) }
             prepared.written = ArchiveEntry.SideState(
                 written: status, metadata: Metadata(of: status, owners: replica.setsOwners))
+            if prepared.written.mayBecomeRacy {
+                prepared.digest = await FileDigest.compute(output, to: status.stamp.size)
+            }
             options.reached(.copied)
             return .prepared(prepared)
         } catch {

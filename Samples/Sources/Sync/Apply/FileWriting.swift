@@ -94,12 +94,10 @@ struct FileWriting {
         }
         ledger.options.reached(.replaced)
         guard let status = try await folder.status(name) else { throw folder.failure("stat", name, ENOENT) }
-        var state = entry.written
-        // A write in this very moment is one of the user. It is found next time.
-        state.changed = status.stamp.inode == state.inode && status.stamp.size == state.size ? status.stamp.changed : 0
         let source = entry.action.source
         ledger.finish(
-            entry.action, kind: source?.kind, target: source?.target ?? [], now: state, source: entry.source)
+            entry.action, kind: source?.kind, target: source?.target ?? [], now: entry.written.named(status),
+            source: entry.source, digest: entry.digest)
         ledger.options.wanted.noteWritten(entry.action.path)
         ledger.report.copied += 1
         ledger.report.bytes += entry.bytes

@@ -72,7 +72,7 @@ struct FolderMaking {
             let replica = ledger.replicas[action.side]
             try await ledger.attempt(action) {
                 let name = Array(action.path.name)
-                let folder = try await replica.folder(action.path.ancestors.first ?? .root)
+                let folder = try await replica.folder(action.path.parent)
                 try await folder.setMetadata(name, action.metadata, kind: .directory, owner: replica.setsOwners)
                 guard let status = try await folder.status(name) else { throw folder.failure("stat", name, ENOENT) }
                 let state = ArchiveEntry.SideState(

@@ -11,6 +11,8 @@ struct PreparedEntry: Sendable {
     var file: OpenDescriptor?
     var written: ArchiveEntry.SideState
     var source: ArchiveEntry.SideState
+    /// The digest of a file, if its new state may be racy.
+    var digest: [UInt8]?
     var bytes: Int64 = 0
     var reused: Int64 = 0
     var resumed: Int64 = 0
@@ -21,6 +23,7 @@ struct PreparedEntry: Sendable {
         intent.temporary = temporary
         intent.kind = (action.source?.kind ?? .regular).rawValue
         intent.target = action.source?.target ?? []
+        intent.digest = digest
         intent.written = Intent.State(written)
         intent.source = Intent.State(source)
         intent.setOld(action.old)

@@ -27,7 +27,7 @@ struct Recovery {
         guard !intents.isEmpty else { return }
         for (number, intent) in intents {
             let path = RelativePath(bytes: intent.path)
-            guard let folder = try await replicas[intent.side].folderIfThere(path.ancestors.first ?? .root) else {
+            guard let folder = try await replicas[intent.side].folderIfThere(path.parent) else {
                 continue
             }
             switch intent.work {
@@ -63,13 +63,7 @@ struct Recovery {
             }
         }
         guard let now, now.stamp.inode == written.inode else { return }
-        var state = written
-        state.changed = 0
-        // A later write sets the modification time. So with the time that this run set, the content is this run's.
-        if now.stamp.size == written.size, now.stamp.modified == written.metadata.modified {
-            state = ArchiveEntry.SideState(written: now, metadata: written.metadata)
-        }
-        add(intent, path, state, source)
+        add(intent, path, written.named(now), source)
     }
 
     private mutating func delete(_ intent: Intent, _ path: RelativePath, _ folder: any ReplicaFolder) async throws {
@@ -80,7 +74,7 @@ struct Recovery {
                 _ = try await Rescue.restore(intent.temporary, of: path, on: intent.side, in: folder, date: date)
             }
         }
-        let across = try await replicas[intent.side.other].folderIfThere(path.ancestors.first ?? .root)
+        let across = try await replicas[intent.side.other].folderIfThere(path.parent)
         let isGoneAcross = try await across?.status(Array(path.name)) == nil
         if isGoneAcross, try await folder.status(Array(path.name)) == nil { results.append(.remove(path)) }
     }
@@ -101,6 +95,8 @@ struct Recovery {
     ) {
         guard let kind = FileKind(rawValue: intent.kind) else { return }
         let sides = intent.side == .a ? Pair(a: written, b: source) : Pair(a: source, b: written)
-        results.append(.write(ArchiveEntry(path: path, kind: kind, target: intent.target, sides: sides)))
+        results.append(
+            .write(
+                ArchiveEntry(path: path, kind: kind, target: intent.target, sides: sides, digest: intent.digest)))
     }
 }

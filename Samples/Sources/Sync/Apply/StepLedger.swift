@@ -67,9 +67,9 @@ final class StepLedger {
     /// Notes a step that is done, with what its side has now, and the other side had when it was read.
     func finish(
         _ action: SyncAction, kind: FileKind?, target: [UInt8], now state: ArchiveEntry.SideState?,
-        source: ArchiveEntry.SideState? = nil
+        source: ArchiveEntry.SideState? = nil, digest: [UInt8]? = nil
     ) {
-        let result = progress.done(action, kind: kind, target: target, now: state, source: source)
+        let result = progress.done(action, kind: kind, target: target, now: state, source: source, digest: digest)
         if let result { results.append(result) }
     }
 
@@ -80,7 +80,7 @@ final class StepLedger {
 
     /// The folder of an entry. The last one stays open, as the next entry is most often in it, too.
     func folder(of path: RelativePath, on side: Side) async throws -> any ReplicaFolder {
-        let parent = path.ancestors.first ?? .root
+        let parent = path.parent
         touched[side].insert(parent)
         if let openFolder, openSide == side, openFolder.path == parent { return openFolder }
         let folder = try await replicas[side].folder(parent)

@@ -102,10 +102,14 @@ final class SyncApplier {
             switch name.decision.outcome {
             case .forget: ledger.record(.remove(name.path))
             case .record:
-                guard let a = name.sides.a, let b = name.sides.b else { continue }
-                let sides = Pair(
-                    a: ArchiveEntry.SideState(a, at: times.a), b: ArchiveEntry.SideState(b, at: times.b))
-                ledger.record(.write(ArchiveEntry(path: name.path, kind: a.kind, target: a.target, sides: sides)))
+                guard let entry = name.sides.a, let a = name.state(on: .a, at: times.a),
+                    let b = name.state(on: .b, at: times.b)
+                else { continue }
+                ledger.record(
+                    .write(
+                        ArchiveEntry(
+                            path: name.path, kind: entry.kind, target: entry.target, sides: Pair(a: a, b: b),
+                            digest: name.digest)))
             default: break
             }
         }

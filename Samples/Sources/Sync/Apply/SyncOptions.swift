@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Glibc
+public import TreeScan
 
 /// How a sync works.
 public struct SyncOptions: Sendable {
@@ -15,6 +16,8 @@ public struct SyncOptions: Sendable {
     public var width = ProcessInfo.processInfo.activeProcessorCount
     /// The size in bytes from which a file is copied in parts, so that a later run goes on in its middle.
     public var largeFile: Int64 = 64 << 20
+    /// The entries that stay as they are on both sides.
+    public var excludes = ExcludeRules.none
     /// The files that are copied before all others.
     public var wanted = WantedFiles()
     /// The clock, in nanoseconds since 1970.

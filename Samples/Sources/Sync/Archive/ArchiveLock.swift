@@ -26,6 +26,8 @@ final class ArchiveLock: Sendable {
     }
 
     deinit {
+        // A child process that has not run its program yet has the open file, too. So closing it does not unlock it.
+        flock(descriptor, LOCK_UN)
         close(descriptor)
     }
 

@@ -6,7 +6,7 @@ enum ArchiveSchema {
     static let application: Int32 = 0x716F_7379
 
     /// The version of the tables, `PRAGMA user_version`.
-    static let version: Int32 = 1
+    static let version: Int32 = 2
 
     /// Makes the tables in an empty database.
     ///
@@ -23,7 +23,7 @@ enum ArchiveSchema {
                     inode_a INTEGER NOT NULL, racy_a INTEGER NOT NULL,
                     mode_b INTEGER NOT NULL, owner_b INTEGER NOT NULL, group_b INTEGER NOT NULL,
                     modified_b INTEGER NOT NULL, size_b INTEGER NOT NULL, changed_b INTEGER NOT NULL,
-                    inode_b INTEGER NOT NULL, racy_b INTEGER NOT NULL
+                    inode_b INTEGER NOT NULL, racy_b INTEGER NOT NULL, digest BLOB
                 ) WITHOUT ROWID;
                 CREATE TABLE intent (id INTEGER PRIMARY KEY, record TEXT NOT NULL);
                 CREATE TABLE part (temporary BLOB PRIMARY KEY, record TEXT NOT NULL) WITHOUT ROWID;
@@ -32,5 +32,11 @@ enum ArchiveSchema {
             try database.execute(sql: "INSERT INTO setting VALUES (?, ?)", arguments: [name, value])
         }
         try database.execute(sql: "PRAGMA application_id = \(application); PRAGMA user_version = \(version)")
+    }
+
+    /// Brings the tables of an older version up to date.
+    static func update(_ database: Database, from older: Int32) throws {
+        guard older == 1 else { return }
+        try database.execute(sql: "ALTER TABLE entry ADD COLUMN digest BLOB; PRAGMA user_version = \(version)")
     }
 }

@@ -6,7 +6,7 @@ internal import TreeScan
 struct EntryTable {
     let database: Database
 
-    private static let columns = 19
+    private static let columns = 20
 
     /// Returns all rows, in the order of the bytes of their paths.
     func all() throws -> [ArchiveEntry] {
@@ -16,10 +16,11 @@ struct EntryTable {
             guard let kind = FileKind(rawValue: row[1]) else { continue }
             let path: Data = row[0]
             let target: Data = row[2]
+            let digest: Data? = row[19]
             entries.append(
                 ArchiveEntry(
                     path: RelativePath(bytes: Array(path)), kind: kind, target: Array(target),
-                    sides: Pair(a: state(row, 3), b: state(row, 11))))
+                    sides: Pair(a: state(row, 3), b: state(row, 11)), digest: digest.map { Array($0) }))
         }
         return entries
     }
@@ -38,6 +39,7 @@ struct EntryTable {
                 state.metadata.modified, state.size, state.changed, Int64(bitPattern: state.inode), state.isRacy,
             ]
         }
+        arguments.append(entry.digest.map { Data($0) })
         try statement.execute(arguments: StatementArguments(arguments))
     }
 

@@ -50,6 +50,8 @@ struct Intent: Codable, Sendable {
     /// The kind and the link target of the new entry.
     var kind: String = ""
     var target: [UInt8] = []
+    /// The digest of the new entry's content, as in the archive.
+    var digest: [UInt8]?
     /// The new entry, as it was written under the temporary name.
     var written: State?
     /// The other side's entry, as it was read.

@@ -57,7 +57,7 @@ final class SyncArchive: Sendable {
                 throw SyncError.notAnArchive(path: path, detail: "another program made it")
             }
             let version = try Int32.fetchOne(database, sql: "PRAGMA user_version") ?? 0
-            guard version == ArchiveSchema.version else { throw SyncError.newerArchive(path: path, version: version) }
+            guard version <= ArchiveSchema.version else { throw SyncError.newerArchive(path: path, version: version) }
             let verdict = try String.fetchOne(database, sql: "PRAGMA quick_check(1)") ?? "no verdict"
             guard verdict == "ok" else { throw SyncError.damagedArchive(path: path, detail: verdict) }
             let pair = try ["a", "b"].map {
@@ -65,6 +65,10 @@ final class SyncArchive: Sendable {
             }
             guard pair == [a, b] else {
                 throw SyncError.notAnArchive(path: path, detail: "it belongs to \(pair[0]) and \(pair[1])")
+            }
+            try database.inTransaction {
+                try ArchiveSchema.update(database, from: version)
+                return .commit
             }
         }
     }

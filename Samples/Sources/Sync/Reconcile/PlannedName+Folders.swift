@@ -12,12 +12,11 @@ extension PlannedName {
         }
     }
 
-    /// Whether the name is there at the end.
+    /// Whether both sides have the name at the end.
     var staysOrComes: Bool {
         switch decision.outcome {
         case .keep, .record, .copy, .describe, .keepBoth, .rename: true
-        case .skip: sides.a != nil || sides.b != nil
-        case .forget, .delete, .renamedAway: false
+        case .forget, .delete, .renamedAway, .skip: false
         }
     }
 

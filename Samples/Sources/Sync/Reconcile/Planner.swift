@@ -10,8 +10,15 @@ struct Planner {
 
     private var plan = SyncPlan()
     private var blocked: Set<RelativePath> = []
+    private var exclusions: Exclusions
+    /// The entries that are left out, without those below them.
+    private var excluded: Set<RelativePath> = []
 
-    init(reconciler: Reconciler, date: String, archive: [ArchiveEntry], a: SideScan, b: SideScan) {
+    init(
+        reconciler: Reconciler, date: String, archive: [ArchiveEntry], a: SideScan, b: SideScan,
+        leavingOut rules: ExcludeRules = .none
+    ) {
+        exclusions = Exclusions(rules)
         self.reconciler = reconciler
         self.date = date
         self.archive = archive
@@ -20,19 +27,16 @@ struct Planner {
 
     /// Makes the plan.
     ///
-    /// - Parameter isEqual: Compares the bytes of a file of A with those of one of B. It is asked only if sizes are the
-    ///   same, and times leave a doubt.
-    mutating func plan(
-        isEqual: (_ a: Observation, _ b: Observation) async throws -> Bool
-    ) async throws -> SyncPlan {
+    /// - Parameter look: Looks at the bytes of files. It is asked only if sizes are the same, and times leave a doubt.
+    mutating func plan(_ look: ContentLook) async throws -> SyncPlan {
         plan = SyncPlan()
         plan.totals = Pair(a: scans.a.entries.count, b: scans.b.entries.count)
         plan.archived = archive.count
         plan.skipped = scans.a.skipped + scans.b.skipped
         blocked = scans.a.blocked.union(scans.b.blocked)
-        try await decideEach(isEqual)
+        try await decideEach(look)
         keepNeededFolders()
-        try await findRenames(isEqual)
+        try await findRenames(look)
         refuseFoldedNames()
         nameConflicts()
         plan.actions = actions()
@@ -42,9 +46,7 @@ struct Planner {
     // MARK: Decisions
 
     /// Walks through the three lists together. All are in the order of bytes.
-    private mutating func decideEach(
-        _ isEqual: (_ a: Observation, _ b: Observation) async throws -> Bool
-    ) async throws {
+    private mutating func decideEach(_ look: ContentLook) async throws {
         var (row, first, second) = (0, 0, 0)
         let (entriesA, entriesB) = (scans.a.entries, scans.b.entries)
         while true {
@@ -67,8 +69,12 @@ struct Planner {
                 name.sides.b = entriesB[second]
                 second += 1
             }
+            if exclusions.contain(name) {
+                leaveOut(name)
+                continue
+            }
             guard !isBlocked(path) else { continue }
-            try await decide(&name, isEqual)
+            try await decide(&name, look)
             if name.decision.outcome == .keep {
                 plan.unchanged += 1
             } else {
@@ -77,14 +83,24 @@ struct Planner {
         }
     }
 
+    /// Leaves a name as it is, and forgets it. If it comes back, it is as at a first run: nothing of it is removed.
+    private mutating func leaveOut(_ name: PlannedName) {
+        for side in Side.allCases where name.sides[side] != nil { plan.totals[side] -= 1 }
+        if name.sides.a != nil || name.sides.b != nil { excluded.insert(name.path) }
+        guard name.archived != nil else { return }
+        plan.archived -= 1
+        var name = name
+        name.decision.outcome = .forget
+        name.decision.reason = "left out"
+        plan.names.append(name)
+    }
+
     private func isBlocked(_ path: RelativePath) -> Bool {
         guard !blocked.isEmpty else { return false }
         return blocked.contains(path) || path.ancestors.contains { blocked.contains($0) }
     }
 
-    private func decide(
-        _ name: inout PlannedName, _ isEqual: (_ a: Observation, _ b: Observation) async throws -> Bool
-    ) async throws {
+    private func decide(_ name: inout PlannedName, _ look: ContentLook) async throws {
         if let row = name.archived, let a = name.sides.a, let b = name.sides.b, row.kind == a.kind, row.kind == b.kind,
             Doubt(a, row.sides.a) == .none, Doubt(b, row.sides.b) == .none, a.target == row.target,
             b.target == row.target, row.sides.a.metadata == a.metadata, row.sides.b.metadata == b.metadata
@@ -92,7 +108,7 @@ struct Planner {
             return
         }
         let table = VersionTable(archived: name.archived, a: name.sides.a, b: name.sides.b)
-        let versions = try await table.versions(isEqual)
+        let versions = try await table.versions(look)
         var reconciler = reconciler
         if !table.isCertain { reconciler.policy = .keepBoth }
         let archived = name.archived.map { row in
@@ -104,6 +120,7 @@ struct Planner {
             a: name.sides.a.map { Facts(content($0.kind, $0.target, versions.a), $0.metadata) },
             b: name.sides.b.map { Facts(content($0.kind, $0.target, versions.b), $0.metadata) })
         name.decision = reconciler.decide(archived: archived, a: facts.a, b: facts.b)
+        if versions.a == .archived, versions.b == .archived { name.digest = name.archived?.digest }
         // The content was found to be as before by reading it: the archive notes the new times.
         if name.decision.outcome == .keep, name.archived != nil { name.decision.outcome = .record }
     }
@@ -119,21 +136,30 @@ struct Planner {
 
     // MARK: Folders
 
-    /// Keeps a folder if entries below it stay, or come.
+    /// Keeps a folder if entries below it stay, or come. A folder that stays only for what is left out, or could not
+    /// be read, does not come back on the side that removed it.
     private mutating func keepNeededFolders() {
         guard plan.names.contains(where: { $0.mayRemoveFolder }) else { return }
         var needed: Set<RelativePath> = []
         var unknown: Set<RelativePath> = []
+        var holding: Set<RelativePath> = []
+        var told: Set<RelativePath> = []
         for path in blocked { unknown.formUnion(path.ancestors) }
+        for path in excluded { holding.formUnion(path.ancestors) }
         for index in plan.names.indices.reversed() {
             let name = plan.names[index]
             if name.mayRemoveFolder {
                 if needed.contains(name.path) {
                     plan.names[index].keepFolder()
-                } else if unknown.contains(name.path) {
+                } else if unknown.contains(name.path) || holding.contains(name.path) {
+                    let what = unknown.contains(name.path) ? "could not be read" : "are left out"
                     plan.names[index].decision.outcome = .skip
-                    plan.names[index].decision.reason = "it holds entries that could not be read"
-                    plan.skipped.append("\(name.path.display): it holds entries that could not be read, so it stays")
+                    plan.names[index].decision.reason = "it holds entries that \(what)"
+                    // The folders above stay, too, which goes without saying.
+                    if !told.contains(name.path) {
+                        plan.skipped.append("\(name.path.display): it holds entries that \(what), so it stays")
+                    }
+                    told.formUnion(name.path.ancestors)
                 }
             }
             if plan.names[index].staysOrComes, let folder = name.path.ancestors.first { needed.insert(folder) }
@@ -144,9 +170,7 @@ struct Planner {
 
     /// Finds files that one side renamed: gone under one name, new under another, with the inode, length and time of
     /// before. The bytes are compared, as a file system gives the numbers of inodes away again.
-    private mutating func findRenames(
-        _ isEqual: (_ a: Observation, _ b: Observation) async throws -> Bool
-    ) async throws {
+    private mutating func findRenames(_ look: ContentLook) async throws {
         for side in reconciler.mode == .mirror ? [Side.a] : Side.allCases {
             var gone: [UInt64: Int] = [:]
             for (index, name) in plan.names.enumerated() {
@@ -166,12 +190,13 @@ struct Planner {
                     let across = plan.names[before].sides[side.other], Doubt(across, row.sides[side.other]) != .content,
                     across.stamp.size == entry.stamp.size
                 else { continue }
-                let isSame = side == .a ? try await isEqual(entry, across) : try await isEqual(across, entry)
+                let isSame = side == .a ? try await look.isEqual(entry, across) : try await look.isEqual(across, entry)
                 guard isSame else { continue }
                 gone[entry.stamp.inode] = nil
                 plan.names[index].decision.outcome = .rename(on: side.other, from: row.path.bytes)
                 plan.names[index].decision.reason = "renamed on \(side.rawValue)"
                 plan.names[index].otherName = row.path
+                plan.names[index].digest = row.digest
                 plan.names[before].decision.outcome = .renamedAway
                 plan.names[before].decision.reason = "renamed on \(side.rawValue)"
                 plan.names[before].otherName = entry.path

@@ -8,6 +8,23 @@ struct PlannedName: Sendable {
     var decision: Decision
     /// The name that one version gets, or the name that an entry had.
     var otherName: RelativePath?
+    /// The digest of the content, if the archive has it, and both sides are known to have that content.
+    var digest: [UInt8]?
+
+    /// What a side has, for the archive.
+    ///
+    /// - Parameter time: The start of the scan.
+    func state(on side: Side, at time: Int64) -> ArchiveEntry.SideState? {
+        guard let entry = sides[side] else { return nil }
+        var state = ArchiveEntry.SideState(entry, at: time)
+        // What was certain before the scan is not less certain because the scan was early.
+        if let archived, archived.kind == .regular, entry.kind == .regular,
+            Doubt(entry, archived.sides[side]) == .none
+        {
+            state.isRacy = false
+        }
+        return state
+    }
 }
 
 /// All that a sync is going to do. A value: nothing was done yet.

@@ -1,5 +1,13 @@
 internal import TreeScan
 
+/// The two ways to look at the bytes of files.
+struct ContentLook {
+    /// Compares the bytes of a file of A with those of one of B.
+    var isEqual: (_ a: Observation, _ b: Observation) async throws -> Bool
+    /// The SHA-256 of a file; nil if it cannot be read, or is not as it was seen.
+    var digest: (_ entry: Observation, _ side: Side) async throws -> [UInt8]?
+}
+
 /// Tells which contents of a file are the same: those of the archive, of A and of B.
 struct VersionTable {
     let archived: ArchiveEntry?
@@ -9,25 +17,24 @@ struct VersionTable {
     /// Returns the versions. Without a file on a side, its version has no meaning.
     ///
     /// It errs on one side only: a content that may be new counts as new.
-    func versions(
-        _ isEqual: (_ a: Observation, _ b: Observation) async throws -> Bool
-    ) async throws -> Pair<FileVersion> {
+    func versions(_ look: ContentLook) async throws -> Pair<FileVersion> {
         let doubts = Pair(a: doubt(a, .a), b: doubt(b, .b))
         guard let a, let b, a.kind == .regular, b.kind == .regular else {
             return Pair(
-                a: isArchivedAlone(a, .a, doubts.a) ? .archived : .a,
-                b: isArchivedAlone(b, .b, doubts.b) ? .archived : .b)
+                a: try await isArchivedAlone(a, .a, doubts.a, look) ? .archived : .a,
+                b: try await isArchivedAlone(b, .b, doubts.b, look) ? .archived : .b)
         }
         guard doubts.a != .none || doubts.b != .none else { return Pair(a: .archived, b: .archived) }
-        if a.stamp.size == b.stamp.size, try await isEqual(a, b) {
-            let isArchived = doubts.a == .none || doubts.b == .none
+        if a.stamp.size == b.stamp.size, try await look.isEqual(a, b) {
+            var isArchived = doubts.a == .none || doubts.b == .none
+            if !isArchived { isArchived = try await hasArchivedBytes(a, .a, doubts.a, look) }
             return isArchived ? Pair(a: .archived, b: .archived) : Pair(a: .common, b: .common)
         }
         // The contents differ. If one side is as before for sure, the other one changed.
         if doubts.a == .none { return Pair(a: .archived, b: .b) }
         if doubts.b == .none { return Pair(a: .a, b: .archived) }
-        let isArchivedA = isArchivedAlone(a, .a, doubts.a)
-        let isArchivedB = isArchivedAlone(b, .b, doubts.b)
+        let isArchivedA = try await isArchivedAlone(a, .a, doubts.a, look)
+        let isArchivedB = try await isArchivedAlone(b, .b, doubts.b, look)
         guard isArchivedA != isArchivedB else { return Pair(a: .a, b: .b) }
         return Pair(a: isArchivedA ? .archived : .a, b: isArchivedB ? .archived : .b)
     }
@@ -50,14 +57,26 @@ struct VersionTable {
         return Doubt(entry, archived.sides[side])
     }
 
-    /// Whether a file is as before, although it differs from the other side's: a change of its mode explains its change time.
-    private func isArchivedAlone(_ entry: Observation?, _ side: Side, _ doubt: Doubt) -> Bool {
+    /// Whether a file is as before, although it differs from the other side's: a change of its mode explains its change
+    /// time, or it has the bytes of before.
+    private func isArchivedAlone(
+        _ entry: Observation?, _ side: Side, _ doubt: Doubt, _ look: ContentLook
+    ) async throws -> Bool {
         guard let entry, entry.kind == .regular, let state = archived?.sides[side] else { return false }
         var metadata = entry.metadata
         metadata.modified = state.metadata.modified
         let isDescribed =
             doubt == .content && !state.isRacy && entry.stamp.inode == state.inode
             && entry.stamp.modified == state.metadata.modified && metadata != state.metadata
-        return doubt == .none || isDescribed
+        if doubt == .none || isDescribed { return true }
+        return try await hasArchivedBytes(entry, side, doubt, look)
+    }
+
+    /// Whether a file has the bytes of before: the archive has their digest.
+    private func hasArchivedBytes(
+        _ entry: Observation, _ side: Side, _ doubt: Doubt, _ look: ContentLook
+    ) async throws -> Bool {
+        guard doubt == .content, let digest = archived?.digest else { return false }
+        return try await look.digest(entry, side) == digest
     }
 }

@@ -55,10 +55,13 @@ package struct SendResult: Sendable {
     package var status: EntryStatus
     /// The number of bytes that came from the old version.
     package var reused: Int64
+    /// The SHA-256 of the content.
+    package var digest: [UInt8]
 
-    package init(status: EntryStatus, reused: Int64) {
+    package init(status: EntryStatus, reused: Int64, digest: [UInt8]) {
         self.status = status
         self.reused = reused
+        self.digest = digest
     }
 }
 
@@ -80,10 +83,13 @@ package struct ReceiveResult: Sendable {
     package var time: Int64
     /// The number of bytes that came from the old version.
     package var reused: Int64
+    /// The SHA-256 of the content.
+    package var digest: [UInt8]
 
-    package init(stamp: FileStamp, time: Int64, reused: Int64) {
+    package init(stamp: FileStamp, time: Int64, reused: Int64, digest: [UInt8]) {
         self.stamp = stamp
         self.time = time
         self.reused = reused
+        self.digest = digest
     }
 }

@@ -57,32 +57,37 @@ package final class LocalReplica: Replica {
     /// Looks at all entries.
     ///
     /// - Throws: `TreeScanError`, or `FileSystemFailure` if the root itself cannot be listed to its end.
-    package func scan(at time: Int64, probing: Bool) async throws -> SideScan {
+    package func scan(at time: Int64, probing: Bool, leavingOut rules: ExcludeRules) async throws -> SideScan {
         try await QoS.withBlocking {
-            var scan = try look(at: time)
+            var scan = try look(at: time, Exclusions(rules))
             scan.foldsCase = foldsCase(scan, probing: probing)
             return scan
         }
     }
 
-    private func look(at time: Int64) throws -> SideScan {
+    private func look(at time: Int64, _ exclusions: Exclusions) throws -> SideScan {
+        var exclusions = exclusions
         let scanner = try TreeScanner(root: root, options: ScanOptions(excludedNames: []))
         var scan = SideScan()
         scan.time = time
         while let event = scanner.next() {
             switch event {
-            case .folder(let path): if let status = scanner.status { add(path, status, to: &scan) }
+            case .folder(let path):
+                if let status = scanner.status { add(path, status, to: &scan) }
+                if exclusions.contain(path, isFolder: true) { scanner.skipFolder() }
             case .file(let path, _): if let status = scanner.status { add(path, status, to: &scan) }
             case .leftOut(let path, let kind):
                 switch kind {
                 case .symbolicLink, .fifo: if let status = scanner.status { add(path, status, to: &scan) }
                 case .socket, .device, .directory, .regular:
                     scan.blocked.insert(path)
+                    guard !exclusions.contain(path, isFolder: false) else { break }
                     scan.skipped.append("\(display(path)): a \(kind.rawValue) is not synced")
                 }
             case .failure(let failure):
                 guard failure.path != .root else { throw failure }
                 scan.blocked.insert(failure.path)
+                guard !exclusions.contain(failure.path, isFolder: true) else { break }
                 scan.skipped.append("\(side.rawValue): \(failure)")
             }
         }

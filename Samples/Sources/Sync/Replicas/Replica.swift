@@ -37,7 +37,9 @@ package protocol Replica: Sendable {
     /// - Parameters:
     ///   - time: The present, by the clock of this machine.
     ///   - probing: Whether a temporary file may show how the file system compares names.
-    func scan(at time: Int64, probing: Bool) async throws -> SideScan
+    ///   - rules: The entries that are not looked at. An entry that is left out may be in the scan all the same,
+    ///     without those below it.
+    func scan(at time: Int64, probing: Bool, leavingOut rules: ExcludeRules) async throws -> SideScan
 
     /// The SHA-256 of a file; nil if it cannot be read, or is not as it was seen.
     func digest(of entry: Observation) async throws -> [UInt8]?

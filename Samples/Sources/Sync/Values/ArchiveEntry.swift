@@ -17,10 +17,12 @@ struct ArchiveEntry: Sendable, Hashable {
     var kind: FileKind
     var target: [UInt8]
     var sides: Pair<SideState>
+    /// The SHA-256 of the content; nil if it is not known. It tells whether a file is as before whose state is racy.
+    var digest: [UInt8]?
 
     static func == (left: Self, right: Self) -> Bool {
         left.path == right.path && left.kind == right.kind && left.target == right.target
-            && left.sides.a == right.sides.a && left.sides.b == right.sides.b
+            && left.sides.a == right.sides.a && left.sides.b == right.sides.b && left.digest == right.digest
     }
 
     func hash(into hasher: inout Hasher) {
@@ -50,5 +52,19 @@ extension ArchiveEntry.SideState {
         self.init(
             metadata: metadata, size: status.stamp.size, changed: status.stamp.changed, inode: status.stamp.inode,
             isRacy: abs(distance) < Self.window(status.stamp.modified))
+    }
+
+    /// Whether the state can be racy when the entry, which was just written here, has its name.
+    var mayBecomeRacy: Bool { changed - metadata.modified < Self.window(metadata.modified) }
+
+    /// The state of an entry that was written here and has its name now. A write since then is one of the user: the
+    /// next run finds it.
+    func named(_ now: EntryStatus) -> Self {
+        guard now.stamp.inode == inode, now.stamp.size == size, now.stamp.modified == metadata.modified else {
+            var state = self
+            state.changed = 0
+            return state
+        }
+        return Self(written: now, metadata: metadata)
     }
 }

@@ -106,6 +106,10 @@ final class AgentClient: Sendable {
         } catch {
             throw LostConnection(text: Self.text(error))
         }
+        // A proxy has no agent behind it, for now.
+        if (502...504).contains(response.status.code) {
+            throw LostConnection(text: "the proxy has no answer of it (status \(response.status.code))")
+        }
         guard response.status == .ok else { throw await refusal(response) }
         var frames = FrameReader()
         var body = response.body.makeAsyncIterator()
@@ -141,7 +145,12 @@ final class AgentClient: Sendable {
 
     private func refusal(_ response: HTTPClientResponse) async -> any Error {
         let body = try? await response.body.collect(upTo: 4096)
-        let text = RelativePath(bytes: Array((body.map { String(buffer: $0) } ?? "").utf8)).display
+        var text = RelativePath(bytes: Array((body.map { String(buffer: $0) } ?? "").utf8)).display
+        // The agent answers in plain text; a page is that of a proxy.
+        if text.hasPrefix("<") { text = "" }
+        if response.status == .payloadTooLarge {
+            text = "the request is too long. Let the proxy before the agent pass bodies of 12 MiB."
+        }
         return SyncError.refused(
             .b, place: address.description, detail: text.isEmpty ? "status \(response.status.code)" : text)
     }
@@ -163,6 +172,9 @@ final class AgentClient: Sendable {
             if error == .connectTimeout { return "no connection in time" }
             if error == .remoteConnectionClosed { return "the connection was closed" }
         }
-        return "\(error)"
+        let text = "\(error)"
+        guard text.contains("CERTIFICATE_VERIFY_FAILED") || text.contains("failedToValidateHostname")
+        else { return text }
+        return "its certificate is not one for this name that this machine trusts"
     }
 }

@@ -20,7 +20,7 @@ extension RemoteReplica {
             return try await send(order, from: source, list, progress)
         } catch let failure as FileSystemFailure where list != nil && [EBADMSG, ESTALE].contains(failure.code) {
             // The old version changed meanwhile, or two chunks have one short digest.
-            await RemoteFolder(order.folder, of: self).discard(order.temporary)
+            await RemoteFolder(order.path.parent, of: self).discard(order.temporary)
             return try await send(order, from: source, nil, progress)
         } catch let failure as FileSystemFailure where failure.code == EBADMSG {
             throw wrong("it says that other bytes came than were sent, for \(order.path.display)")
@@ -50,7 +50,8 @@ extension RemoteReplica {
         var frames: [UInt8] = []
         var position = order.start
         var part = AgentPart(
-            folder: Data(order.folder.bytes), temporary: Data(order.temporary), start: order.start, size: order.size,
+            folder: Data(order.path.parent.bytes), temporary: Data(order.temporary), start: order.start,
+            size: order.size,
             former: list == nil ? nil : order.former.map(SeenEntry.init), isDurable: order.durablePart != nil)
         var reused: Int64 = 0
         let isWhole = try await maker.run(source, from: order.start, to: order.size) { step, end in
@@ -75,7 +76,7 @@ extension RemoteReplica {
         guard let status = answer.status?.status, status.kind == .regular, status.stamp.size == order.size else {
             throw wrong("a file that was sent has another length, for \(order.path.display)")
         }
-        return SendResult(status: status, reused: reused + (answer.reused ?? 0))
+        return SendResult(status: status, reused: reused + (answer.reused ?? 0), digest: digest)
     }
 
     private func write(_ part: AgentPart, _ frames: [UInt8], of order: SendOrder) async throws -> AgentAnswer {
@@ -144,11 +145,6 @@ extension RemoteReplica {
         guard writer.position == status.stamp.size,
             await FileDigest.compute(output, to: status.stamp.size) == Array(digest)
         else { return nil }
-        return ReceiveResult(stamp: status.stamp, time: time, reused: writer.reused)
+        return ReceiveResult(stamp: status.stamp, time: time, reused: writer.reused, digest: Array(digest))
     }
-}
-
-extension SendOrder {
-    /// The folder of the file.
-    fileprivate var folder: RelativePath { RelativePath(bytes: Array(path.bytes.dropLast(path.name.count + 1))) }
 }

@@ -80,12 +80,12 @@ final class RemoteReplica: DistantReplica {
         return TemporaryName.make(TemporaryName.prefix(pair: pair), number)
     }
 
-    func scan(at time: Int64, probing: Bool) async throws -> SideScan {
+    func scan(at time: Int64, probing: Bool, leavingOut rules: ExcludeRules) async throws -> SideScan {
         let prefix = TemporaryName.prefix(pair: pair)
         let owners = setsOwners
         var scan = SideScan()
         var folders: Set<RelativePath> = [.root]
-        let answer = try await call(.scan(probing: probing)) { bytes in
+        let answer = try await call(.scan(probing: probing, excludes: rules.isEmpty ? nil : rules.patterns)) { bytes in
             switch try ScanPiece(decoding: bytes) {
             case .entry(var entry):
                 guard scan.entries.last.map({ $0.path < entry.path }) ?? true else {
@@ -123,9 +123,4 @@ final class RemoteReplica: DistantReplica {
             throw SyncError.notWritten(side, code: failure.code)
         }
     }
-}
-
-extension RelativePath {
-    /// The folder that has this entry.
-    fileprivate var parent: RelativePath { RelativePath(bytes: Array(bytes.dropLast(name.count + 1))) }
 }

@@ -6,8 +6,9 @@ internal import TreeScan
 enum AgentCommand: Codable, Sendable {
     /// Opens a session of a pair. It ends an earlier one of the same pair.
     case open(pair: String, version: Int, setsOwners: Bool)
-    /// Looks at all entries. Each is a piece of the answer.
-    case scan(probing: Bool)
+    /// Looks at all entries. Each is a piece of the answer. What is below a folder that the patterns leave out need
+    /// not be in it: an agent that does not know of patterns sends all.
+    case scan(probing: Bool, excludes: [String]?)
     /// Looks at a folder.
     case folder(Data)
     /// Looks at an entry.

@@ -93,7 +93,9 @@ struct AgentAnswering: Sendable {
         let session = try await sessions.session(identifier)
         let desk = AgentDesk(session: session)
         switch command {
-        case .scan(let probing): return try await scan(session, probing: probing && !isReadOnly, pipe)
+        case .scan(let probing, let excludes):
+            let rules = try ExcludeRules(excludes ?? [])
+            return try await scan(session, probing: probing && !isReadOnly, leavingOut: rules, pipe)
         case .chunks(let seen, let normal): return try await chunks(desk, seen, normal, pipe)
         case .read(let seen, let start): return try await read(desk, seen, start, payload, pipe)
         default: break
@@ -129,10 +131,12 @@ struct AgentAnswering: Sendable {
     }
 
     private func scan(
-        _ session: AgentSession, probing: Bool, _ pipe: FramePipe
+        _ session: AgentSession, probing: Bool, leavingOut rules: ExcludeRules, _ pipe: FramePipe
     ) async throws -> AgentAnswer {
         let now = now
-        let scan = try await working(pipe) { try await session.replica.scan(at: now(), probing: probing) }
+        let scan = try await working(pipe) {
+            try await session.replica.scan(at: now(), probing: probing, leavingOut: rules)
+        }
         var batch: [UInt8] = []
         for piece in ScanPiece.all(of: scan) {
             batch += FrameReader.frame([AgentFrame.piece.rawValue] + piece.encoded)
@@ -239,6 +243,7 @@ extension AgentFailure {
         case let failure as AgentFailure: self = failure
         case let failure as FileSystemFailure: self.init(reason: .file, text: failure.operation, code: failure.code)
         case let error as WireError: self.init(reason: .command, text: error.description)
+        case let error as ExcludeError: self.init(reason: .command, text: error.description)
         case SyncError.notWritten(_, let code): self.init(reason: .file, text: "write to the disk", code: code)
         case let error as TreeScanError: self.init(reason: .replaced, text: error.description)
         case let error as SyncError: self.init(reason: .command, text: error.description)

@@ -41,12 +41,18 @@ struct FileRoutes: Sendable {
     }
 
     private func answer(_ request: Request, _ path: RelativePath) async throws -> Response {
-        let isWaiting = try await synced.fetch(path, of: root.path, waitingUpTo: patience)
-        guard !isWaiting else {
+        switch try await synced.fetch(path, of: root.path, waitingUpTo: patience) {
+        case .look: break
+        case .isComing:
             throw Refusal(
                 status: .serviceUnavailable,
                 message: "The file is on the other side of the sync, which now copies it first. Try again.",
                 fields: [.retryAfter: "1"])
+        case .isUnknown(let reason):
+            throw Refusal(
+                status: .serviceUnavailable,
+                message: "The file is not here, and the other side of the sync cannot be asked for it. \(reason)",
+                fields: [.retryAfter: "10"])
         }
         do {
             return try await runTask(at: .userInitiated) {
@@ -57,6 +63,7 @@ struct FileRoutes: Sendable {
                     return try JSONResponse.make(FolderResponse(listing, of: path))
                 case .regular:
                     let file = OpenDescriptor(owning: try root.descriptor(of: path, for: .reading))
+                    synced.noteServed(path, of: root.path)
                     return try Self.answer(request, path, file)
                 default: throw Refusal.noFile
                 }

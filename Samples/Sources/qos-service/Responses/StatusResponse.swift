@@ -70,7 +70,10 @@ struct StatusResponse: Encodable {
         decision = showsPaths ? governor?.monitor.decision : nil
         limit = showsPaths ? governor?.limit : nil
         let event = status.notice.map { showsPaths ? $0 : "Something happened to the index. \(secret)" }
-        let notices = [event, workloads.trouble].compactMap(\.self)
+        let sync = workloads.syncTrouble.map {
+            "The sync does not go on\(showsPaths ? ": \($0)" : ".") The service tries again by itself."
+        }
+        let notices = [event, workloads.trouble, sync].compactMap(\.self)
         notice = notices.isEmpty ? nil : notices.joined(separator: " ")
         complete = status.isComplete
         files = status.counts.files

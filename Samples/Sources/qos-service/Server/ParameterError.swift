@@ -22,7 +22,7 @@ enum ParameterError: Error, CustomStringConvertible {
         case .outOfRange(let name, let value, let range):
             "\(name) is \(value). Choose a value from \(range.lowerBound) to \(range.upperBound)."
         case .unknownSyntax(let text):
-            "syntax is \"\(text)\". Write words (the default) or fts."
+            "syntax is \"\(text)\". Write words (the default), fts or substrings."
         case .unknownLevel(let text):
             "level is \"\(text)\". Write userInteractive, userInitiated, default, utility or background."
         case .tooLong(let name, let limit):

@@ -8,6 +8,10 @@ struct BackupSettings: Sendable, Equatable {
     var passphraseFile: String
     /// The folders that are saved, absolute and without links.
     var folders: [String]
+    /// Patterns that are left out, as in `BackupOptions`.
+    var excludes: [String] = []
+    /// Names of ignore files, as in `BackupOptions`.
+    var ignoreFiles: [String] = []
     /// The time between two backups of a folder.
     var interval = Duration.seconds(86_400)
     /// The snapshots that a prune keeps; none are forgotten if it keeps nothing.

@@ -28,6 +28,8 @@ struct ServiceSettings: Sendable, Equatable {
     var tokenFile: String?
     /// Further names, beside `localhost`, that the Host header may have.
     var allowedHosts: [String] = []
+    /// Whether a new index also finds parts of words.
+    var substrings = false
     /// The time between two passes.
     var rescanInterval = Duration.seconds(60)
     /// The time after which a search is given up.

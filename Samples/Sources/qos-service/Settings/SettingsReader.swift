@@ -74,8 +74,13 @@ struct SettingsReader {
         settings.governor = try await governor()
         settings.backup = try await backup(of: settings.folder)
         settings.sync = try await sync()
-        settings.isQuiet = try await read("quiet", "true or false") { try await reader.fetchBool(forKey: $0) } ?? false
+        settings.substrings = try await isOn("substrings")
+        settings.isQuiet = try await isOn("quiet")
         return settings
+    }
+
+    private func isOn(_ key: String) async throws -> Bool {
+        try await read(key, "true or false") { try await reader.fetchBool(forKey: $0) } ?? false
     }
 
     private func governor() async throws -> GovernorSettings {

@@ -1,11 +1,12 @@
 internal import Backup
 internal import QoSWorkloads
+internal import SampleCommand
 internal import Sync
 
 /// The backups and the sync of the service: their workloads, and the items that each start submits.
 struct HostedWork: Sendable {
     /// The time for which the sync waits for further changes after one.
-    private static let settling = Duration.seconds(1)
+    static let settling = Duration.seconds(1)
 
     /// The conditions of the scrub, which nobody waits for: those of the other work, and a machine with time.
     static let discretionary = IndexingWorkload.conditions.union([
@@ -20,25 +21,40 @@ struct HostedWork: Sendable {
     let backup: BackupSettings?
     let sync: SyncSettings?
     let files: SyncedFiles
+    private let killPoint: KillPoint?
 
     /// Makes the work.
-    init(_ settings: ServiceSettings) {
+    ///
+    /// - Parameter killPoint: The point at which a test kills the process.
+    init(_ settings: ServiceSettings, killPoint: KillPoint? = nil) {
         backup = settings.backup
         sync = settings.sync
         files = SyncedFiles(settings.sync)
+        self.killPoint = killPoint
     }
 
     /// The key of all that must not run beside another such item: checks, prunes and restores of a repository. A
     /// restore that waits for one of the others raises it.
     static func key(of repository: String) -> ConcurrencyKey { ConcurrencyKey("repository \(repository)") }
 
+    /// Kills the process before a call that changes a file of a repository or of a restore.
+    private var hook: StorageHook? {
+        guard let killPoint else { return nil }
+        return { call in
+            killPoint.reached(call.description)
+            return 0
+        }
+    }
+
     /// The workloads. Those that the settings do not name are there, too, so that items of earlier starts can end.
     var workloads: [any Workload] {
         let file = PassphraseFile(backup?.passphraseFile ?? "")
         let passphrase: @Sendable (String) throws -> [UInt8] = { _ in try file.read() }
+        let hook = hook
         return [
-            BackupWorkload(passphrase: passphrase), CheckWorkload(passphrase: passphrase),
-            PruneWorkload(passphrase: passphrase), RestoreWorkload(passphrase: passphrase), files.workload,
+            BackupWorkload(before: hook, passphrase: passphrase), CheckWorkload(before: hook, passphrase: passphrase),
+            PruneWorkload(before: hook, passphrase: passphrase), RestoreWorkload(before: hook, passphrase: passphrase),
+            files.workload { [killPoint] step in killPoint?.reached("sync.\(step.rawValue)") },
         ]
     }
 
@@ -53,7 +69,10 @@ struct HostedWork: Sendable {
         let key = Self.key(of: backup.repository)
         var requests = try backup.folders.map { folder in
             try Self.request(
-                for: BackupWorkload.self, .init(folder: folder, repository: backup.repository),
+                for: BackupWorkload.self,
+                .init(
+                    folder: folder, repository: backup.repository, excludes: backup.excludes,
+                    ignoreFiles: backup.ignoreFiles),
                 schedule: .every(backup.interval), retry: retry, concurrency: ConcurrencyKey("backup \(folder)"),
                 label: "backup of \(folder)")
         }
@@ -76,7 +95,7 @@ struct HostedWork: Sendable {
         guard let sync else { return [] }
         let one = ConcurrencyKey("sync \(sync.a) \(sync.b)")
         let retry = RetryPolicy(maximumAttempts: 5, base: .seconds(2), limit: max(.seconds(2), sync.interval))
-        let trigger = FileEventTrigger(paths: [sync.a, sync.b], settling: Self.settling)
+        let trigger = FileEventTrigger(paths: sync.folders, settling: Self.settling)
         return [
             try Self.request(
                 for: SyncWorkload.self, sync.parameters, schedule: .onFileEvents(trigger), retry: retry,

@@ -28,6 +28,8 @@ struct IndexingWorkload: Workload {
     let index: SearchIndex
     /// Takes the error of an index that cannot be made anew. Nothing helps then but another start.
     let giveUp: @Sendable (any Error) -> Void
+    /// Called before each step and each checkpoint. For tests.
+    var reached: @Sendable (String) -> Void = { _ in }
 
     func run(_ parameters: Parameters, in context: WorkloadContext<Checkpoint>) async throws -> WorkloadOutcome {
         var checkpoint = context.checkpoint
@@ -58,16 +60,23 @@ struct IndexingWorkload: Workload {
         var saved = ContinuousClock.now
         var wasScanned = pass.checkpoint.isScanned
         do {
-            try await pass.run { pass in
-                try await context.breathe()
-                let counts = index.status.counts
-                context.report(counts.files - counts.pending, of: counts.files, .files)
-                let checkpoint = pass.checkpoint
-                guard checkpoint.isScanned != wasScanned || ContinuousClock.now - saved > Self.saveInterval else {
-                    return
+            // A conversion takes up to a minute. It does not outlast a request to give way.
+            let conversions = pass.conversions
+            try await context.withDeferralHandler {
+                try await pass.run { pass in
+                    reached("indexing.step")
+                    try await context.breathe()
+                    let counts = index.status.counts
+                    context.report(counts.files - counts.pending, of: counts.files, .files)
+                    let checkpoint = pass.checkpoint
+                    guard checkpoint.isScanned != wasScanned || ContinuousClock.now - saved > Self.saveInterval else {
+                        return
+                    }
+                    (saved, wasScanned) = (.now, checkpoint.isScanned)
+                    try await keep(checkpoint, in: context)
                 }
-                (saved, wasScanned) = (.now, checkpoint.isScanned)
-                try await keep(checkpoint, in: context)
+            } onRequest: {
+                conversions.stop()
             }
         } catch let deferral as WorkloadDeferral {
             try await keep(pass.checkpoint, in: context)
@@ -77,6 +86,7 @@ struct IndexingWorkload: Workload {
 
     /// Saves a checkpoint. A store that fails, as on a full disk, does not end the pass.
     private func keep(_ checkpoint: PassCheckpoint, in context: WorkloadContext<Checkpoint>) async throws {
+        reached("indexing.checkpoint")
         do { try await context.save(checkpoint) } catch is SQLiteStoreError {}
     }
 }

@@ -2,6 +2,7 @@ internal import Indexing
 internal import QoSCore
 internal import QoSObservability
 internal import QoSSQLiteStore
+internal import SampleCommand
 
 /// The background work of the service: its store, its host, and the items that each start submits.
 struct ServiceWorkloads: Sendable {
@@ -27,6 +28,7 @@ struct ServiceWorkloads: Sendable {
     ///   - index: The index that the passes fill.
     ///   - interval: The time between the starts of two passes.
     ///   - hosted: The backups and the sync.
+    ///   - killPoint: The point at which a test kills the process.
     ///   - store: The store of the items.
     ///   - governor: Judges the conditions of the items; without one all hold.
     ///   - observers: Receive the host's events.
@@ -34,6 +36,7 @@ struct ServiceWorkloads: Sendable {
         index: SearchIndex,
         interval: Duration,
         hosted: HostedWork,
+        killPoint: KillPoint? = nil,
         store: any WorkloadStore,
         on scheduler: any WorkloadScheduler,
         governor: ServiceGovernor?,
@@ -53,7 +56,8 @@ struct ServiceWorkloads: Sendable {
         for observer in observers { configuration.addObserver(observer) }
         let (failures, failed) = AsyncStream.makeStream(of: (any Error).self)
         self.failures = failures
-        let indexing = IndexingWorkload(index: index) { failed.yield($0) }
+        let indexing = IndexingWorkload(
+            index: index, giveUp: { failed.yield($0) }, reached: { killPoint?.reached($0) })
         host = try WorkloadHost(
             store: store, on: scheduler, workloads: [indexing] + hosted.workloads, configuration: configuration)
     }
@@ -158,6 +162,8 @@ struct ServiceWorkloads: Sendable {
         var pause: String?
         /// The trouble of the store, and what to do; nil while it works.
         var trouble: String?
+        /// The reason why the last sync failed; nil if it did not. It names files of this machine.
+        var syncTrouble: String?
     }
 
     /// Looks at the store.
@@ -168,7 +174,7 @@ struct ServiceWorkloads: Sendable {
                 let item = items.first { $0.record.request.name == IndexingWorkload.name && $0.isDeferred }
                 return Report(
                     pause: item.map { $0.pause ?? $0.record.life.reason },
-                    trouble: host.storeFailure.map { StoreTrouble.text($0) })
+                    trouble: host.storeFailure.map { StoreTrouble.text($0) }, syncTrouble: hosted.files.trouble)
             } catch is CancellationError {
                 return Report()
             } catch {

@@ -46,6 +46,16 @@ struct InterferenceBench: ParsableCommand {
     @Option(help: "Also write each turn to this file, as a line of JSON.", completion: .file())
     var json: String?
 
+    @Option(help: "Also write each search to this file, as a line of JSON.", completion: .file())
+    var trace: String?
+
+    /// A search, and the turn to which it belongs.
+    private struct Traced: Encodable {
+        let neighbour: String
+        let turn: Int
+        let search: SearchSample
+    }
+
     /// The longest time of work, in seconds. Work that takes longer fails the run.
     private static let workLimit = 600.0
 
@@ -69,6 +79,7 @@ struct InterferenceBench: ParsableCommand {
         let rate = try rate ?? load * bench.capacity()
         print("\(Int(rate)) searches a second\n")
         print("| turn | beside | searches | p50 ms | p99 ms | p99.9 ms | work s |\n|---|---|---|---|---|---|---|")
+        let log = try JSONLines(json)
         var results: [InterferenceResult] = []
         for turn in 0..<turns {
             for index in neighbour.indices {
@@ -77,7 +88,7 @@ struct InterferenceBench: ParsableCommand {
                 results.append(result)
                 print(result.line)
                 fflush(nil)
-                try append(result)
+                try log.write(result)
             }
         }
         summarize(results)
@@ -101,22 +112,17 @@ struct InterferenceBench: ParsableCommand {
         let watch = WorkWatch()
         try work.begin()
         if neighbour != .none { watch.start(work) }
-        let latencies = try load.run(queries, seconds: limit) { watch.isOver }
+        let samples = try load.run(queries, seconds: limit) { watch.isOver }
+        let log = try JSONLines(trace)
+        for search in samples {
+            try log.write(Traced(neighbour: neighbour.rawValue, turn: turn, search: search))
+        }
+        let latencies = samples.latencies
         let took = neighbour == .none ? nil : try watch.seconds()
         return InterferenceResult(
             neighbour: neighbour.rawValue, turn: turn, rate: rate, searches: latencies.count,
             p50: Quantile.of(latencies, 0.5), p99: Quantile.of(latencies, 0.99), p999: Quantile.of(latencies, 0.999),
             seconds: took)
-    }
-
-    private func append(_ result: InterferenceResult) throws {
-        guard let json else { return }
-        let line = try JSONEncoder().encode(result) + Data("\n".utf8)
-        if !FileManager.default.fileExists(atPath: json) { try Data().write(to: URL(filePath: json)) }
-        let file = try FileHandle(forWritingTo: URL(filePath: json))
-        defer { try? file.close() }
-        try file.seekToEnd()
-        try file.write(contentsOf: line)
     }
 
     private func summarize(_ results: [InterferenceResult]) {

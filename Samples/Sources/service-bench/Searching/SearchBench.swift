@@ -62,14 +62,16 @@ struct SearchBench: ParsableCommand {
                     let queries = corpus.queries(Int(seconds * rate), seed: UInt64(turn + 1))
                     try own.waitUntilComplete(files: files)
                     try neighbour.waitUntilComplete(files: files)
-                    let idle = try load.run(queries, seconds: seconds)
+                    let idle = try load.run(queries, seconds: seconds).latencies
                     let spinners = try Spinners()
-                    let spinning = Result { try load.run(queries, seconds: seconds) }
+                    let spinning = Result { try load.run(queries, seconds: seconds).latencies }
                     spinners.stop()
                     let beside = try neighbour.indexing(copy) {
-                        try load.run(queries, seconds: seconds, until: $0)
+                        try load.run(queries, seconds: seconds, until: $0).latencies
                     }.latencies
-                    let indexing = try own.indexing(corpus) { try load.run(queries, seconds: seconds, until: $0) }
+                    let indexing = try own.indexing(corpus) {
+                        try load.run(queries, seconds: seconds, until: $0).latencies
+                    }
                     let tails = try [spinning.get(), beside, indexing.latencies].map { Quantile.of($0, 0.99) }
                     let rest = Quantile.of(idle, 0.99)
                     var figures = [Quantile.of(idle, 0.5), rest, tails[0], tails[1]]

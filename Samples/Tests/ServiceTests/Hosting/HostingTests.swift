@@ -14,7 +14,11 @@ struct HostingTests {
     @Test("a service backs up and syncs its folder, checks the repository, and restores what was lost")
     func day() throws {
         try world.served.write("d/one.md", "fox")
-        let service = try world.start(world.backup + world.sync + ["--governor", "off"])
+        try world.served.write("d/one.tmp", "fox")
+        try world.served.write("d/.ignore", "one.o")
+        try world.served.write("d/one.o", "fox")
+        let leavingOut = ["--backup-exclude", "*.tmp", "--backup-ignore-file", ".ignore"]
+        let service = try world.start(world.backup + world.sync + leavingOut + ["--governor", "off"])
         try service.item("first backup of \(world.served.path)") { $0.state == "finished" }
         let answer = try service.get("/snapshots").decode(SnapshotsAnswer.self)
         #expect(answer.snapshots.count == 1 && answer.snapshots.first?.folder == world.served.path)
@@ -40,6 +44,7 @@ struct HostingTests {
         #expect(restore.head.contains("/workloads/\(item.id)"))
         try service.item("restore of \(id.prefix(8))") { $0.state == "finished" }
         #expect(try world.state.read("restored/back/d/one.md") == "fox")
+        #expect(!world.state.exists("restored/back/d/one.tmp") && !world.state.exists("restored/back/d/one.o"))
         service.send(SIGTERM)
         #expect(service.wait().status == 0)
     }
@@ -84,12 +89,22 @@ struct HostingTests {
     @Test("settings that cannot work end the start with what to do")
     func mistakes() throws {
         try world.state.write("empty", "\n")
+        try world.state.setMode("empty", 0o600)
         try world.state.write("wrong", "wrong\n")
         try world.state.makeFolder("plain")
         let inside = world.served["repository"]
         try world.served.makeFolder("repository")
         let key = ["--backup-password-file", world.state["passphrase"]]
         let repository = ["--backup-repository", world.repository]
+        try world.state.write("token", "0123456789abcdefghij")
+        try world.state.setMode("token", 0o600)
+        try world.state.write("open token", "0123456789abcdefghij")
+        try world.state.setMode("open token", 0o644)
+        try world.served.write("token", "0123456789abcdefghij")
+        try world.served.setMode("token", 0o600)
+        try world.state.write("patterns", "*.log\n[a\n")
+        let token = ["--sync-token-file", world.state["token"]]
+        let agent = ["--sync-a", world.served.path, "--sync-b", "http://127.0.0.1:1"]
         let rows: [([String], Int32, String)] = [
             (repository, 64, "--backup-password-file"),
             (key, 64, "no meaning without --backup-repository"),
@@ -103,12 +118,30 @@ struct HostingTests {
             (key + repository + ["--backup-folder", world.state["none"]], 66, "does not exist"),
             (key + repository + ["--restore-folder", world.repository], 64, "could write into the repository"),
             (key + repository + ["--check-share", "101"], 64, "--check-share is 101"),
+            (key + repository + ["--backup-exclude", "a["], 64, "--backup-exclude: a[ is no pattern"),
+            (key + repository + ["--backup-ignore-file", "a/b"], 64, "is no name"),
+            (["--backup-exclude", "a"], 64, "no meaning without --backup-repository"),
             (["--sync-a", world.other], 64, "no meaning without --sync-b"),
             (["--sync-a", world.other, "--sync-b", world.other], 64, "overlap"),
             (["--sync-a", world.state.path, "--sync-b", world.other], 64, "overlap"),
             (["--sync-a", world.other, "--sync-b", world.state["none"]], 66, "does not exist"),
             (world.sync + ["--sync-archive", world.other + "/archive"], 64, "--sync-archive"),
             (world.sync + ["--sync-mode", "upside-down"], 64, "mirror, two-way"),
+            (agent, 64, "name it with --sync-token-file"),
+            (token, 64, "--sync-token-file has no meaning without --sync-b"),
+            (world.sync + token, 64, "has no meaning for a folder of this machine"),
+            (["--sync-a", "http://127.0.0.1:1", "--sync-b", world.other] + token, 64, "Change places"),
+            (["--sync-a", world.other, "--sync-b", "http://u:p@host"] + token, 64, "no secret in it"),
+            (["--sync-a", world.other, "--sync-b", "https://"] + token, 64, "is no address of an agent"),
+            (["--sync-a", world.state["none"], "--sync-b", "https://host"] + token, 66, "does not exist"),
+            (agent + ["--sync-token-file", world.state["none"]], 64, "another --sync-token-file"),
+            (agent + ["--sync-token-file", world.state["open token"]], 64, "chmod 600"),
+            (agent + ["--sync-token-file", world.state["empty"]], 64, "holds no token"),
+            (agent + ["--sync-token-file", world.served["token"]], 64, "would be inside \(world.served.path)"),
+            (agent + token + ["--sync-archive", world.served["archive"]], 64, "--sync-archive"),
+            (world.sync + ["--sync-exclude", "[a"], 64, "[a is no pattern"),
+            (world.sync + ["--sync-exclude-from", world.state["patterns"]], 64, "Line 2 of"),
+            (world.sync + ["--sync-exclude-from", world.state["none"]], 64, "cannot be read"),
         ]
         for (arguments, status, text) in rows {
             let ending = try world.make(arguments).wait()
@@ -117,5 +150,8 @@ struct HostingTests {
         // The same by the environment.
         let ending = try world.make([], environment: ["QOS_SERVICE_SYNC_A": world.other]).wait()
         #expect(ending.status == 64 && ending.errors.contains("--sync-b"))
+        try world.state.write("settings.json", #"{"syncA": "\#(world.other)", "syncB": "http://127.0.0.1:1"}"#)
+        let file = try world.make(["--config", world.state["settings.json"]]).wait()
+        #expect(file.status == 64 && file.errors.contains("--sync-token-file"), "\(file)")
     }
 }

@@ -67,6 +67,7 @@ struct SnapshotsAnswer: Decodable {
         let id: String
         let folder: String
         let files: Int
+        let time: Double
     }
 
     let snapshots: [Item]

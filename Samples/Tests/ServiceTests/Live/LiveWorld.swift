@@ -19,9 +19,15 @@ struct Steps: Workload {
         let checkpoint = Checkpoint(done: 37)
         context.report(37, of: 100, .files)
         try await context.save(checkpoint)
-        while !gate.isOpen {
+        while true {
+            let turn = gate.turn
             try await context.breathe()
-            try await Task.sleep(for: .milliseconds(2))
+            if gate.isOpen { break }
+            await context.withDeferralHandler {
+                await gate.wait(after: turn)
+            } onRequest: {
+                gate.wake()
+            }
         }
         return .finished
     }
@@ -65,9 +71,44 @@ struct Digest: Workload {
 
 /// Opens once.
 final class Gate: Sendable {
-    private let state = Mutex(false)
-    var isOpen: Bool { state.withLock { $0 } }
-    func open() { state.withLock { $0 = true } }
+    private struct State {
+        var isOpen = false
+        var turn = 0
+        var waiters: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Mutex(State())
+
+    var isOpen: Bool { state.withLock { $0.isOpen } }
+    /// Grows with each call of `wake` and `open`.
+    var turn: Int { state.withLock { $0.turn } }
+
+    func open() {
+        state.withLock { $0.isOpen = true }
+        wake()
+    }
+
+    /// Makes all who wait look again.
+    func wake() {
+        let waiters = state.withLock { state in
+            state.turn += 1
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    /// Suspends until the turn is another one. It takes no notice of a cancellation.
+    func wait(after turn: Int) async {
+        await withCheckedContinuation { continuation in
+            let isOver = state.withLock { state in
+                guard state.turn == turn else { return true }
+                state.waiters.append(continuation)
+                return false
+            }
+            if isOver { continuation.resume() }
+        }
+    }
 }
 
 /// A service in this process, with workloads that a test controls. Its tasks run on threads of its own, because tests

@@ -16,6 +16,7 @@ struct WorkloadsAnswer: Decodable {
         let obstacles: [String]
         let actions: [String]
         let finishedRuns: Int
+        let attempts: Int
         let waitsFor: [Int]
         let details: Details?
         let parameters: String?
@@ -23,6 +24,7 @@ struct WorkloadsAnswer: Decodable {
 
     struct Details: Decodable {
         let reason: String
+        let lastError: String?
         let pausedBecause: String?
     }
 
