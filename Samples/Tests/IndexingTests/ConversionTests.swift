@@ -106,9 +106,7 @@ struct ConversionTests {
         #expect(index.status.counts.pending == 1)
     }
 
-    @Test(
-        "converters that are stopped let the pass breathe at once, and their files are converted later",
-        .timeLimit(.minutes(1)))
+    @Test("converters that are stopped let the pass breathe at once, and their files are converted later")
     func givesWay() async throws {
         try world.folder.write("b.pdf", "beta")
         let pipe = world.state["pipe"]
