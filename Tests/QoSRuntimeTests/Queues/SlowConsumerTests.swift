@@ -20,8 +20,8 @@ struct SlowConsumerTests {
                 seen.append(count)
                 if seen.count == 2 { break }
             }
-            // The first may be of one firing, what follows is of all the others.
-            #expect(seen[1] >= 9)
+            // Ten firings are due before the end of the wait. How many of them the first element has depends on the loop.
+            #expect(seen[0] + seen[1] >= 10)
         }
     }
 
