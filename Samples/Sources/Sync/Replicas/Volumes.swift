@@ -7,7 +7,7 @@ internal import TreeScan
 
 /// A file system that has folders of a side.
 struct Volume: Sendable {
-    /// A folder of it. It is open from before the first write on: syncfs(2) reports no write that failed earlier.
+    /// A folder of it. It is open from before the first write on, so syncfs(2) reports each write that fails.
     let descriptor: OpenDescriptor
     /// Whether one syncfs(2) covers all files, and reports each write that failed.
     let isCovered: Bool
@@ -68,9 +68,9 @@ package final class Volumes: Sendable {
         }
     }
 
-    /// Whether syncfs(2) waits for all files of such a file system, and reports the writes that failed before it, too.
+    /// Whether syncfs(2) waits for all files of such a file system, and reports the writes that failed before it.
     ///
-    /// Linux reports them since 5.8. Network file systems, FUSE and overlayfs do not pass on all of them.
+    /// Linux reports them since 5.8. Network file systems, FUSE and overlayfs are not known to pass on all of them.
     @Sendable static func isCovered(type: Int) -> Bool {
         guard
             ProcessInfo.processInfo.isOperatingSystemAtLeast(
