@@ -30,7 +30,9 @@ public final class SyncRun {
         for (one, other) in [(a, b), (b, a)] where RootFolder.contains(one, other) {
             throw SyncError.overlapping(a: a, b: b)
         }
-        try self.init(a: a, place: b, options: options) { try LocalReplica(.b, path: b, pair: $0) }
+        try self.init(a: a, place: b, options: options) {
+            try LocalReplica(.b, path: b, pair: $0, on: Volumes(options.disk))
+        }
     }
 
     /// Opens a folder of this machine and the archive, with any other side.
@@ -53,7 +55,8 @@ public final class SyncRun {
         }
         archive = try SyncArchive(in: directory, a: paths.a, b: paths.b)
         replicas = Pair(
-            a: try LocalReplica(.a, path: paths.a, pair: archive.name), b: try other(archive.name))
+            a: try LocalReplica(.a, path: paths.a, pair: archive.name, on: Volumes(options.disk)),
+            b: try other(archive.name))
     }
 
     /// Decides, and changes nothing.

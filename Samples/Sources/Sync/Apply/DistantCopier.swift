@@ -33,9 +33,10 @@ struct DistantCopier: Sendable {
         }
         let start = earlier?.done ?? 0
         var prepared = PreparedEntry(
-            action: action, folder: folder, name: Array(action.path.name),
+            action: action,
             temporary: earlier?.temporary ?? there.temporaryName(), written: state, source: state,
             bytes: before.stamp.size, resumed: start, part: earlier)
+        prepared.isDurable = false
         var order = SendOrder(
             path: action.path, temporary: prepared.temporary, size: before.stamp.size, start: start,
             metadata: action.metadata)
@@ -52,7 +53,7 @@ struct DistantCopier: Sendable {
                 copier.options.reached(.partWritten)
             }
             guard EntryStatus(descriptor: input.number)?.stamp == before.stamp else {
-                await copier.discard(prepared)
+                await copier.discard(prepared, in: folder)
                 return .skipped("\(here.display(seen.path)) changed while it was copied; the next run copies it")
             }
             prepared.reused = result.reused
@@ -63,7 +64,7 @@ struct DistantCopier: Sendable {
             return .prepared(prepared)
         } catch {
             // A large file stays as far as it is on the disk: the next run goes on there.
-            if prepared.part == nil { await copier.discard(prepared) }
+            if prepared.part == nil { await copier.discard(prepared, in: folder) }
             throw error
         }
     }
@@ -71,14 +72,15 @@ struct DistantCopier: Sendable {
     // MARK: From the other machine
 
     func receive(
-        _ action: SyncAction, _ seen: Observation, in folder: LocalFolder, from there: any DistantReplica
+        _ action: SyncAction, _ seen: Observation, in folder: LocalFolder, from there: any DistantReplica,
+        _ isAlone: Bool
     ) async throws -> FileCopier.Outcome {
         let name = Array(action.path.name)
         let state = ArchiveEntry.SideState(seen, at: copier.options.now())
         let (temporary, output, part) = try copier.open(action, state, in: folder)
         let start = part?.done ?? 0
         var prepared = PreparedEntry(
-            action: action, folder: folder, name: name, temporary: temporary, file: output, written: state,
+            action: action, temporary: temporary, isDurable: isAlone, written: state,
             source: state, bytes: seen.stamp.size, resumed: start, part: part)
         var order = ReceiveOrder(source: seen, start: start)
         if start == 0, let old = action.old.flatMap(former), let file = folder.openFile(name, writing: false) {
@@ -86,7 +88,8 @@ struct DistantCopier: Sendable {
             if let status = EntryStatus(descriptor: file), old.isSame(as: status) { order.former = descriptor }
         }
         do {
-            let result = try await there.receive(order, into: output) { done in try copier.note(&prepared, done) }
+            let result = try await there.receive(order, into: output) { done in try copier.note(&prepared, output, done)
+            }
             var source = seen
             source.stamp = result.stamp
             prepared.source = ArchiveEntry.SideState(source, at: result.time)
@@ -98,13 +101,14 @@ struct DistantCopier: Sendable {
             guard let status = EntryStatus(descriptor: output.number) else { throw folder.failure("stat", temporary) }
             prepared.written = ArchiveEntry.SideState(
                 written: status, metadata: Metadata(of: status, owners: owner))
+            if isAlone { try await copier.synchronize(output, of: action) }
             copier.options.reached(.copied)
             return .prepared(prepared)
         } catch let failure as FileSystemFailure where failure.code == ESTALE {
-            await copier.discard(prepared)
+            await copier.discard(prepared, in: folder)
             return .skipped("\(there.display(seen.path)) changed while it was copied; the next run copies it")
         } catch {
-            if prepared.part == nil { await copier.discard(prepared) }
+            if prepared.part == nil { await copier.discard(prepared, in: folder) }
             throw error
         }
     }

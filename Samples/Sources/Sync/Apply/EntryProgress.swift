@@ -11,12 +11,6 @@ struct EntryProgress {
         var hasFailed = false
     }
 
-    /// What the archive learns about a name.
-    enum Result {
-        case write(ArchiveEntry)
-        case remove(RelativePath)
-    }
-
     private var names: [RelativePath: Name] = [:]
 
     init(_ plan: SyncPlan, times: Pair<Int64>) {
@@ -52,7 +46,7 @@ struct EntryProgress {
     mutating func done(
         _ action: SyncAction, kind: FileKind?, target: [UInt8], now state: ArchiveEntry.SideState?,
         source: ArchiveEntry.SideState? = nil, digest: [UInt8]? = nil
-    ) -> Result? {
+    ) -> EntryResult? {
         let path = action.subject
         names[path, default: Name()].sides[action.side] = state
         if let source { names[path]?.sides[action.side.other] = source }

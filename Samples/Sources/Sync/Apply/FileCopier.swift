@@ -12,6 +12,8 @@ struct FileCopier: Sendable {
         case skipped(String)
     }
 
+    typealias Preparation = (action: SyncAction, result: Result<Outcome, any Error>)
+
     private static let piece = 4 << 20
 
     let replicas: Pair<any Replica>
@@ -19,20 +21,52 @@ struct FileCopier: Sendable {
     let options: SyncOptions
     let parts: [PartialFile]
 
+    /// Writes the sources of actions of one folder. After an error it goes on with none.
+    func prepare(_ actions: [SyncAction], in folder: any ReplicaFolder, isAlone: Bool) async -> [Preparation] {
+        var done: [Preparation] = []
+        var small: SmallFiles?
+        if let first = actions.first, SmallFiles.contains(first, options) {
+            small = SmallFiles(of: first.path.parent, in: folder, on: first.side, copier: self, isAlone: isAlone)
+        }
+        while done.count < actions.count {
+            do {
+                let rest = Array(actions[done.count...])
+                let results = try await small?.copy(rest) ?? []
+                for (action, result) in zip(rest, results) { done.append((action, result)) }
+                // The throttle grants less than a file has, or the sides are on two machines.
+                if results.isEmpty {
+                    done.append((rest[0], .success(try await prepare(rest[0], in: folder, isAlone: isAlone))))
+                }
+            } catch {
+                done.append((actions[done.count], .failure(error)))
+            }
+            if case .failure = done.last?.result { break }
+        }
+        return done
+    }
+
     /// Writes the source of an action.
     ///
+    /// - Parameter isAlone: Whether its content is put on the disk at once, and not with that of others.
     /// - Throws: `SyncError` if the side cannot be written at all, and `CancellationError`. Other failures are values.
-    func prepare(_ action: SyncAction, in folder: any ReplicaFolder) async throws -> Outcome {
+    func prepare(_ action: SyncAction, in folder: any ReplicaFolder, isAlone: Bool) async throws -> Outcome {
         guard let source = action.source else { return .skipped("no source") }
         let name = Array(action.path.name)
         do {
-            guard try await isAsSeen(action, folder, name) else {
-                return .skipped("\(display(action)) changed after the scan; the next run looks again")
-            }
+            guard Self.isAsSeen(action, try await folder.status(name)) else { return changed(action) }
             return switch source.kind {
-            case .regular: try await prepareFile(action, source, in: folder)
-            default: .prepared(try await prepareSpecial(action, source, in: folder, name))
+            case .regular: try await prepareFile(action, source, in: folder, isAlone)
+            default: .prepared(try await prepareSpecial(action, source, in: folder))
             }
+        } catch let failure as FileSystemFailure {
+            return try outcome(of: action) { throw failure }
+        }
+    }
+
+    /// Runs a body. A failure of this entry alone becomes a value.
+    func outcome(of action: SyncAction, _ body: () throws -> Outcome) throws -> Outcome {
+        do {
+            return try body()
         } catch let failure as FileSystemFailure {
             try Self.check(failure, action.side)
             return .skipped(
@@ -40,6 +74,11 @@ struct FileCopier: Sendable {
                     ? "\(display(action)) changed during the run; the next run looks again"
                     : "\(display(action)): \(failure)")
         }
+    }
+
+    /// The outcome for an entry of the other side that changed.
+    func changed(_ action: SyncAction) -> Outcome {
+        .skipped("\(display(action)) changed after the scan; the next run looks again")
     }
 
     /// Throws for a failure that all other entries would have, too.
@@ -53,8 +92,8 @@ struct FileCopier: Sendable {
 
     private func display(_ action: SyncAction) -> String { replicas[action.side].display(action.path) }
 
-    private func isAsSeen(_ action: SyncAction, _ folder: any ReplicaFolder, _ name: [UInt8]) async throws -> Bool {
-        let status = try await folder.status(name)
+    /// Whether the entry under the name is the one that a step expects.
+    static func isAsSeen(_ action: SyncAction, _ status: EntryStatus?) -> Bool {
         guard let old = action.old else { return status == nil }
         return status.map { old.isSame(as: $0) } ?? false
     }
@@ -62,7 +101,7 @@ struct FileCopier: Sendable {
     // MARK: Links and pipes
 
     private func prepareSpecial(
-        _ action: SyncAction, _ source: Observation, in folder: any ReplicaFolder, _ name: [UInt8]
+        _ action: SyncAction, _ source: Observation, in folder: any ReplicaFolder
     ) async throws -> PreparedEntry {
         let replica = replicas[action.side]
         let temporary = replica.temporaryName()
@@ -77,7 +116,7 @@ struct FileCopier: Sendable {
                 throw folder.failure("stat", temporary, ENOENT)
             }
             return PreparedEntry(
-                action: action, folder: folder, name: name, temporary: temporary,
+                action: action, temporary: temporary,
                 written: ArchiveEntry.SideState(
                     written: status, metadata: Metadata(of: status, owners: replica.setsOwners)),
                 source: ArchiveEntry.SideState(source, at: options.now()))
@@ -90,23 +129,24 @@ struct FileCopier: Sendable {
     // MARK: Files
 
     private func prepareFile(
-        _ action: SyncAction, _ seen: Observation, in folder: any ReplicaFolder
+        _ action: SyncAction, _ seen: Observation, in folder: any ReplicaFolder, _ isAlone: Bool
     ) async throws -> Outcome {
         let (across, replica) = (replicas[action.side.other], replicas[action.side])
         if let across = across as? LocalReplica, let replica = replica as? any DistantReplica {
             return try await DistantCopier(copier: self).send(action, seen, in: folder, from: across, to: replica)
         }
         guard let folder = folder as? LocalFolder else { return .skipped("no way between two other machines") }
+        let isAlone = isAlone || !folder.isCovered
         if let across = across as? any DistantReplica {
-            return try await DistantCopier(copier: self).receive(action, seen, in: folder, from: across)
+            return try await DistantCopier(copier: self).receive(action, seen, in: folder, from: across, isAlone)
         }
         guard let across = across as? LocalReplica else { return .skipped("no source") }
-        return try await copyFile(action, seen, in: folder, from: across)
+        return try await copyFile(action, seen, in: folder, from: across, isAlone)
     }
 
     /// Copies within this machine.
     private func copyFile(
-        _ action: SyncAction, _ seen: Observation, in folder: LocalFolder, from across: LocalReplica
+        _ action: SyncAction, _ seen: Observation, in folder: LocalFolder, from across: LocalReplica, _ isAlone: Bool
     ) async throws -> Outcome {
         let (replica, name) = (replicas[action.side], Array(action.path.name))
         let time = options.now()
@@ -120,7 +160,7 @@ struct FileCopier: Sendable {
         let (temporary, output, part) = try open(action, state, in: folder)
         var done = part?.done ?? 0
         var prepared = PreparedEntry(
-            action: action, folder: folder, name: name, temporary: temporary, file: output, written: state,
+            action: action, temporary: temporary, isDurable: isAlone, written: state,
             source: state, bytes: before.stamp.size, resumed: done, part: part)
         do {
             if before.stamp.size >= options.largeFile, let old = action.old, old.kind == .regular, done == 0,
@@ -129,15 +169,15 @@ struct FileCopier: Sendable {
                 let former = OpenDescriptor(owning: former)
                 prepared.reused = try await ChunkCopy(
                     source: input, former: former, target: output, path: action.path
-                ).run(from: done, size: before.stamp.size) { done in try note(&prepared, done) }
+                ).run(from: done, size: before.stamp.size) { done in try note(&prepared, output, done) }
             } else {
                 try await copy(input, to: output, from: &done, size: before.stamp.size, action) { done in
-                    try note(&prepared, done)
+                    try note(&prepared, output, done)
                 }
             }
             let after = EntryStatus(descriptor: input.number)
             guard after?.stamp == before.stamp else {
-                await discard(prepared)
+                await discard(prepared, in: folder)
                 return .skipped("\(across.display(seen.path)) changed while it was copied; the next run copies it")
             }
             let code = LocalFolder.setMetadata(output.number, action.metadata, owner: replica.setsOwners)
@@ -148,18 +188,19 @@ struct FileCopier: Sendable {
             if prepared.written.mayBecomeRacy {
                 prepared.digest = await FileDigest.compute(output, to: status.stamp.size)
             }
+            if isAlone { try await synchronize(output, of: action) }
             options.reached(.copied)
             return .prepared(prepared)
         } catch {
             // A large file stays as far as it is on the disk: the next run goes on there.
-            if prepared.part == nil { await discard(prepared) }
+            if prepared.part == nil { await discard(prepared, in: folder) }
             throw error
         }
     }
 
     /// Removes a temporary file, and what the journal says about it.
-    func discard(_ prepared: PreparedEntry) async {
-        await prepared.folder.discard(prepared.temporary)
+    func discard(_ prepared: PreparedEntry, in folder: any ReplicaFolder) async {
+        await folder.discard(prepared.temporary)
         if let part = prepared.part { try? archive.forget(part) }
     }
 
@@ -193,15 +234,20 @@ struct FileCopier: Sendable {
     }
 
     /// Writes down how far a large file is, after its bytes are on the disk.
-    func note(_ prepared: inout PreparedEntry, _ done: Int64) throws {
-        guard var part = prepared.part, done >= part.done + options.largeFile / 4, let file = prepared.file else {
-            return
-        }
-        guard fdatasync(file.number) == 0 else { throw prepared.folder.failure("write", prepared.name) }
+    func note(_ prepared: inout PreparedEntry, _ file: OpenDescriptor, _ done: Int64) throws {
+        guard var part = prepared.part, done >= part.done + options.largeFile / 4 else { return }
+        guard fdatasync(file.number) == 0 else { throw SyncError.notWritten(prepared.action.side, code: errno) }
         part.done = done
         prepared.part = part
         try archive.note(part)
         options.reached(.partWritten)
+    }
+
+    /// Puts a file on the disk.
+    func synchronize(_ file: OpenDescriptor, of action: SyncAction) async throws {
+        options.disk.waits(.file)
+        let code = await QoS.withBlocking { file.synchronize() }
+        guard code == 0 else { throw SyncError.notWritten(action.side, code: code) }
     }
 
     /// Copies within the kernel where that can be done, and else through memory.
@@ -226,7 +272,7 @@ struct FileCopier: Sendable {
     }
 
     /// Copies up to `count` bytes to the same place. Returns their number, and the error number, or 0.
-    private static func copyPiece(_ input: Int32, _ output: Int32, at offset: Int64, count: Int) -> (Int, Int32) {
+    static func copyPiece(_ input: Int32, _ output: Int32, at offset: Int64, count: Int) -> (Int, Int32) {
         var from = off_t(offset)
         var to = off_t(offset)
         let copied = unsafe copy_file_range(input, &from, output, &to, count, 0)

@@ -5,72 +5,134 @@ internal import TreeScan
 /// The steps that give one side the files, links and pipes of the other: written under temporary names by child tasks,
 /// then named.
 struct FileWriting {
+    /// The time after which a batch ends: what is written in it is lost if the run is ended.
+    private static let longestBatch = Duration.seconds(2)
+    /// The number of files that are waited for at the same time, if each is waited for alone.
+    private static let waits = 8
+
     let ledger: StepLedger
     let copier: FileCopier
 
-    func run(_ actions: [SyncAction], _ breathe: () async throws -> Void) async throws {
+    /// Does the first of some steps, until their time is over.
+    ///
+    /// - Parameter isInterrupted: Whether the batch ends early, after a number of steps.
+    /// - Returns: The number of steps that were done, at least one.
+    func run(
+        _ actions: ArraySlice<SyncAction>, isInterrupted: (_ count: Int) -> Bool,
+        _ breathe: () async throws -> Void
+    ) async throws -> Int {
         var prepared: [PreparedEntry] = []
+        let count: Int
+        let numbers: [Int64]
         do {
-            try await prepare(actions, breathe) { prepared.append($0) }
-            for side in Side.allCases {
-                let own = prepared.filter { $0.action.side == side }
-                try await ledger.synchronize(own, on: side) { $0.file?.synchronize() ?? 0 }
+            count = try await prepare(actions, isInterrupted, breathe) { prepared.append($0) }
+            for entry in prepared where !entry.isDurable {
+                ledger.noteChanges(on: entry.action.side) { $0.hasMore = true }
             }
+            try await ledger.flush()
             ledger.options.reached(.synchronized)
-            try ledger.begin(prepared.map(\.intent))
+            numbers = try await ledger.begin(prepared.map(\.intent))
         } catch {
             // A large file stays as far as it is on the disk: the next run goes on there.
-            for entry in prepared where entry.part == nil { await entry.folder.discard(entry.temporary) }
+            for entry in prepared where entry.part == nil {
+                try? await ledger.folder(of: entry.action.path, on: entry.action.side).discard(entry.temporary)
+            }
             throw error
         }
         ledger.options.reached(.intended)
         for entry in prepared { try await ledger.attempt(entry.action) { try await publish(entry) } }
-        try await ledger.flushNames()
-        try ledger.commit()
-        for entry in prepared { if let part = entry.part { try ledger.archive.forget(part) } }
+        ledger.end(intents: numbers)
+        for entry in prepared { if let part = entry.part { ledger.end(part: part) } }
+        return count
     }
 
     private func prepare(
-        _ actions: [SyncAction], _ breathe: () async throws -> Void, _ add: (PreparedEntry) -> Void
-    ) async throws {
-        let copier = copier
-        try await withThrowingTaskGroup(of: (SyncAction, FileCopier.Outcome).self) { group in
-            var underWay = 0
+        _ actions: ArraySlice<SyncAction>, _ isInterrupted: (Int) -> Bool, _ breathe: () async throws -> Void,
+        _ add: (PreparedEntry) -> Void
+    ) async throws -> Int {
+        let (copier, others) = (copier, ledger.options.disk.unwrittenBytes())
+        let end = ContinuousClock.now + Self.longestBatch
+        func isAlone(on side: Side) -> Bool {
+            ledger.replicas[side] is LocalReplica
+                && !SyncChoice.isOneWaitBetter(for: actions.count { $0.side == side }, others: others)
+        }
+        let areAlone = Pair(a: isAlone(on: .a), b: isAlone(on: .b))
+        return try await withThrowingTaskGroup(of: [FileCopier.Preparation].self) { group in
+            var (underWay, index) = (0, actions.startIndex)
             func take() async throws {
-                guard let (action, outcome) = try await group.next() else { return }
+                guard let results = try await group.next() else { return }
                 underWay -= 1
-                switch outcome {
-                case .prepared(let entry): add(entry)
-                case .skipped(let reason): ledger.noteFailure(action, reason)
+                var failure: (any Error)?
+                for (action, result) in results {
+                    switch result {
+                    case .success(.prepared(let entry)): add(entry)
+                    case .success(.skipped(let reason)): ledger.noteFailure(action, reason)
+                    case .failure(let error): failure = error
+                    }
                 }
+                if let failure { throw failure }
             }
             do {
-                for action in actions {
-                    try await breathe()
-                    guard !ledger.isBlocked(action) else { continue }
+                while index < actions.endIndex {
+                    let count = index - actions.startIndex
+                    guard count == 0 || (ContinuousClock.now < end && !isInterrupted(count)) else { break }
+                    let isAlone = areAlone[actions[index].side]
+                    // Waits for single files are worth more tasks: they share commits of the file system's journal.
+                    let width = isAlone ? max(ledger.options.width, Self.waits) : ledger.options.width
+                    let run = actions[index..<(isAlone ? index + 1 : endOfRun(in: actions[index...]))]
+                    var ready: [SyncAction] = []
+                    for action in run {
+                        try await breathe()
+                        if !ledger.isBlocked(action) { ready.append(action) }
+                    }
+                    index = run.endIndex
+                    guard !ready.isEmpty else { continue }
                     var folder: (any ReplicaFolder)?
-                    try await ledger.attempt(action) {
-                        folder = try await ledger.folder(of: action.path, on: action.side)
+                    for action in ready where folder == nil {
+                        try await ledger.attempt(action) {
+                            folder = try await ledger.folder(of: action.path, on: action.side)
+                        }
                     }
                     guard let folder else { continue }
-                    if underWay >= ledger.options.width { try await take() }
+                    if underWay >= width { try await take() }
                     underWay += 1
-                    group.addTask { (action, try await copier.prepare(action, in: folder)) }
+                    let entries = ready
+                    group.addTask { await copier.prepare(entries, in: folder, isAlone: isAlone) }
                 }
                 while underWay > 0 { try await take() }
+                return index - actions.startIndex
             } catch {
                 group.cancelAll()
-                while let result = await group.nextResult() {
-                    if case .success((_, .prepared(let entry))) = result { add(entry) }
+                while case .success(let results)? = await group.nextResult() {
+                    for case (_, .success(.prepared(let entry))) in results { add(entry) }
                 }
                 throw error
             }
         }
     }
 
+    /// The end of the first steps that are done together: small files of one folder, or a single entry.
+    private func endOfRun(in actions: ArraySlice<SyncAction>) -> Int {
+        guard let first = actions.first, SmallFiles.contains(first, ledger.options) else {
+            return actions.startIndex + 1
+        }
+        let folder = first.path.parent
+        var (end, bytes) = (actions.startIndex, Int64(0))
+        while end < actions.endIndex, end - actions.startIndex < SmallFiles.limit.files,
+            SmallFiles.contains(actions[end], ledger.options), actions[end].side == first.side,
+            actions[end].path.isEntry(of: folder)
+        {
+            bytes += actions[end].source?.stamp.size ?? 0
+            guard bytes <= SmallFiles.limit.bytes else { break }
+            end += 1
+        }
+        return max(end, actions.startIndex + 1)
+    }
+
     /// Gives a finished entry its name, after a last look at what has it.
     private func publish(_ entry: PreparedEntry) async throws {
-        let (folder, name, temporary) = (entry.folder, entry.name, entry.temporary)
+        let folder = try await ledger.folder(of: entry.action.path, on: entry.action.side)
+        let (name, temporary) = (entry.name, entry.temporary)
         ledger.noteNames(in: folder, on: entry.action.side)
         do {
             if let old = entry.action.old {
@@ -118,5 +180,13 @@ struct FileWriting {
             ledger.report.conflicts.append(
                 "\(action.path.display): it changed at the last moment; that version is now \(name)")
         }
+    }
+}
+
+extension RelativePath {
+    /// Whether this is the path of an entry in a folder.
+    fileprivate func isEntry(of folder: RelativePath) -> Bool {
+        let length = bytes.count - name.count
+        return length == (folder == .root ? 0 : folder.bytes.count + 1) && bytes.starts(with: folder.bytes)
     }
 }

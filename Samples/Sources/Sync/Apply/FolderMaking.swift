@@ -15,7 +15,7 @@ struct FolderMaking {
     }
 
     mutating func run(_ actions: [SyncAction], _ breathe: () async throws -> Void) async throws {
-        let numbers = try ledger.archive.begin(actions.map(intent))
+        let numbers = try await ledger.begin(actions.map(intent))
         for (action, number) in zip(actions, numbers) {
             try await breathe()
             var isMade = false
@@ -28,7 +28,7 @@ struct FolderMaking {
                 }
             }
             guard isMade else {
-                ledger.end(intent: number)
+                ledger.end(intents: [number])
                 continue
             }
             ledger.options.reached(.madeFolder)
@@ -36,8 +36,6 @@ struct FolderMaking {
             ledger.touch(action.path, on: action.side)
             ledger.report.folders += 1
         }
-        try await ledger.flushNames()
-        try ledger.commit()
     }
 
     private func intent(_ action: SyncAction) -> Intent {
@@ -62,6 +60,7 @@ struct FolderMaking {
                     let folder = try await replicas[side].folderIfThere(path)
                 else { continue }
                 await folder.setTime([], try await across.status().stamp.modified)
+                ledger.noteNames(in: folder, on: side)
             }
         }
     }
@@ -75,16 +74,14 @@ struct FolderMaking {
                 let folder = try await replica.folder(action.path.parent)
                 try await folder.setMetadata(name, action.metadata, kind: .directory, owner: replica.setsOwners)
                 guard let status = try await folder.status(name) else { throw folder.failure("stat", name, ENOENT) }
+                ledger.noteChanges(on: action.side) { $0.noteMetadata(of: action.path, kind: .directory) }
                 let state = ArchiveEntry.SideState(
                     written: status, metadata: Metadata(of: status, owners: replica.setsOwners))
                 ledger.finish(action, kind: .directory, target: [], now: state)
             }
-            ledger.end(intent: number)
+            ledger.end(intents: [number])
         }
         ledger.options.reached(.finishedFolders)
-        for side in Side.allCases where !ledger.touched[side].isEmpty {
-            try await ledger.replicas[side].synchronize()
-        }
-        try ledger.commit()
+        try await ledger.commit()
     }
 }

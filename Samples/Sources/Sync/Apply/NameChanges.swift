@@ -11,8 +11,6 @@ struct NameChanges {
             guard !ledger.isBlocked(action) else { continue }
             try await ledger.attempt(action) { try await change(action) }
         }
-        try await ledger.flushNames()
-        try ledger.commit()
     }
 
     private func change(_ action: SyncAction) async throws {
@@ -23,21 +21,23 @@ struct NameChanges {
         if let old = action.old, !old.isSame(as: status) {
             return ledger.skip(action, "it changed during the run; the next run looks again")
         }
-        ledger.noteNames(in: folder, on: action.side)
         switch action.work {
         case .moveAside(let other):
+            ledger.noteNames(in: folder, on: action.side)
             try await folder.rename(name, to: Array(other.name), in: folder)
             ledger.options.reached(.movedAside)
         case .rename(let new):
             let target = try await ledger.folder(of: new, on: action.side)
+            for changed in [folder, target] { ledger.noteNames(in: changed, on: action.side) }
             try await folder.rename(name, to: Array(new.name), in: target)
-            ledger.noteNames(in: target, on: action.side)
+            ledger.noteChanges(on: action.side) { $0.noteMetadata(of: new, kind: status.kind) }
             try await target.setMetadata(Array(new.name), action.metadata, kind: status.kind, owner: owner)
             ledger.options.reached(.renamed)
             ledger.record(.remove(action.path))
             ledger.report.renamed += 1
             try await noteState(action, Array(new.name), in: target)
         case .describe:
+            ledger.noteChanges(on: action.side) { $0.noteMetadata(of: action.path, kind: status.kind) }
             try await folder.setMetadata(name, action.metadata, kind: status.kind, owner: owner)
             ledger.options.reached(.described)
             ledger.report.described += 1

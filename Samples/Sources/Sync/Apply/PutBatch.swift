@@ -1,14 +1,11 @@
-internal import SafeFiles
 internal import TreeScan
 
 /// A new entry under its temporary name, with all that it needs to get its name.
 struct PreparedEntry: Sendable {
     var action: SyncAction
-    var folder: any ReplicaFolder
-    var name: [UInt8]
     var temporary: [UInt8]
-    /// The open file, for fsync(2), if it is on this machine; closed with the last reference.
-    var file: OpenDescriptor?
+    /// Whether the content is on the disk, or there is none.
+    var isDurable = true
     var written: ArchiveEntry.SideState
     var source: ArchiveEntry.SideState
     /// The digest of a file, if its new state may be racy.
@@ -17,6 +14,9 @@ struct PreparedEntry: Sendable {
     var reused: Int64 = 0
     var resumed: Int64 = 0
     var part: PartialFile?
+
+    /// The name that the entry gets.
+    var name: [UInt8] { Array(action.path.name) }
 
     var intent: Intent {
         var intent = Intent(work: .put, side: action.side, path: action.path.bytes)

@@ -1,4 +1,3 @@
-internal import GRDB
 internal import TreeScan
 
 /// Ends what a killed run had begun, by its intents. It may itself be killed at any point and run again.
@@ -7,7 +6,8 @@ struct Recovery {
     let replicas: Pair<any Replica>
     let date: String
 
-    private var results: [EntryProgress.Result] = []
+    private var results: [EntryResult] = []
+    private var changes = Pair(a: DiskChanges(), b: DiskChanges())
     /// Versions that nobody had seen, for people.
     private(set) var conflicts: [String] = []
     /// Folders that do not have their metadata yet, with their intents.
@@ -30,25 +30,16 @@ struct Recovery {
             guard let folder = try await replicas[intent.side].folderIfThere(path.parent) else {
                 continue
             }
+            changes[intent.side].entries.insert(path.parent)
             switch intent.work {
             case .put: try await put(intent, path, folder)
             case .delete: try await delete(intent, path, folder)
             case .makeFolder: try await makeFolder(intent, number, path, folder)
             }
         }
-        for side in Side.allCases { try await replicas[side].synchronize() }
-        let results = results
+        for side in Side.allCases { try await replicas[side].synchronize(changes[side]) }
         let open = Set(unfinished.map(\.intent))
-        try archive.write { database in
-            let table = EntryTable(database: database)
-            for result in results {
-                switch result {
-                case .write(let entry): try table.write(entry)
-                case .remove(let path): try table.remove(path)
-                }
-            }
-            for (number, _) in intents where !open.contains(number) { try SyncArchive.end(number, in: database) }
-        }
+        _ = try archive.record(results, ending: intents.map(\.id).filter { !open.contains($0) })
     }
 
     private mutating func put(_ intent: Intent, _ path: RelativePath, _ folder: any ReplicaFolder) async throws {

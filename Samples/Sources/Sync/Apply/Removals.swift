@@ -20,7 +20,7 @@ struct Removals {
                 steps.append((action, folder, ledger.replicas[action.side].temporaryName()))
             }
         }
-        try ledger.begin(
+        let intents = try await ledger.begin(
             steps.filter { $0.action.old?.kind != .directory }.map { step in
                 var intent = Intent(work: .delete, side: step.action.side, path: step.action.path.bytes)
                 intent.temporary = step.temporary
@@ -28,8 +28,7 @@ struct Removals {
                 return intent
             })
         for step in steps { try await ledger.attempt(step.action) { try await remove(step) } }
-        try await ledger.flushNames()
-        try ledger.commit()
+        ledger.end(intents: intents)
     }
 
     private func remove(_ step: Step) async throws {

@@ -1,12 +1,8 @@
-internal import GRDB
 internal import Glibc
 internal import TreeScan
 
 /// The notes of a run about its steps, and the way to the archive. All kinds of steps share it. One task at a time.
 final class StepLedger {
-    /// From this number of files on, one syncfs(2) is cheaper than one fsync(2) for each.
-    private static let fewFiles = 16
-
     let archive: SyncArchive
     let replicas: Pair<any Replica>
     let options: SyncOptions
@@ -15,9 +11,10 @@ final class StepLedger {
     private(set) var touched: Pair<Set<RelativePath>> = Pair(a: [], b: [])
 
     private var progress: EntryProgress
-    private var results: [EntryProgress.Result] = []
+    private var results: [EntryResult] = []
     private var intents: [Int64] = []
-    private var changedFolders: [(Side, any ReplicaFolder)] = []
+    private var parts: [PartialFile] = []
+    private var changes = Pair(a: DiskChanges(), b: DiskChanges())
     private var openFolder: (any ReplicaFolder)?
     private var openSide = Side.a
 
@@ -74,7 +71,7 @@ final class StepLedger {
     }
 
     /// Notes something that needs no step.
-    func record(_ result: EntryProgress.Result) { results.append(result) }
+    func record(_ result: EntryResult) { results.append(result) }
 
     // MARK: Folders
 
@@ -91,57 +88,44 @@ final class StepLedger {
     /// Notes a folder whose time is set at the end.
     func touch(_ path: RelativePath, on side: Side) { touched[side].insert(path) }
 
-    /// Notes a folder whose names change. `flushNames` puts them on the disk.
-    func noteNames(in folder: any ReplicaFolder, on side: Side) { changedFolders.append((side, folder)) }
+    /// Notes changes that must be on the disk before the archive learns of them, or a next step relies on them.
+    func noteChanges(on side: Side, _ note: (inout DiskChanges) -> Void) { note(&changes[side]) }
+
+    /// Notes a folder whose names change.
+    func noteNames(in folder: any ReplicaFolder, on side: Side) { changes[side].entries.insert(folder.path) }
 
     // MARK: The disk
 
-    /// Puts the changed names on the disk.
-    func flushNames() async throws {
-        for side in Side.allCases {
-            let folders = changedFolders.filter { $0.0 == side }.map(\.1)
-            let distinct = Dictionary(folders.map { ($0.path, $0) }) { first, _ in first }
-            try await synchronize(Array(distinct.values), on: side) { try await $0.synchronizeNames() }
-        }
-        changedFolders = []
-    }
-
-    /// Puts things of one side on the disk: one by one if they are few.
-    func synchronize<Thing>(
-        _ things: [Thing], on side: Side, _ one: (Thing) async throws -> Int32
-    ) async throws {
-        guard !things.isEmpty else { return }
-        // A request for each is never cheaper.
-        guard things.count < Self.fewFiles, replicas[side] is LocalReplica else {
-            return try await replicas[side].synchronize()
-        }
-        for thing in things {
-            let code = try await one(thing)
-            guard code == 0 else { throw SyncError.notWritten(side, code: code) }
+    /// Puts all noted changes on the disk, also those of earlier batches.
+    func flush() async throws {
+        for side in Side.allCases where !changes[side].isEmpty {
+            try await replicas[side].synchronize(changes[side])
+            changes[side] = DiskChanges()
         }
     }
 
-    /// Writes intents to the journal. `commit` ends them.
-    func begin(_ new: [Intent]) throws { intents += try archive.begin(new) }
+    /// Writes intents to the journal, and what was done before them to the archive. Returns the numbers of the intents.
+    func begin(_ new: [Intent]) async throws -> [Int64] { try await write(new) }
 
-    /// Lets `commit` end an intent that is in the journal.
-    func end(intent: Int64) { intents.append(intent) }
+    /// Lets the next write to the archive end intents. All that they say must have been done.
+    func end(intents numbers: [Int64]) { intents += numbers }
+
+    /// Lets the next write to the archive forget a large file, which has its name by now.
+    func end(part: PartialFile) { parts.append(part) }
 
     /// Writes down what is done, and ends its intents.
-    func commit() throws {
-        guard !results.isEmpty || !intents.isEmpty else { return }
-        try archive.write { database in
-            let table = EntryTable(database: database)
-            for result in results {
-                switch result {
-                case .write(let entry): try table.write(entry)
-                case .remove(let path): try table.remove(path)
-                }
-            }
-            for number in intents { try SyncArchive.end(number, in: database) }
-        }
+    func commit() async throws { _ = try await write([]) }
+
+    /// The archive learns only what is on the disk.
+    private func write(_ new: [Intent]) async throws -> [Int64] {
+        try await flush()
+        let isRecording = !results.isEmpty || !intents.isEmpty
+        guard isRecording || !new.isEmpty || !parts.isEmpty else { return [] }
+        let numbers = try archive.record(results, ending: intents, forgetting: parts, beginning: new)
         results = []
         intents = []
-        options.reached(.recorded)
+        parts = []
+        if isRecording { options.reached(.recorded) }
+        return numbers
     }
 }

@@ -3,16 +3,19 @@ internal import TreeScan
 /// Does the steps of a plan. One task at a time; files are copied by child tasks, a bounded number at a time.
 ///
 /// The order within a batch keeps each side whole after a kill or a loss of power: temporary files are written and put
-/// on the disk; the journal says what follows; names change; the names are put on the disk; the archive learns it.
+/// on the disk; the journal says what follows; names change; the names are put on the disk; the archive learns it. The
+/// last two steps are done with the first two of the next batch, so a batch waits for the disk twice.
 final class SyncApplier {
-    /// The entries and the bytes of one batch.
-    private static let batch = 512
+    /// The entries and the bytes of one batch, at most. A batch of files also has a time.
+    private static let batch = 4096
     private static let batchBytes: Int64 = 128 << 20
 
     private let plan: SyncPlan
     /// The steps of the plan. Files that somebody waits for move to the front of the other files.
     private var actions: [SyncAction]
     private let wanted: WantedFiles
+    /// Wanted files that no step writes any more.
+    private var notWritten: Set<RelativePath> = []
     private let ledger: StepLedger
     private let writing: FileWriting
     private let removals: Removals
@@ -42,26 +45,32 @@ final class SyncApplier {
     /// - Parameter breathe: Called before each step. It may wait, and it may throw to end the run.
     /// - Throws: `SyncError`, `CancellationError`, and the errors of `breathe`.
     func run(times: Pair<Int64>, breathe: () async throws -> Void) async throws -> SyncReport {
-        try recordAgreements(times)
+        try await recordAgreements(times)
         var index = 0
         var hasSettled = false
         while index < actions.count {
             if actions[index].work == .describe, !hasSettled {
                 hasSettled = true
-                try await ledger.flushNames()
                 try await folders.settleTimes()
             }
-            let end = moveWantedFiles(from: index) ?? endOfBatch(from: index)
+            let endOfWanted = moveWantedFiles(from: index)
+            let end = endOfWanted ?? endOfBatch(from: index)
             let batch = Array(actions[index..<end])
+            var count = batch.count
             for side in Side.allCases { try await ledger.replicas[side].checkIsCurrent() }
             switch batch[0].work {
-            case .put: try await writing.run(batch, breathe)
+            case .put:
+                let (isWanted, start) = (endOfWanted != nil, index)
+                let isInterrupted = { !isWanted && self.hasWantedFiles(from: start + $0) }
+                count = try await writing.run(batch[...], isInterrupted: isInterrupted, breathe)
+                // Somebody waits for these.
+                if isWanted { try await ledger.commit() }
             case .delete: try await removals.run(batch, breathe)
             case .makeFolder: try await folders.run(batch, breathe)
             case .moveAside, .rename, .describe: try await names.run(batch, breathe)
             }
-            done += batch.count
-            index = end
+            done += count
+            index += count
         }
         if !hasSettled { try await folders.settleTimes() }
         try await folders.finish()
@@ -96,8 +105,17 @@ final class SyncApplier {
         return start + first.count
     }
 
+    /// Whether one of the later files is wanted.
+    private func hasWantedFiles(from start: Int) -> Bool {
+        let paths = wanted.paths.subtracting(notWritten)
+        guard !paths.isEmpty else { return false }
+        if actions[start...].contains(where: { $0.work == .put && paths.contains($0.path) }) { return true }
+        notWritten.formUnion(paths)
+        return false
+    }
+
     /// Writes what needs no step. The sides agree about it already.
-    private func recordAgreements(_ times: Pair<Int64>) throws {
+    private func recordAgreements(_ times: Pair<Int64>) async throws {
         for name in plan.names {
             switch name.decision.outcome {
             case .forget: ledger.record(.remove(name.path))
@@ -113,7 +131,8 @@ final class SyncApplier {
             default: break
             }
         }
-        try ledger.commit()
+        // They may have cost a look at all bytes.
+        try await ledger.commit()
     }
 }
 

@@ -29,6 +29,9 @@ public struct SyncOptions: Sendable {
     /// Called at each step. For tests that end the process there.
     public var reached: @Sendable (SyncStep) -> Void = { _ in }
 
+    /// The ways to the disk. For tests that count the waits for it.
+    var disk = DiskAccess()
+
     /// Makes options: two ways, keeping both versions of a conflict.
     public init() {}
 

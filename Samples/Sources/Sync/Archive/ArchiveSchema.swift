@@ -1,3 +1,4 @@
+internal import Foundation
 internal import GRDB
 
 /// The tables of an archive.
@@ -6,7 +7,7 @@ enum ArchiveSchema {
     static let application: Int32 = 0x716F_7379
 
     /// The version of the tables, `PRAGMA user_version`.
-    static let version: Int32 = 2
+    static let version: Int32 = 3
 
     /// Makes the tables in an empty database.
     ///
@@ -25,7 +26,7 @@ enum ArchiveSchema {
                     modified_b INTEGER NOT NULL, size_b INTEGER NOT NULL, changed_b INTEGER NOT NULL,
                     inode_b INTEGER NOT NULL, racy_b INTEGER NOT NULL, digest BLOB
                 ) WITHOUT ROWID;
-                CREATE TABLE intent (id INTEGER PRIMARY KEY, record TEXT NOT NULL);
+                CREATE TABLE intent (id INTEGER PRIMARY KEY, record BLOB NOT NULL);
                 CREATE TABLE part (temporary BLOB PRIMARY KEY, record TEXT NOT NULL) WITHOUT ROWID;
                 """)
         for (name, value) in settings {
@@ -36,7 +37,19 @@ enum ArchiveSchema {
 
     /// Brings the tables of an older version up to date.
     static func update(_ database: Database, from older: Int32) throws {
-        guard older == 1 else { return }
-        try database.execute(sql: "ALTER TABLE entry ADD COLUMN digest BLOB; PRAGMA user_version = \(version)")
+        guard older < version else { return }
+        if older == 1 { try database.execute(sql: "ALTER TABLE entry ADD COLUMN digest BLOB") }
+        // Intents were text in JSON.
+        let intents = try Row.fetchAll(database, sql: "SELECT id, record FROM intent").map { row in
+            let (number, text): (Int64, String) = (row[0], row[1])
+            return (number, try JSONDecoder().decode(Intent.self, from: Data(text.utf8)))
+        }
+        try database.execute(
+            sql: "DROP TABLE intent; CREATE TABLE intent (id INTEGER PRIMARY KEY, record BLOB NOT NULL)")
+        for (number, intent) in intents {
+            try database.execute(
+                sql: "INSERT INTO intent VALUES (?, ?)", arguments: [number, Data(intent.record)])
+        }
+        try database.execute(sql: "PRAGMA user_version = \(version)")
     }
 }

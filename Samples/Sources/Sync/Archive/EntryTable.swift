@@ -2,6 +2,12 @@ internal import Foundation
 internal import GRDB
 internal import TreeScan
 
+/// What the archive learns about a name.
+enum EntryResult {
+    case write(ArchiveEntry)
+    case remove(RelativePath)
+}
+
 /// The statements on the table `entry`. Valid within one access to the database.
 struct EntryTable {
     let database: Database

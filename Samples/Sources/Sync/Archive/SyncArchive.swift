@@ -109,28 +109,51 @@ final class SyncArchive: Sendable {
     func intents() throws -> [(id: Int64, intent: Intent)] {
         try read { database in
             try Row.fetchAll(database, sql: "SELECT id, record FROM intent ORDER BY id").map { row in
-                let text: String = row[1]
-                return (row[0], try JSONDecoder().decode(Intent.self, from: Data(text.utf8)))
+                let record: Data = row[1]
+                return (row[0], try Intent(record: Array(record)))
             }
         }
     }
 
-    /// Writes intents. Returns their numbers.
-    func begin(_ intents: [Intent]) throws -> [Int64] {
+    /// Writes down what was done and what follows, at once.
+    ///
+    /// - Returns: The numbers of the new intents.
+    func record(
+        _ results: [EntryResult], ending ended: [Int64], forgetting parts: [PartialFile] = [],
+        beginning new: [Intent] = []
+    ) throws -> [Int64] {
         var numbers: [Int64] = []
         try write { database in
-            let statement = try database.cachedStatement(sql: "INSERT INTO intent (record) VALUES (?)")
-            for intent in intents {
-                try statement.execute(arguments: [String(decoding: try JSONEncoder().encode(intent), as: UTF8.self)])
+            let table = EntryTable(database: database)
+            for result in results {
+                switch result {
+                case .write(let entry): try table.write(entry)
+                case .remove(let path): try table.remove(path)
+                }
+            }
+            let end = try database.cachedStatement(sql: "DELETE FROM intent WHERE id BETWEEN ? AND ?")
+            for range in Self.ranges(of: ended) { try end.execute(arguments: [range.lowerBound, range.upperBound]) }
+            for part in parts { try Self.forget(part, in: database) }
+            let begin = try database.cachedStatement(sql: "INSERT INTO intent (record) VALUES (?)")
+            for intent in new {
+                try begin.execute(arguments: [Data(intent.record)])
                 numbers.append(database.lastInsertedRowID)
             }
         }
         return numbers
     }
 
-    /// Removes an intent, within a transaction.
-    static func end(_ number: Int64, in database: Database) throws {
-        try database.cachedStatement(sql: "DELETE FROM intent WHERE id = ?").execute(arguments: [number])
+    /// The intents of a batch have numbers in a row.
+    private static func ranges(of numbers: [Int64]) -> [ClosedRange<Int64>] {
+        var ranges: [ClosedRange<Int64>] = []
+        for number in numbers.sorted() {
+            if let last = ranges.last, last.upperBound == number - 1 {
+                ranges[ranges.count - 1] = last.lowerBound...number
+            } else {
+                ranges.append(number...number)
+            }
+        }
+        return ranges
     }
 
     /// Returns the large files that are half written.
@@ -153,7 +176,11 @@ final class SyncArchive: Sendable {
 
     /// Forgets a large file.
     func forget(_ part: PartialFile) throws {
-        try write { try $0.execute(sql: "DELETE FROM part WHERE temporary = ?", arguments: [Data(part.key)]) }
+        try write { try Self.forget(part, in: $0) }
+    }
+
+    private static func forget(_ part: PartialFile, in database: Database) throws {
+        try database.execute(sql: "DELETE FROM part WHERE temporary = ?", arguments: [Data(part.key)])
     }
 
     // MARK: Places

@@ -7,12 +7,15 @@ package import TreeScan
 package final class LocalFolder: ReplicaFolder {
     package let path: RelativePath
     package let descriptor: Int32
+    /// Whether one syncfs(2) covers this folder's files.
+    package let isCovered: Bool
 
     private static let noReplace: UInt32 = 1
     private static let exchange: UInt32 = 2
 
-    package init(_ path: RelativePath, in root: RootFolder) throws(FileSystemFailure) {
+    package init(_ path: RelativePath, in root: RootFolder, on volumes: Volumes) throws(FileSystemFailure) {
         descriptor = try root.descriptor(of: path, for: .listing)
+        isCovered = volumes.enter(descriptor)
         self.path = path
     }
 
@@ -148,8 +151,4 @@ package final class LocalFolder: ReplicaFolder {
         if fchmod(file, mode_t(isOwned ? metadata.mode : metadata.mode & 0o1777)) != 0, errno != EPERM { return errno }
         return unsafe futimens(file, FileTime.setting(modified: metadata.modified)) == 0 ? 0 : errno
     }
-}
-
-extension LocalFolder {
-    package func synchronizeNames() -> Int32 { FileBytes.synchronizeNames(in: descriptor) }
 }

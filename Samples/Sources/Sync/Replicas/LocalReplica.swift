@@ -19,12 +19,18 @@ package final class LocalReplica: Replica {
     private let owners: Atomic<Bool>
     private let ownPrefix: [UInt8]
     private let count = Atomic<Int>(0)
+    private let volumes: Volumes
 
     /// Opens the folder.
     ///
     /// - Parameter pair: The name of the archive. Other pairs have other temporary files.
-    package init(_ side: Side, path: String, pair: String) throws(TreeScanError) {
+    package convenience init(_ side: Side, path: String, pair: String) throws(TreeScanError) {
+        try self.init(side, path: path, pair: pair, on: Volumes())
+    }
+
+    init(_ side: Side, path: String, pair: String, on volumes: Volumes) throws(TreeScanError) {
         self.side = side
+        self.volumes = volumes
         root = try RootFolder(path)
         owners = Atomic(Self.canSetOwners)
         ownPrefix = TemporaryName.prefix(pair: pair)
@@ -33,6 +39,8 @@ package final class LocalReplica: Replica {
     package func begin(settingOwners: Bool) -> Bool {
         let both = settingOwners && Self.canSetOwners
         owners.store(both, ordering: .relaxed)
+        volumes.reset()
+        _ = try? localFolder(.root)
         return both
     }
 
@@ -41,11 +49,16 @@ package final class LocalReplica: Replica {
     }
 
     package func identity() throws(FileSystemFailure) -> UInt64 {
-        try LocalFolder(.root, in: root).status().stamp.inode
+        try localFolder(.root).status().stamp.inode
     }
 
     package func folder(_ path: RelativePath) throws(FileSystemFailure) -> any ReplicaFolder {
-        try LocalFolder(path, in: root)
+        try localFolder(path)
+    }
+
+    /// Opens a folder below the root.
+    package func localFolder(_ path: RelativePath) throws(FileSystemFailure) -> LocalFolder {
+        try LocalFolder(path, in: root, on: volumes)
     }
 
     package func temporaryName() -> [UInt8] {
@@ -123,7 +136,7 @@ package final class LocalReplica: Replica {
 
     /// Whether names that differ in case only are one name: found out by a temporary file, or from an entry alone.
     private func foldsCase(_ scan: SideScan, probing: Bool) -> Bool {
-        guard let folder = try? LocalFolder(.root, in: root) else { return false }
+        guard let folder = try? localFolder(.root) else { return false }
         let known = scan.entries.lazy.map { Array($0.path.bytes) }.first { path in
             !path.contains(UInt8(ascii: "/")) && Self.swapped(path) != path
         }
@@ -160,10 +173,40 @@ package final class LocalReplica: Replica {
         return EntryStatus(descriptor: file)?.stamp == before.stamp ? digest : nil
     }
 
-    package func synchronize() throws(SyncError) {
-        guard let folder = try? LocalFolder(.root, in: root) else {
-            throw .replaced(side, path: root.path)
+    // MARK: The disk
+
+    package func synchronize(_ changes: DiskChanges) async throws {
+        try await QoS.withBlocking { try synchronizeNow(changes) }
+    }
+
+    /// Does the same on the calling thread.
+    package func synchronizeNow(_ changes: DiskChanges) throws(SyncError) {
+        guard !changes.isEmpty else { return }
+        let isForAll =
+            changes.hasMore
+            || SyncChoice.isOneWaitBetter(for: changes.entries.count, others: volumes.disk.unwrittenBytes())
+        if isForAll { try synchronizeVolumes() }
+        guard !isForAll || volumes.all.contains(where: { !$0.isCovered }) else { return }
+        for path in changes.entries.sorted() {
+            do throws(FileSystemFailure) {
+                let entry = OpenDescriptor(owning: try root.descriptor(of: path, for: .reading))
+                if isForAll, volumes.covers(entry.number) { continue }
+                volumes.disk.waits(.entry)
+                let code = FileBytes.synchronizeNames(in: entry.number)
+                guard code == 0 else { throw FileSystemFailure(path: path, operation: "write", code: code) }
+            } catch {
+                // What is gone by now has nothing to wait for, and what this user may not open is covered by all.
+                if error.isVanished { continue }
+                guard error.isDenied else { throw .notWritten(side, code: error.code) }
+                try synchronizeVolumes()
+            }
         }
-        guard syncfs(folder.descriptor) == 0 else { throw .notWritten(side, code: errno) }
+    }
+
+    private func synchronizeVolumes() throws(SyncError) {
+        for volume in volumes.all {
+            volumes.disk.waits(.volume)
+            guard syncfs(volume.descriptor.number) == 0 else { throw .notWritten(side, code: errno) }
+        }
     }
 }

@@ -44,8 +44,10 @@ package protocol Replica: Sendable {
     /// The SHA-256 of a file; nil if it cannot be read, or is not as it was seen.
     func digest(of entry: Observation) async throws -> [UInt8]?
 
-    /// Puts all that was written on this side on the disk.
-    func synchronize() async throws
+    /// Puts changes on the disk.
+    ///
+    /// - Throws: `SyncError.notWritten`.
+    func synchronize(_ changes: DiskChanges) async throws
 }
 
 extension Replica {
@@ -103,9 +105,6 @@ package protocol ReplicaFolder: Sendable {
 
     /// Sets the time of an entry, or of the folder itself if the name is empty. A failure has no effect.
     func setTime(_ name: [UInt8], _ modified: Int64) async
-
-    /// Puts the names on the disk. Returns the error number, or 0.
-    func synchronizeNames() async throws -> Int32
 }
 
 /// The result of a step that lets two names change places.

@@ -76,6 +76,4 @@ struct RemoteFolder: ReplicaFolder {
     func setTime(_ name: [UInt8], _ modified: Int64) async {
         _ = try? await call(.setTime(folder: data, name: Data(name), modified: modified), name)
     }
-
-    func synchronizeNames() async throws -> Int32 { try await call(.synchronizeNames(folder: data)).code ?? 0 }
 }

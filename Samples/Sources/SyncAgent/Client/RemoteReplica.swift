@@ -116,7 +116,8 @@ final class RemoteReplica: DistantReplica {
         }
     }
 
-    func synchronize() async throws {
+    func synchronize(_ changes: DiskChanges) async throws {
+        guard !changes.isEmpty else { return }
         do {
             _ = try await call(.synchronize)
         } catch let failure as FileSystemFailure {

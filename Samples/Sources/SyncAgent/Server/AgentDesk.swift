@@ -20,45 +20,60 @@ struct AgentDesk: Sendable {
             var answer = AgentAnswer()
             answer.digest = try await replica.digest(of: try seen.observation()).map { Data($0) }
             return answer
+        case .synchronize:
+            var changes = DiskChanges()
+            changes.hasMore = true
+            try await replica.synchronize(changes)
+            return AgentAnswer()
         default: return try await QoS.withBlocking { try change(command) }
         }
     }
 
     private func change(_ command: AgentCommand) throws -> AgentAnswer {
         var answer = AgentAnswer()
+        // What the client's wait for all does not cover.
+        var changes = DiskChanges()
+        func names(of path: Data) throws -> LocalFolder {
+            let folder = try folder(path)
+            if !folder.isCovered { changes.entries.insert(folder.path) }
+            return folder
+        }
         switch command {
         case .folder(let path): answer.status = SeenStatus(try folder(path).status())
         case .status(let path, let name):
             answer.status = try folder(path).status(try NameRules.name(Array(name))).map(SeenStatus.init)
         case .makeLink(let path, let name, let target):
             guard !target.isEmpty, !target.contains(0) else { throw WireError("a link has no target") }
-            try folder(path).makeLink(try temporary(name), to: Array(target))
-        case .makePipe(let path, let name): try folder(path).makePipe(try temporary(name))
-        case .makeFolder(let path, let name): try folder(path).makeFolder(try NameRules.name(Array(name)))
+            try names(of: path).makeLink(try temporary(name), to: Array(target))
+        case .makePipe(let path, let name): try names(of: path).makePipe(try temporary(name))
+        case .makeFolder(let path, let name): try names(of: path).makeFolder(try NameRules.name(Array(name)))
         case .remove(let path, let name, let isFolder):
             let name = isFolder ? try NameRules.name(Array(name)) : try temporary(name)
-            try folder(path).remove(name, isFolder: isFolder)
+            try names(of: path).remove(name, isFolder: isFolder)
         case .rename(let path, let old, let newPath, let new):
-            try folder(path).rename(
-                try NameRules.name(Array(old)), to: try NameRules.name(Array(new)), in: try folder(newPath))
+            try names(of: path).rename(
+                try NameRules.name(Array(old)), to: try NameRules.name(Array(new)), in: try names(of: newPath))
         case .exchange(let path, let name, let other, let old):
-            answer.exchange = try folder(path).exchange(
+            answer.exchange = try names(of: path).exchange(
                 try temporary(name), with: try NameRules.name(Array(other)), ifStill: try old.observation())
         case .setMetadata(let path, let name, let metadata, let kind, let owner):
             guard let kind = FileKind(rawValue: kind) else { throw WireError("a kind is unknown") }
-            try folder(path).setMetadata(
-                try NameRules.name(Array(name)), metadata, kind: kind, owner: owner && replica.setsOwners)
+            let (folder, name) = (try folder(path), try NameRules.name(Array(name)))
+            try folder.setMetadata(name, metadata, kind: kind, owner: owner && replica.setsOwners)
+            if !folder.isCovered { changes.noteMetadata(of: folder.path.appending(name), kind: kind) }
         case .setTime(let path, let name, let modified):
-            try folder(path).setTime(name.isEmpty ? [] : try NameRules.name(Array(name)), modified)
-        case .synchronizeNames(let path): answer.code = try folder(path).synchronizeNames()
-        case .synchronize: try replica.synchronize()
-        case .open, .scan, .digest, .chunks, .read, .write: throw WireError("this is no command without a payload")
+            try names(of: path).setTime(name.isEmpty ? [] : try NameRules.name(Array(name)), modified)
+        case .synchronizeNames(let path):
+            answer.code = FileBytes.synchronizeNames(in: try folder(path).descriptor)
+        case .open, .scan, .digest, .synchronize, .chunks, .read, .write:
+            throw WireError("this is no command without a payload")
         }
+        try replica.synchronizeNow(changes)
         return answer
     }
 
     func folder(_ path: Data) throws -> LocalFolder {
-        try LocalFolder(try NameRules.path(Array(path)), in: replica.root)
+        try replica.localFolder(try NameRules.path(Array(path)))
     }
 
     func temporary(_ name: Data) throws(WireError) -> [UInt8] {
@@ -104,6 +119,10 @@ struct AgentDesk: Sendable {
             guard code == 0 else { throw folder.failure("set the metadata of", name, code) }
         }
         guard let status = EntryStatus(descriptor: output.number) else { throw folder.failure("stat", name) }
+        if !folder.isCovered, part.end != nil {
+            let code = await QoS.withBlocking { output.synchronize() }
+            guard code == 0 else { throw folder.failure("write", name, code) }
+        }
         var answer = AgentAnswer()
         answer.status = SeenStatus(status)
         answer.reused = writer.reused
