@@ -6,7 +6,7 @@ public struct PassphraseCost: Sendable, Hashable {
 
     let rounds: Int
 
-    /// 65,536 rounds: 64 MiB for a fast try. This program takes 32 MiB and 0.15 s.
+    /// 65,536 rounds: 64 MiB for a fast try. This program takes 32 MiB and 0.1 to 0.2 s.
     public static let standard = PassphraseCost(rounds: 1 << 16)
 
     /// 16 rounds, for tests. It protects nothing.
