@@ -81,7 +81,7 @@ let package = Package(
         // The backup: the repository's format, the runs that write and read it, and the workload.
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
         .systemLibrary(name: "CFileSystem"),
-        // The memory-hard part of the key derivation, in C: in Swift a debug build would need minutes for it.
+        // The memory-hard part of the key derivation, in C, so that debug builds are usable, too.
         .target(name: "CScrypt"),
         .target(
             name: "Backup",
