@@ -44,6 +44,10 @@ public struct ChunkStream: Sendable {
     public mutating func next() -> [UInt8]? {
         guard hasNext else { return nil }
         let length = chunker.firstChunk(of: buffer.span.extracting(start..<buffer.count))
+        if start == 0, length == buffer.count {
+            defer { buffer = [] }
+            return buffer
+        }
         let chunk = Array(buffer[start..<(start + length)])
         start += length
         if start == buffer.count {

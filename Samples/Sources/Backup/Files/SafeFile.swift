@@ -12,24 +12,10 @@ enum SafeFile {
     ///   - calls: Asked before each call.
     /// - Throws: `BackupError`. The temporary file is then removed.
     static func write(_ bytes: [UInt8], to path: String, temporary: String, _ calls: StorageCalls) throws {
-        let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
-        let descriptor = calls.allow(.create) ? unsafe open(temporary, flags, 0o600) : -1
-        guard descriptor >= 0 else { throw BackupError.system("create", temporary) }
-        var isClosed = false
-        do {
-            let code = calls.allow(.write) ? FileBytes.write(bytes[...], to: descriptor, at: 0) : errno
-            guard code == 0 else { throw BackupError.system("write", path, code: code) }
-            guard calls.allow(.synchronize), fsync(descriptor) == 0 else { throw BackupError.system("write", path) }
-            isClosed = true
-            guard close(descriptor) == 0 else { throw BackupError.system("write", path) }
-            guard calls.allow(.rename), unsafe rename(temporary, path) == 0 else {
-                throw BackupError.system("rename", path)
-            }
-        } catch {
-            if !isClosed { close(descriptor) }
-            unsafe unlink(temporary)
-            throw error
-        }
+        let file = try NewFile(temporary, for: path, calls)
+        try file.write(bytes[...], at: 0)
+        try file.synchronize()
+        try file.rename(to: path)
         try synchronizeFolder(of: path, calls)
     }
 

@@ -5,22 +5,18 @@ enum PackFile {
     /// The length at which a pack is written.
     static let fullSize = 16 << 20
 
-    /// The usual length of the list, for the room that a pack takes in memory.
-    static let listRoom = 64 << 10
-
     private static let footerLabel = Array("footer".utf8)
     private static let lengthBytes = 4
 
     /// What a sealed blob is bound to.
     static func label(of blob: Identifier) -> [UInt8] { Array("blob".utf8) + blob.bytes }
 
-    /// Adds the list behind the blobs, in place.
-    static func finish(_ body: inout [UInt8], entries: [PackEntry], keys: RepositoryKeys) throws {
+    /// The end of a pack: the sealed list, and its length.
+    static func footer(_ entries: [PackEntry], keys: RepositoryKeys) throws -> [UInt8] {
         var writer = ByteWriter()
         PackEntry.write(entries, to: &writer)
-        let footer = try keys.seal(Compression.pack(writer.bytes), label: footerLabel)
-        body += footer
-        for index in 0..<lengthBytes { body.append(UInt8(truncatingIfNeeded: footer.count >> (24 - 8 * index))) }
+        let list = try keys.seal(Compression.pack(writer.bytes), label: footerLabel)
+        return list + (0..<lengthBytes).map { UInt8(truncatingIfNeeded: list.count >> (24 - 8 * $0)) }
     }
 
     /// Reads the list of the pack at `path`, without its blobs.

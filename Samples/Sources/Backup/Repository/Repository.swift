@@ -35,7 +35,7 @@ public final class Repository: Sendable {
         try folder.make()
         let master = RepositoryKeys.random(RepositoryKeys.masterLength)
         let header = try RepositoryHeader(master: master, passphrase: passphrase, cost: cost)
-        try folder.makeReserve()
+        try folder.makeReserve(packs: 0)
         // Last: a folder with a header is a whole repository.
         try folder.write(try header.file(), to: folder.header, .header)
         return Repository(folder: folder, keys: RepositoryKeys(master: master))

@@ -21,7 +21,8 @@ struct RepositoryFolder: Sendable {
 
     /// Room for the small files of a prune on a full disk.
     var reserve: String { path + "/reserve" }
-    private static let reserveSize = 1 << 20
+    /// From this number of packs on the reserve is large: a prune may need a mark for each.
+    static let manyPacks = 64
 
     var header: String { path + "/repository" }
 
@@ -46,10 +47,21 @@ struct RepositoryFolder: Sendable {
         return unsafe lstat(path(.snapshots), &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
-    /// Occupies the room that `freeReserve` gives back. Random bytes, so that no file system makes them smaller.
-    func makeReserve() throws {
-        guard size(reserve) != Self.reserveSize else { return }
-        try write(RepositoryKeys.random(Self.reserveSize), to: reserve, .reserve)
+    /// Occupies the room that `freeReserve` gives back, if it is less than the packs may need. Random bytes, so that no
+    /// file system makes them smaller.
+    func makeReserve(packs: Int) throws {
+        var system = statvfs()
+        // A mark and a lease take a block each, or an inode; and folders grow by blocks.
+        let block = unsafe statvfs(path, &system) == 0 ? Int(system.f_frsize) : 0
+        let needed = packs < Self.manyPacks ? max(64 << 10, min(16 * block, 1 << 20)) : 1 << 20
+        guard (size(reserve) ?? 0) < needed else { return }
+        try write(RepositoryKeys.random(needed), to: reserve, .reserve)
+    }
+
+    /// Makes the reserve larger, if the packs became many. Without room for that it stays. One that a prune is using is
+    /// not made again.
+    func growReserve(packs: Int) {
+        if size(reserve) != nil { try? makeReserve(packs: packs) }
     }
 
     func freeReserve() throws {
@@ -97,21 +109,44 @@ struct RepositoryFolder: Sendable {
 
     /// Writes a file safely.
     func write(_ bytes: [UInt8], to path: String, _ place: StorageCall.Place) throws {
-        do {
-            try writeOnce(bytes, to: path, place)
-        } catch BackupError.failed(_, _, ENOENT) {
-            // A folder is missing, as copies may lack empty ones. Or a prune took the temporary file for that of a dead
-            // run. The folder of the snapshots is not made again: without it the repository is not whole.
-            for room in Room.allCases where room != .snapshots { try makeFolder(self.path(room)) }
-            try writeOnce(bytes, to: path, place)
+        try withFolders {
+            let calls = StorageCalls(place: place, hook: hook)
+            try SafeFile.write(bytes, to: path, temporary: temporaryPath(), calls)
         }
     }
 
-    private func writeOnce(_ bytes: [UInt8], to path: String, _ place: StorageCall.Place) throws {
-        if place == .packs, let slash = path.lastIndex(of: "/") { try makeFolder(String(path[..<slash])) }
-        let name = Hexadecimal.text(RepositoryKeys.random(16))
-        let calls = StorageCalls(place: place, hook: hook)
-        try SafeFile.write(bytes, to: path, temporary: self.path(.temporary, name), calls)
+    /// Begins a pack.
+    func makePack() throws -> NewFile {
+        try withFolders {
+            try NewFile(temporaryPath(), for: path(.packs), StorageCalls(place: .packs, hook: hook))
+        }
+    }
+
+    /// Ends a pack: puts its bytes on the disk, gives it its name, and puts the name on the disk.
+    ///
+    /// - Throws: `BackupError.leaseLost` if a prune removed the file as that of a dead run.
+    func finish(_ file: NewFile, as pack: Identifier) throws {
+        try file.synchronize()
+        let path = path(.packs, pack)
+        let folder = String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.endIndex))
+        try withFolders { try makeFolder(folder) }
+        guard size(file.temporary) != nil else { throw BackupError.leaseLost }
+        try file.rename(to: path)
+        try SafeFile.synchronizeFolder(of: path, StorageCalls(place: .packs, hook: hook))
+    }
+
+    private func temporaryPath() -> String { path(.temporary, Hexadecimal.text(RepositoryKeys.random(16))) }
+
+    /// Does something once more if a folder was missing, as copies may lack empty ones, or if a prune took a temporary
+    /// file for that of a dead run.
+    private func withFolders<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch BackupError.failed(_, _, ENOENT) {
+            // The folder of the snapshots is not made again: without it the repository is not whole.
+            for room in Room.allCases where room != .snapshots { try makeFolder(path(room)) }
+            return try body()
+        }
     }
 
     /// Removes a file of a room; it may be gone already.

@@ -7,8 +7,8 @@ enum Compression {
 
     /// Any thread may call it.
     static func pack(_ plain: [UInt8]) -> [UInt8] {
-        if isWorthwhile(plain), let packed = compress(plain[...], level: level), packed.count < plain.count {
-            return [1] + packed
+        if isWorthwhile(plain), let packed = compress(plain[...], level: level), packed.count <= plain.count {
+            return packed
         }
         return [0] + plain
     }
@@ -27,18 +27,22 @@ enum Compression {
         guard plain.count > 4 * sample else { return plain.count > 32 }
         return [0, (plain.count - sample) / 2, plain.count - sample].contains { start in
             guard let packed = compress(plain[start..<(start + sample)], level: 1) else { return true }
-            return packed.count < sample - sample / 32
+            return packed.count <= sample - sample / 32
         }
     }
 
+    /// Returns the byte in front and the frame.
     private static func compress(_ plain: ArraySlice<UInt8>, level: Int32) -> [UInt8]? {
         var isDone = false
-        let packed = unsafe [UInt8](unsafeUninitializedCapacity: ZSTD_compressBound(plain.count)) { buffer, count in
-            let result = unsafe plain.withUnsafeBytes { source in
-                unsafe ZSTD_compress(buffer.baseAddress, buffer.count, source.baseAddress, source.count, level)
+        let room = 1 + ZSTD_compressBound(plain.count)
+        let packed = unsafe [UInt8](unsafeUninitializedCapacity: room) { buffer, count in
+            unsafe buffer[0] = 1
+            let frame = unsafe UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[1...])
+            let result = unsafe plain.withUnsafeBytes {
+                unsafe CompressionContext.compress($0, to: frame, level: level)
             }
             isDone = ZSTD_isError(result) == 0
-            count = isDone ? result : 0
+            count = isDone ? 1 + result : 0
         }
         return isDone ? packed : nil
     }

@@ -1,5 +1,4 @@
 internal import Crypto
-internal import CryptoExtras
 internal import Foundation
 
 /// The file `repository`: version, cost of the passphrase, and the master key under it.
@@ -81,9 +80,9 @@ struct RepositoryHeader: Codable {
     }
 
     private func wrappingKey(_ passphrase: [UInt8]) throws -> SymmetricKey {
-        try KDF.Scrypt.deriveKey(
-            from: passphrase, salt: Hexadecimal.bytes(salt) ?? [], outputByteCount: 32, rounds: n, blockSize: r,
-            parallelism: p, maxMemory: 4 << 30)
+        SymmetricKey(
+            data: try Scrypt(rounds: n, size: r, lanes: p).derive(
+                from: passphrase, salt: Hexadecimal.bytes(salt) ?? [], count: 32))
     }
 
     private static func sum(_ line: ArraySlice<UInt8>) -> String {

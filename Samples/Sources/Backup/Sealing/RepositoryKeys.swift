@@ -49,7 +49,7 @@ struct RepositoryKeys: Sendable {
 
     static func seal(_ plain: [UInt8], label: [UInt8], key: SymmetricKey) throws -> [UInt8] {
         let box = try AES.GCM.seal(plain, using: key, authenticating: label)
-        return Array(box.nonce) + Array(box.ciphertext) + Array(box.tag)
+        return box.combined.map { Array($0) } ?? Array(box.nonce) + Array(box.ciphertext) + Array(box.tag)
     }
 
     static func open(_ sealed: [UInt8], label: [UInt8], key: SymmetricKey) -> [UInt8]? {

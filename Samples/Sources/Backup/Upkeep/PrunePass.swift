@@ -37,7 +37,7 @@ struct PrunePass {
             try await breathe()
             for entry in record.entries where needed.contains(entry.blob) && !sink.has(entry.blob) {
                 let plain = try await source.blob(entry.blob)
-                _ = try await sink.store(plain)
+                _ = try await sink.store([plain])
                 report.rewritten += Int64(entry.length)
             }
         }
@@ -51,6 +51,8 @@ struct PrunePass {
         // Phase two: nobody else is there, and nobody came and went with a snapshot meanwhile. So all that counts on a
         // marked pack is known. The leases are looked at first: a backup gives its own back after its snapshot.
         guard lease.isHeld else { throw BackupError.leaseLost }
+        // Before the leases: a file that appears later may be that of a run that is not dead.
+        let temporaries = try folder.names(folder.path(.temporary))
         guard try lease.others().isEmpty, Set(try folder.files(.snapshots)).isSubset(of: snapshots) else {
             report.waiting = marked.count
             return report
@@ -60,7 +62,7 @@ struct PrunePass {
             report.removed += 1
             report.freed += Int64(record.size)
         }
-        for name in try folder.names(folder.path(.temporary)) {
+        for name in temporaries {
             try folder.remove(folder.path(.temporary) + "/" + name, .temporary)
         }
         if !isListed {

@@ -39,7 +39,7 @@ public struct PruneRun: Sendable {
         defer { lease.release() }
         guard try !lease.others().contains(where: { $0.use == .prune }) else { throw BackupError.pruneIsRunning }
         // Again as soon as there is room for it; its absence is no failure.
-        defer { try? folder.makeReserve() }
+        defer { try? folder.makeReserve(packs: folder.files(.packs).count) }
         do {
             return try await PrunePass(repository, lease, rewrites: true).run(breathe)
         } catch BackupError.noSpace {

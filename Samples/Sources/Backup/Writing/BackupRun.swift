@@ -5,7 +5,8 @@ internal import TreeScan
 /// The walk, the records of folders and the report belong to the task that calls `run`. Files are read, hashed,
 /// compressed and sealed by child tasks, a bounded number at a time.
 public final class BackupRun {
-    private typealias Saving = ThrowingTaskGroup<(folder: Int, file: SavedFile), any Error>
+    private typealias Saved = (folder: Int, file: SavedFile)
+    private typealias Saving = ThrowingTaskGroup<[Saved], any Error>
 
     private let repository: Repository
     private let folder: String
@@ -18,11 +19,15 @@ public final class BackupRun {
     private let sink: BlobSink
     private let source: BlobSource
     private let start: Int64
+    /// The number of packs before this run.
+    private let packs: Int
 
     private var folders: [Int: SavedFolder] = [:]
     private var stack: [Int] = []
     private var nextNumber = 0
     private var underWay = 0
+    /// Short files that wait for others, to be saved together.
+    private var short = ShortFiles()
     private var root: TreeNode?
     private var leftOut = 0
     private var unchanged = 0
@@ -59,6 +64,7 @@ public final class BackupRun {
         self.options = options
         resumed = checkpoint
         start = options.now()
+        packs = contents.records.count
         sink = try BlobSink(repository, known: index, unlisted: unlisted, width: options.width)
         source = BlobSource(repository, index: index)
         saver = FileSaver(root: root, sink: sink, options: options)
@@ -85,7 +91,7 @@ public final class BackupRun {
         defer { lease.release() }
         try await enterRoot()
         var saved = ContinuousClock.now
-        try await withThrowingTaskGroup(of: (folder: Int, file: SavedFile).self) { group in
+        try await withThrowingTaskGroup(of: [Saved].self) { group in
             while let event = scanner.next() {
                 do {
                     try await breathe()
@@ -140,12 +146,16 @@ public final class BackupRun {
         case .file(let path, let stamp):
             try await leaveFolders(notAbove: path)
             guard !excludes.match(path, isFolder: false), let parent = stack.last else { return }
-            let earlier = earlier(Array(path.name))
+            if let earlier = earlier(Array(path.name)), saver.isUnchanged(earlier, stamp) {
+                return note(.saved(earlier, wasRead: false, note: nil), in: parent)
+            }
             folders[parent]?.pending += 1
-            underWay += 1
-            let saver = saver
-            group.addTask { (parent, try await saver.save(path, stamp: stamp, earlier: earlier)) }
-            if underWay >= 2 * options.width { try await takeOne(&group) }
+            if stamp.size <= ShortFiles.most {
+                short.append(ShortFiles.File(folder: parent, path: path, size: Int(stamp.size)))
+                if short.isFull { try await startShort(&group) }
+            } else {
+                try await start(&group) { saver in [(parent, try await saver.save(path))] }
+            }
         case .leftOut(let path, let kind):
             try await leaveFolders(notAbove: path)
             guard !scanner.isIgnored, !excludes.match(path, isFolder: kind == .directory),
@@ -225,17 +235,40 @@ public final class BackupRun {
 
     // MARK: The files
 
+    private func start(
+        _ group: inout Saving, _ body: @escaping @Sendable (FileSaver) async throws -> [Saved]
+    ) async throws {
+        let saver = saver
+        underWay += 1
+        group.addTask { try await body(saver) }
+        if underWay >= 2 * options.width { try await takeOne(&group) }
+    }
+
+    private func startShort(_ group: inout Saving) async throws {
+        let files = short
+        short = ShortFiles()
+        try await start(&group) { saver in try await saver.save(files) }
+    }
+
     private func drain(_ group: inout Saving) async throws {
+        if !short.files.isEmpty { try await startShort(&group) }
         while underWay > 0 { try await takeOne(&group) }
     }
 
     private func takeOne(_ group: inout Saving) async throws {
-        guard let (number, file) = try await group.next() else { return }
+        guard let saved = try await group.next() else { return }
         underWay -= 1
-        folders[number]?.pending -= 1
+        for (number, file) in saved {
+            folders[number]?.pending -= 1
+            note(file, in: number)
+            try await finishFolder(number)
+        }
+    }
+
+    private func note(_ file: SavedFile, in folder: Int) {
         switch file {
         case .saved(let node, let wasRead, let remark):
-            folders[number]?.entries.append(node)
+            folders[folder]?.entries.append(node)
             files += 1
             if case .file(let content) = node.content { bytes += content.size }
             if !wasRead { unchanged += 1 }
@@ -245,7 +278,6 @@ public final class BackupRun {
             missing += 1
             problems.append(problem)
         }
-        try await finishFolder(number)
     }
 
     private func note(_ failure: FileSystemFailure) {
@@ -291,6 +323,7 @@ public final class BackupRun {
             throw BackupError.leaseLost
         }
         let totals = sink.totals
+        repository.folder.growReserve(packs: packs + totals.packs)
         return BackupReport(
             snapshot: snapshot, unchanged: unchanged, newBytes: totals.newBytes, storedBytes: totals.storedBytes,
             packs: totals.packs, leftOut: leftOut, problems: problems,

@@ -4,13 +4,15 @@ internal import Synchronization
 
 /// Stores blobs that the repository does not have yet, in packs. Threads share it.
 ///
-/// Memory: one pack that is being filled, one that is being written, and the chunks under way: one for each slot.
+/// Memory: a piece of the pack that is being filled, one of the pack that ends, and the chunks under way: one for each
+/// slot.
 final class BlobSink: Sendable {
     private struct State {
         var known: BlobIndex
         var claimed: Set<Identifier> = []
-        var body: [UInt8] = []
-        var entries: [PackEntry] = []
+        /// The pack that is being filled. Whoever has the turn takes it out while adding to it. So a pack whose write
+        /// failed is given up.
+        var pack: PackWriter?
         /// Packs on the disk that no file of the index lists.
         var unlisted: [PackRecord]
         var totals = Totals()
@@ -24,19 +26,21 @@ final class BlobSink: Sendable {
         var packs = 0
     }
 
-    /// A pack that is to be written.
-    private struct Pack: Sendable {
+    /// A blob that is to be added to a pack.
+    private struct Sealed: Sendable {
+        let blob: Identifier
         let bytes: [UInt8]
-        let entries: [PackEntry]
+        let plainLength: Int
     }
 
     let chunker: Chunker
     /// A permit for each chunk of a file that may be under way.
     let slots: AsyncSemaphore
-    /// One `store` at a time adds to the pack. It waits with its turn for the pack before, so the others wait, too.
+    /// One `add` at a time adds to the pack. It waits with its turn for the end of the pack before, so the others wait,
+    /// too.
     private let turn: AsyncSemaphore
-    /// One pack at a time is written.
-    private let writing: AsyncSemaphore
+    /// One pack at a time is ended.
+    private let ending: AsyncSemaphore
     private let repository: Repository
     private let state: Mutex<State>
 
@@ -50,7 +54,7 @@ final class BlobSink: Sendable {
         self.repository = repository
         slots = try AsyncSemaphore(permits: max(1, width), name: "chunks of a backup")
         turn = try AsyncSemaphore(permits: 1, name: "pack of a backup")
-        writing = try AsyncSemaphore(permits: 1, name: "write of a pack")
+        ending = try AsyncSemaphore(permits: 1, name: "end of a pack")
         chunker = Chunker(gear: repository.keys.gear)
         state = Mutex(State(known: known, unlisted: unlisted))
     }
@@ -62,46 +66,48 @@ final class BlobSink: Sendable {
         state.withLock { $0.known.contains(blob) }
     }
 
-    /// Stores a blob. Hashes, compresses and seals on the calling worker.
-    func store(_ plain: [UInt8]) async throws -> TreeNode.Chunk {
-        let blob = repository.keys.name(of: plain)
-        let chunk = TreeNode.Chunk(blob: blob, length: plain.count)
-        let isNew = state.withLock { state in
-            !state.known.contains(blob) && state.claimed.insert(blob).inserted
-        }
-        guard isNew else { return chunk }
-        let sealed = try repository.keys.seal(Compression.pack(plain), label: PackFile.label(of: blob))
-        try await turn.wait()
-        let isFull = state.withLock { state in
-            if state.body.isEmpty {
-                // At once, as an array that grows doubles its room.
-                state.body.reserveCapacity(PackFile.fullSize + chunker.sizes.maximum + PackFile.listRoom)
-                state.body += PackFile.mark
+    /// Stores blobs, and returns them in the same order. Hashes, compresses and seals on the calling worker.
+    func store(_ texts: [[UInt8]]) async throws -> [TreeNode.Chunk] {
+        var chunks: [TreeNode.Chunk] = []
+        var sealed: [Sealed] = []
+        for plain in texts {
+            let blob = repository.keys.name(of: plain)
+            chunks.append(TreeNode.Chunk(blob: blob, length: plain.count))
+            let isNew = state.withLock { state in
+                !state.known.contains(blob) && state.claimed.insert(blob).inserted
             }
-            state.entries.append(PackEntry(blob: blob, offset: state.body.count, length: sealed.count))
-            state.body += sealed
-            state.totals.newBlobs += 1
-            state.totals.newBytes += Int64(plain.count)
-            return state.body.count >= PackFile.fullSize
+            guard isNew else { continue }
+            let bytes = try repository.keys.seal(Compression.pack(plain), label: PackFile.label(of: blob))
+            sealed.append(Sealed(blob: blob, bytes: bytes, plainLength: plain.count))
         }
-        guard isFull else {
-            turn.signal()
-            return chunk
+        var rest = sealed[...]
+        while !rest.isEmpty {
+            guard var full = try await add(&rest) else { continue }
+            defer { ending.signal() }
+            try await end(&full)
         }
-        do {
-            try await writing.wait()
-        } catch {
-            turn.signal()
-            throw error
+        return chunks
+    }
+
+    /// Adds blobs to the pack until it is full. Then it returns the pack, with the permit to end it.
+    private func add(_ sealed: inout ArraySlice<Sealed>) async throws -> PackWriter? {
+        try await turn.wait()
+        defer { turn.signal() }
+        var pack = state.withLock { $0.pack.take() } ?? PackWriter(repository)
+        var added = Totals()
+        while pack.size < PackFile.fullSize, let next = sealed.popFirst() {
+            try await pack.append(next.bytes, as: next.blob)
+            added.newBlobs += 1
+            added.newBytes += Int64(next.plainLength)
         }
-        defer { writing.signal() }
-        let pack: Pack?
-        do {
-            defer { turn.signal() }
-            pack = try state.withLock { try take(&$0) }
+        state.withLock { state in
+            state.totals.newBlobs += added.newBlobs
+            state.totals.newBytes += added.newBytes
+            state.pack = pack
         }
-        if let pack { try await write(pack) }
-        return chunk
+        guard pack.size >= PackFile.fullSize else { return nil }
+        try await ending.wait()
+        return state.withLock { $0.pack.take() }
     }
 
     /// Stores a text of any length as chunks.
@@ -110,13 +116,13 @@ final class BlobSink: Sendable {
         stream.append(bytes)
         stream.finish()
         var chunks: [TreeNode.Chunk] = []
-        while let piece = stream.next() { chunks.append(try await store(piece)) }
+        while let piece = stream.next() { chunks += try await store([piece]) }
         return chunks
     }
 
     /// Writes the last pack and a file of the index. Call it when no `store` is under way.
     func flush() async throws {
-        if let rest = try state.withLock({ try take(&$0) }) { try await write(rest) }
+        if var rest = state.withLock({ $0.pack.take() }) { try await end(&rest) }
         let unlisted = state.withLock { state in
             defer { state.unlisted = [] }
             return state.unlisted
@@ -129,26 +135,13 @@ final class BlobSink: Sendable {
         }
     }
 
-    /// Ends the pack that is being filled; nil if it is empty.
-    private func take(_ state: inout State) throws -> Pack? {
-        guard !state.entries.isEmpty else { return nil }
-        try PackFile.finish(&state.body, entries: state.entries, keys: repository.keys)
-        defer {
-            state.body = []
-            state.entries = []
-        }
-        return Pack(bytes: state.body, entries: state.entries)
-    }
-
-    private func write(_ full: Pack) async throws {
-        let (bytes, entries, folder) = (full.bytes, full.entries, repository.folder)
-        let pack = try await IOThrottle.process.perform(bytes: bytes.count) { _ in try folder.add(bytes, to: .packs) }
+    private func end(_ pack: inout PackWriter) async throws {
+        let record = try await pack.finish()
         state.withLock { state in
-            let record = PackRecord(pack: pack, size: bytes.count, entries: entries)
             state.known.add(record)
             state.unlisted.append(record)
             state.totals.packs += 1
-            state.totals.storedBytes += Int64(bytes.count)
+            state.totals.storedBytes += Int64(record.size)
         }
     }
 }

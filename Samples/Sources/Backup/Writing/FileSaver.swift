@@ -6,26 +6,26 @@ internal import TreeScan
 struct FileSaver: Sendable {
     /// The bytes of one read.
     private static let piece = 1 << 20
-    private static let attempts = 3
+    static let attempts = 3
 
     let root: RootFolder
     let sink: BlobSink
     let options: BackupOptions
 
-    /// Saves a regular file, or takes its record from an earlier tree if it is as it was.
+    /// Saves a regular file.
     ///
+    /// - Parameter attempts: The number of readings of a file that changes meanwhile.
     /// - Throws: `BackupError` if the repository fails, and `CancellationError`. Failures of the file are values.
-    func save(_ path: RelativePath, stamp: FileStamp, earlier: TreeNode?) async throws -> SavedFile {
-        if let earlier, isUnchanged(earlier, stamp) { return .saved(earlier, wasRead: false, note: nil) }
+    func save(_ path: RelativePath, attempts: Int = attempts) async throws -> SavedFile {
         do {
-            for _ in 1..<Self.attempts {
+            for _ in 1..<attempts {
                 let (node, isStable) = try await read(path)
                 if isStable { return .saved(node, wasRead: true, note: nil) }
             }
             let (node, isStable) = try await read(path)
             return .saved(node, wasRead: true, note: isStable ? nil : "\(path.display) changed while it was read")
         } catch let failure as FileSystemFailure {
-            return failure.isVanished || failure.code == wrongKind ? .vanished : .failed("\(failure)")
+            return SavedFile(failure)
         }
     }
 
@@ -33,7 +33,7 @@ struct FileSaver: Sendable {
     func saveSpecial(_ path: RelativePath, _ kind: FileKind) throws(FileSystemFailure) -> TreeNode {
         let file = try SourceFile(path, in: root, for: .status)
         var (node, found) = try file.node(name: Array(path.name), content: .pipe)
-        guard found == kind else { throw FileSystemFailure(path: path, operation: "read", code: wrongKind) }
+        guard found == kind else { throw FileSystemFailure(path: path, operation: "read", code: FileReading.wrongKind) }
         if kind == .symbolicLink { node.content = .link(target: try file.linkTarget()) }
         return node
     }
@@ -46,7 +46,8 @@ struct FileSaver: Sendable {
         return node
     }
 
-    private func isUnchanged(_ earlier: TreeNode, _ stamp: FileStamp) -> Bool {
+    /// Whether a file is as an earlier tree says, and its content is in the repository.
+    func isUnchanged(_ earlier: TreeNode, _ stamp: FileStamp) -> Bool {
         guard case .file(let content) = earlier.content, !earlier.mustReread else { return false }
         let then = FileStamp(
             size: content.size, modified: earlier.modified, changed: earlier.changed, inode: earlier.inode,
@@ -56,29 +57,10 @@ struct FileSaver: Sendable {
 
     /// Reads a file once. It is not stable if its size or times changed meanwhile.
     private func read(_ path: RelativePath) async throws -> (TreeNode, isStable: Bool) {
-        let file = try SourceFile(path, in: root, for: .reading)
-        let start = options.now()
-        let name = Array(path.name)
-        var (node, kind) = try file.node(name: name, content: .pipe)
-        guard kind == .regular else { throw FileSystemFailure(path: path, operation: "read", code: wrongKind) }
-        let size = try file.size()
-        let extents = try file.extents(size: size)
-        node.attributes = try file.attributes()
-        let chunks = try await chunks(of: file, extents ?? [0..<size])
-        let (after, _) = try file.node(name: name, content: .pipe)
-        let sizeAfter = try file.size()
-        let isStable =
-            after.modified == node.modified && after.changed == node.changed && sizeAfter == size && chunks.isComplete
-        let stamp = FileStamp(
-            size: size, modified: node.modified, changed: node.changed, inode: node.inode, device: node.device)
-        node.mustReread = !isStable || stamp.isRacy(at: start)
-        let stored = chunks.list.reduce(Int64(0)) { $0 + Int64($1.length) }
-        // A file that got shorter is saved as what was there.
-        node.content = .file(
-            chunks.isComplete
-                ? TreeNode.FileContent(size: size, extents: extents, chunks: chunks.list)
-                : TreeNode.FileContent(size: stored, extents: nil, chunks: chunks.list))
-        return (node, isStable)
+        let reading = try FileReading(path, in: root, at: options.now())
+        let chunks = try await chunks(of: reading.file, reading.data)
+        let isStable = try chunks.isComplete && reading.isUnchanged()
+        return (reading.node(chunks.list, isComplete: chunks.isComplete, isStable: isStable), isStable)
     }
 
     /// Reads, cuts and stores. Several chunks of one file are compressed and sealed at the same time.
@@ -86,7 +68,7 @@ struct FileSaver: Sendable {
         of file: SourceFile, _ extents: [Range<Int64>]
     ) async throws -> (list: [TreeNode.Chunk], isComplete: Bool) {
         let sink = sink
-        return try await withThrowingTaskGroup(of: (Int, TreeNode.Chunk).self) { group in
+        return try await withThrowingTaskGroup(of: (Int, [TreeNode.Chunk]).self) { group in
             var stream = ChunkStream(sink.chunker)
             var count = 0
             func startChunks() async throws {
@@ -98,7 +80,7 @@ struct FileSaver: Sendable {
                     count += 1
                     group.addTask {
                         defer { sink.slots.signal() }
-                        return (number, try await sink.store(bytes))
+                        return (number, try await sink.store([bytes]))
                     }
                 }
             }
@@ -120,12 +102,9 @@ struct FileSaver: Sendable {
             }
             stream.finish()
             try await startChunks()
-            var list = [TreeNode.Chunk?](repeating: nil, count: count)
-            for try await (number, chunk) in group { list[number] = chunk }
-            return (list.compactMap { $0 }, isComplete)
+            var list = [[TreeNode.Chunk]](repeating: [], count: count)
+            for try await (number, chunks) in group { list[number] = chunks }
+            return (list.flatMap { $0 }, isComplete)
         }
     }
-
-    /// ENODEV: the entry is no longer of the kind that the walk saw.
-    private var wrongKind: Int32 { 19 }
 }

@@ -27,4 +27,9 @@ enum SavedFile: Sendable {
     case saved(TreeNode, wasRead: Bool, note: String?)
     case vanished
     case failed(String)
+
+    /// The end of a file that could not be read.
+    init(_ failure: FileSystemFailure) {
+        self = failure.isVanished || failure.code == FileReading.wrongKind ? .vanished : .failed("\(failure)")
+    }
 }
