@@ -81,13 +81,12 @@ let package = Package(
         // The backup: the repository's format, the runs that write and read it, and the workload.
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
         .systemLibrary(name: "CFileSystem"),
-        // The memory-hard part of the key derivation, in C, so that debug builds are usable, too.
-        .target(name: "CScrypt"),
         .target(
             name: "Backup",
             dependencies: [
-                "Chunking", "TreeScan", "SafeFiles", "CZstd", "CFileSystem", "CScrypt",
+                "Chunking", "TreeScan", "SafeFiles", "CZstd", "CFileSystem",
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "QoSCore", package: "swift-qos"),
                 .product(name: "QoSRuntime", package: "swift-qos"),
                 .product(name: "QoSWorkloads", package: "swift-qos"),
@@ -230,7 +229,6 @@ let package = Package(
             name: "BackupTests",
             dependencies: [
                 "Backup", "TreeScan", "qos-backup", "SampleTestSupport",
-                .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "QoSCore", package: "swift-qos"),
                 .product(name: "QoSRuntime", package: "swift-qos"),
                 .product(name: "QoSWorkloads", package: "swift-qos"),

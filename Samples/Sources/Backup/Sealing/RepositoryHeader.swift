@@ -1,4 +1,5 @@
 internal import Crypto
+internal import CryptoExtras
 internal import Foundation
 
 /// The file `repository`: version, cost of the passphrase, and the master key under it.
@@ -25,7 +26,7 @@ struct RepositoryHeader: Codable {
         salt = Hexadecimal.text(RepositoryKeys.random(32))
         n = cost.rounds
         r = 8
-        p = 1
+        p = cost.passes
         key = ""
         key = Hexadecimal.text(
             try RepositoryKeys.seal(master, label: label, key: try wrappingKey(passphrase)))
@@ -80,9 +81,9 @@ struct RepositoryHeader: Codable {
     }
 
     private func wrappingKey(_ passphrase: [UInt8]) throws -> SymmetricKey {
-        SymmetricKey(
-            data: try Scrypt(rounds: n, size: r, lanes: p).derive(
-                from: passphrase, salt: Hexadecimal.bytes(salt) ?? [], count: 32))
+        try KDF.Scrypt.deriveKey(
+            from: passphrase, salt: Hexadecimal.bytes(salt) ?? [], outputByteCount: 32, rounds: n, blockSize: r,
+            parallelism: p, maxMemory: 4 << 30)
     }
 
     private static func sum(_ line: ArraySlice<UInt8>) -> String {
