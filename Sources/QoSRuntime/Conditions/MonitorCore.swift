@@ -77,7 +77,7 @@ final class MonitorCore: Sendable {
         guard let scheduler = scheduler.withLock({ $0.scheduler }) else { return }
         let processors = scheduler.core.group.width
         let changes = widths.withLock { $0.changes(to: decision, processors: processors, at: now) }
-        for change in changes { scheduler.govern(change) }
+        for change in changes { scheduler.setWidthLimit(change.limit, for: change.qosClass) }
         scheduler.core.governed.publish(decision)
         guard let throttle = configuration.ioThrottle else { return }
         for change in limits.withLock({ $0.changes(to: decision) }) {
@@ -93,15 +93,5 @@ final class MonitorCore: Sendable {
         conditions.finish()
         decisions.finish()
         reader?.end()
-    }
-}
-
-extension QoSScheduler {
-    /// Sets a limit, unless the scheduler ends: a shutdown lifts all limits.
-    fileprivate func govern(_ change: GovernedWidths.Change) {
-        guard !core.group.isEnding else { return }
-        setWidthLimit(change.limit, for: change.qosClass)
-        // The shutdown sets its mark before it lifts the limits. So a limit set after that is seen here.
-        if core.group.isEnding { setWidthLimit(nil, for: change.qosClass) }
     }
 }

@@ -13,9 +13,7 @@ extension SchedulerCore {
     func beginEnding() {
         guard !group.drainingFlag.exchange(true, ordering: .sequentiallyConsistent) else { return }
         // Paused work would otherwise run elsewhere a moment later, without its class.
-        for qosClass in QoSClass.allCases where group.admission.widthLimit(rank: qosClass.rank) != .max {
-            setWidthLimit(.max, of: qosClass)
-        }
+        liftWidthLimits()
         governed.publish(GovernorDecision())
         governed.finish()
         sortQueued()

@@ -54,9 +54,23 @@ extension SchedulerCore {
 
     // MARK: The governor
 
-    /// Limits the number of workers of a class that are at work. Any thread.
+    /// Limits the number of workers of a class that are at work. A shutdown lifts all limits, and there are none from
+    /// then on. Any thread.
     func setWidthLimit(_ limit: Int, of qosClass: QoSClass) {
-        let limit = max(0, limit)
+        guard !group.isEnding else { return }
+        apply(limit: max(0, limit), of: qosClass)
+        // The shutdown sets its mark before it lifts the limits. So a limit set after that is seen here.
+        if limit != .max, group.isEnding { apply(limit: .max, of: qosClass) }
+    }
+
+    /// Lifts the limits of all classes, because the scheduler ends.
+    func liftWidthLimits() {
+        for qosClass in QoSClass.allCases where group.admission.widthLimit(rank: qosClass.rank) != .max {
+            apply(limit: .max, of: qosClass)
+        }
+    }
+
+    private func apply(limit: Int, of qosClass: QoSClass) {
         group.wake(group.admission.widthLimitChanged(rank: qosClass.rank, to: limit))
         // A class that was paused until now may have work for which no thread asks any more.
         if limit > 0, group.pools[qosClass.rank].hasWork() { group.pools[qosClass.rank].wakeOne() }

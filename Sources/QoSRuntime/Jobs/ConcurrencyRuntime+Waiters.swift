@@ -32,6 +32,16 @@ extension ConcurrencyRuntime {
         return word & 3 == 0 && word != 0 ? TaskAddress(rawValue: word) : nil
     }
 
+    /// Returns whether a live task has ended, as far as can be seen: not for a child task.
+    @inline(__always)
+    static func hasEnded(_ job: UnownedJob) -> Bool {
+        let offset = waiterOffset.load(ordering: .relaxed)
+        guard offset != 0, taskKind(of: job) == kindWithWaiters.load(ordering: .relaxed) else { return false }
+        // SAFETY: the layout was verified, and the task is alive.
+        return unsafe UnsafePointer<Atomic<UInt>>(bitPattern: JobNode(job).address + offset).unsafelyUnwrapped.pointee
+            .load(ordering: .relaxed) & 3 != 0
+    }
+
     /// Returns the class that needs a queued job's task: that of the task's waiter, or the class to which the task was
     /// raised. For a job that serves an actor, it is the task whose call the job serves.
     ///

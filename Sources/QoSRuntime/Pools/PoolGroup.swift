@@ -122,7 +122,14 @@ final class PoolGroup: @unchecked Sendable {
 
     /// Whether some processor has none of our workers. Only then does a spinning worker take nothing from another.
     @inline(__always)
-    var hasIdleCore: Bool { calls.awake.load(ordering: .relaxed) - blocking.now.load(ordering: .relaxed) <= width }
+    var hasIdleCore: Bool { busy <= min(width, settings.mostUsable) }
+
+    /// Whether some processor is left to one more thread.
+    var hasCoreForAnother: Bool { busy < min(width, settings.mostUsable) }
+
+    /// The number of workers that use a processor, as far as is known.
+    @inline(__always)
+    private var busy: Int { calls.awake.load(ordering: .relaxed) - blocking.now.load(ordering: .relaxed) }
 
     /// Notes that a worker wakes up. Called by the waking thread, or by the worker itself.
     @inline(__always)

@@ -12,6 +12,9 @@ struct PoolSettings: Sendable {
     /// The largest width of the process.
     let mostWide: Int
 
+    /// The number of processors of the machine. The configuration may count on more, but no more threads run at a time.
+    let mostUsable: Int
+
     /// Whether the width was given, and so follows neither affinity nor quota.
     let isFixedWidth: Bool
 

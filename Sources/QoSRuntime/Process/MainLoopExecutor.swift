@@ -1,31 +1,48 @@
+import CQoSShims
 import QoSCore
 import QoSEventLoop
+import QoSKernel
 import Synchronization
 
 /// The main actor's executor: a libuv loop on the real main thread.
 ///
 /// Jobs come in through a lock-free queue. One wake-up of the loop serves all of them. Among the waiting jobs, those of
-/// a higher class go first.
+/// a higher class go first. Before the main thread sleeps, it may look for the next job (``MainThreadLook``).
 ///
 /// Threading: any thread submits; ``run()`` belongs to the main thread.
-// SAFETY: `waiting` belongs to the main thread; the rest is atomic or never changes.
+// SAFETY: `waiting`, `look` and `nextRaise` belong to the main thread; the rest is atomic or never changes.
 final class MainLoopExecutor: SerialExecutor, @unchecked Sendable {
     /// The number of jobs between two looks at the loop's other events.
     private static let batch = 64
 
+    /// The time between two looks for raised calls, nanoseconds, and the number of calls of each class in one look.
+    private static let raiseInterval: UInt64 = 1_000_000
+    private static let raiseLimit = 256
+
     let loop: EventLoop
     private let arrivals: Box
     private var waiting = LaneItems()
+    private var look = MainThreadLook()
+    private var nextRaise: UInt64 = 0
+
+    /// The pools of the process. While their workers use all processors, the main thread does not look.
+    private let group: PoolGroup
 
     /// The queue, apart from the executor, so that the loop's callback can be made before the executor exists.
     // SAFETY: `executor` is set once, before the loop runs; the queue is for any thread.
     private final class Box: @unchecked Sendable {
         let queue = InjectionQueue()
+
+        /// Whether the main thread looks at the queue again before it sleeps, and need not be woken.
+        let isServed = Atomic<Bool>(false)
+
         unowned(unsafe) var executor: MainLoopExecutor?
     }
 
-    init() throws(EventLoopError) {
+    /// - Parameter group: the pools of the process.
+    init(beside group: PoolGroup) throws(EventLoopError) {
         let box = Box()
+        self.group = group
         arrivals = box
         loop = try EventLoop(onWake: { unsafe box.executor?.runJobs() })
         unsafe box.executor = self
@@ -35,7 +52,8 @@ final class MainLoopExecutor: SerialExecutor, @unchecked Sendable {
         let node = JobNode(job)
         node.prepare(.job(executor: 0))
         arrivals.queue.push(node)
-        loop.wake()
+        // Sequentially consistent, as in `runJobs`: the main thread sees the job, or this thread wakes it.
+        if !arrivals.isServed.load(ordering: .sequentiallyConsistent) { loop.wake() }
     }
 
     /// Runs the loop until it is stopped.
@@ -52,11 +70,49 @@ final class MainLoopExecutor: SerialExecutor, @unchecked Sendable {
     }
 
     private func runJobs() {
+        arrivals.isServed.store(true, ordering: .sequentiallyConsistent)
+        let mayHaveMore = runBatch()
+        arrivals.isServed.store(false, ordering: .sequentiallyConsistent)
+        if mayHaveMore || !arrivals.queue.isEmpty { loop.wake() }
+    }
+
+    /// Runs jobs until none comes, or the loop's other events have their turn.
+    ///
+    /// - Returns: whether jobs may be left.
+    private func runBatch() -> Bool {
+        var hasRun = false
         for _ in 0..<Self.batch {
             waiting.append(contentsOf: arrivals.queue.takeAll())
-            guard let node = waiting.popHighest() else { return }
+            raiseAwaited()
+            guard let node = waiting.popHighest() ?? (hasRun ? nextArrival() : nil) else { return false }
+            if !hasRun { look.jobsBegan(at: MonotonicClock.nanoseconds()) }
+            hasRun = true
             unsafe node.job.runSynchronously(on: asUnownedSerialExecutor())
         }
-        loop.wake()
+        return true
+    }
+
+    /// Lets calls go first that were raised while they wait (rule I4), if it is time for a look.
+    private func raiseAwaited() {
+        guard waiting.highestRank != nil else { return }
+        let now = MonotonicClock.nanoseconds()
+        guard now >= nextRaise else { return }
+        nextRaise = now &+ Self.raiseInterval
+        if let raised = waiting.raiseEscalated(limit: Self.raiseLimit) { group.noteRaisedCalls(raised) }
+    }
+
+    /// Looks for the next job for a while, if that is worth it.
+    private func nextArrival() -> JobNode? {
+        guard let end = look.jobsEnded(at: MonotonicClock.nanoseconds()), group.hasCoreForAnother else { return nil }
+        repeat {
+            for _ in 0..<16 { cqos_spin_hint() }
+            if !arrivals.queue.isEmpty {
+                look.succeeded()
+                waiting.append(contentsOf: arrivals.queue.takeAll())
+                return waiting.popHighest()
+            }
+        } while MonotonicClock.nanoseconds() < end
+        look.failed()
+        return nil
     }
 }

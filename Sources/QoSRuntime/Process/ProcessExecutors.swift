@@ -21,9 +21,9 @@ final class ProcessExecutors: Sendable {
     static func install(_ configuration: QoSProcess.Configuration) throws -> ProcessExecutors {
         let executors = try current.withLock { current in
             guard current == nil else { throw QoSRuntimeError.processAlreadyRunning }
+            let scheduler = try QoSScheduler(configuration: configuration.scheduler, isProcessWide: true)
             let made = ProcessExecutors(
-                scheduler: try QoSScheduler(configuration: configuration.scheduler, isProcessWide: true),
-                main: try MainLoopExecutor())
+                scheduler: scheduler, main: try MainLoopExecutor(beside: scheduler.core.group))
             current = made
             return made
         }

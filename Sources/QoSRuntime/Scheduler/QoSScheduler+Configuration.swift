@@ -99,7 +99,8 @@ extension QoSScheduler.Configuration {
         let (width, withoutQuota) = try resolvedWidth(outOf: unbound)
         return PoolSettings(
             width: width, widthWithoutQuota: withoutQuota,
-            mostWide: processors ?? max(width, Topology.installedProcessors), isFixedWidth: processors != nil,
+            mostWide: processors ?? max(width, Topology.installedProcessors),
+            mostUsable: Topology.installedProcessors, isFixedWidth: processors != nil,
             ownWidths: workers, unbound: unbound, profile: profile,
             stallLimits: QoSClass.allCases.map { qosClass in
                 (stallLimits[qosClass] ?? Self.defaultStallLimit(of: qosClass)).clampedNanoseconds

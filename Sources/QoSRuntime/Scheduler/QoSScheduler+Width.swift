@@ -10,7 +10,7 @@ extension QoSScheduler {
     ///
     /// A limit of 0 pauses the class: queued work stays queued, and running work comes to its end. If work of a higher
     /// class waits for queued work, that moves to the pool of the higher class, as always (rule I4). A shutdown lifts
-    /// all limits.
+    /// all limits, and ignores later ones.
     ///
     /// Any thread; some microseconds.
     ///

@@ -39,6 +39,23 @@ struct JobKindTests {
         #expect(executor.notes.all.filter { !$0 }.count == 2, "\(executor.notes.all)")
     }
 
+    @Test("a task that has ended, also by an error, is told from one that waits", .needsKnownLayout)
+    func ended() async {
+        let gate = Gate()
+        let (ended, failed) = (Task {}, Task<Void, any Error> { throw CancellationError() })
+        let waiting = Task { await gate.passed() }
+        await ended.value
+        _ = await failed.result
+        func hasEnded<Success, Failure: Error>(_ task: Task<Success, Failure>) -> Bool {
+            withExtendedLifetime(task) { ConcurrencyRuntime.hasEnded(ConcurrencyRuntime.node(of: task).job) }
+        }
+        #expect(hasEnded(ended) && hasEnded(failed))
+        #expect(!hasEnded(waiting))
+        gate.open()
+        await waiting.value
+        #expect(hasEnded(waiting))
+    }
+
     @Test("the place of a task's address in a job is where two jobs have their own; a word of earlier use is none")
     func places() {
         let tasks: [UInt] = [0x10, 0x20]

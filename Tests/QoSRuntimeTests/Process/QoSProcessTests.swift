@@ -66,6 +66,12 @@ struct QoSProcessTests {
         #expect(ending.findings == ["count": "2000"])
     }
 
+    @Test("I4 a call of the main actor that waits behind others goes first when a higher task awaits it")
+    func raisedOnMainActor() async throws {
+        let ending = try await run("raised-on-main-actor")
+        #expect(ending.findings == ["first": "7"])
+    }
+
     @Test("sleeps of tasks of all classes are long enough")
     func libraryClocks() async throws {
         let ending = try await run("library-clocks")

@@ -53,6 +53,27 @@ struct ShutdownTests {
         #expect(ran.value == 500)
     }
 
+    @Test("a limit that is set while a scheduler ends holds no work back")
+    func lateLimit() async throws {
+        let scheduler = try makeScheduler([.background: 1])
+        let (begun, isOver) = (Gate(), Gate())
+        let first = scheduler.startDetachedTask(at: .background) {
+            begun.open()
+            isOver.blockThread()
+        }
+        await begun.passed()
+        let second = scheduler.startDetachedTask(at: .background) { CurrentThread.name }
+        // Where the limit counts, the second task comes to the process's executor when the grace is over.
+        let end = Task { try await scheduler.shutdown(within: .seconds(20)) }
+        while !scheduler.core.group.isEnding { await Task.yield() }
+        scheduler.setWidthLimit(0, for: .background)
+        #expect(scheduler.widthLimit(for: .background) == nil)
+        isOver.open()
+        #expect(await second.escaped.hasPrefix("qos-bg-"))
+        await first.value
+        #expect(try await end.value.isClean)
+    }
+
     @Test("from one of its own tasks it works too: the task goes on elsewhere", arguments: QoSClass.allCases)
     func fromInside(_ qosClass: QoSClass) async throws {
         let scheduler = try makeScheduler()

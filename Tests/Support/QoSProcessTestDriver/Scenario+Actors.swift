@@ -34,6 +34,43 @@ extension Scenario {
         Driver.say("calls", await SharedActor.calls)
     }
 
+    /// Background tasks call the main actor while it is busy. A request awaits the last one of them.
+    func raisedOnMainActor() async {
+        guard let scheduler = QoSProcess.scheduler else { return }
+        let (busy, isOver, raised) = (Gate(), Gate(), Gate())
+        let order = Collected<Int>()
+        let hog = Task { @MainActor in
+            busy.open()
+            isOver.blockThread()
+        }
+        await busy.passed()
+        let calls = 8
+        let tasks = (0..<calls).map { number in
+            Task.detached(priority: .background) {
+                await withTaskPriorityEscalationHandler {
+                    await MainActor.run { order.append(number) }
+                } onPriorityEscalated: { _, _ in
+                    raised.open()
+                }
+            }
+        }
+        // Until all have called: the pool is empty then, and no call has returned.
+        while scheduler.snapshot.pools.contains(where: {
+            $0.qosClass == .background && ($0.jobsRun < UInt64(calls) || $0.queued > 0 || $0.running > 0)
+        }) {
+            await Task.yield()
+        }
+        let waiter = Task.detached(priority: .userInitiated) { await tasks[calls - 1].value }
+        await raised.passed()
+        // The main thread looks for raised calls once in a millisecond.
+        try? await Task.sleep(for: .milliseconds(2))
+        isOver.open()
+        await hog.value
+        await waiter.value
+        for task in tasks { await task.value }
+        Driver.say("first", order.all.first ?? -1)
+    }
+
     /// A task of the background in each state in which it can be queued, awaited and raised.
     func waitingStates() async {
         guard let scheduler = QoSProcess.scheduler else { return }

@@ -36,6 +36,7 @@ extension Scenario {
         case .sleepsBesideBlockedDefault, .bodyOnMainActor: break
         case .serviceKind, .interactiveKind: await kind()
         case .busyActor: await busyActor()
+        case .raisedOnMainActor: await raisedOnMainActor()
         case .waitingStates: await waitingStates()
         case .keepsAwake: try await keepsAwake()
         case .returns, .invalidConfiguration: Driver.say("body", "ran")

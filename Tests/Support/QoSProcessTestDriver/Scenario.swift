@@ -37,6 +37,7 @@ enum Scenario: String, CaseIterable {
     case serviceKind = "service-kind"
     case interactiveKind = "interactive-kind"
     case busyActor = "busy-actor"
+    case raisedOnMainActor = "raised-on-main-actor"
     case waitingStates = "waiting-states"
     case keepsAwake = "keeps-awake"
 

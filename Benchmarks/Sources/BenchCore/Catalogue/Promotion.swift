@@ -30,7 +30,7 @@ extension Catalogue {
             + [explicitRaise(scope), serialQueue(scope.isQuick ? 1 : 3), operationChain(scope)]
     }
 
-    /// A queued task in one state, awaited and raised.
+    /// A queued task in one state: awaited, raised, and raised to a class that has run nothing before.
     private static func inState(_ state: QueuedState, _ scope: Benchmark.Scope) -> Experiment {
         func series(_ peer: PeerKind, _ name: String) -> Series {
             Series(peer, CaseName(name, ["state": Double(state.number)]), seconds: scope.isQuick ? 0.1 : 1.5)
@@ -38,12 +38,16 @@ extension Catalogue {
         var all: [Series] = []
         var rules = Rules()
         for peer in ways {
-            let (awaited, raised) = (series(peer, "awaited"), series(peer, "raised"))
-            all += [awaited, raised]
+            let (awaited, raised, first) = (
+                series(peer, "awaited"), series(peer, "raised"), series(peer, "raised-first")
+            )
+            all += [awaited, raised, first]
             rules.show([awaited], ["start_p50_us", "void_samples"], prefix: "awaited_")
             rules.value("awaited_latest_start_us", awaited, "start_max_us", .atMost(2000))
             rules.show([raised], ["start_max_us", "void_samples"], prefix: "raised_")
             rules.value("raised_median_start_us", raised, "start_p50_us", .atMost(100))
+            // It includes the start of the class's first thread.
+            rules.show([first], ["start_p50_us", "void_samples"], prefix: "raised_first_")
         }
         if !state.isOurs, !scope.isQuick {
             let standard = series(.defaultExecutor, "awaited")

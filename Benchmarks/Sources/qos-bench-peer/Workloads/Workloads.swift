@@ -18,10 +18,8 @@ enum Workloads {
         case ("B3", _): cost(caseName)
         case ("B4", "running"): RunningPromotion()
         case ("B5", "task"): WaitingPromotion()
-        case ("B5", "awaited"), ("B5", "raised"):
-            QueuedState(number: Int(caseName["state"])).map {
-                StatePromotion(state: $0, isRaised: caseName.name == "raised")
-            }
+        case ("B5", "awaited"), ("B5", "raised"), ("B5", "raised-first"):
+            QueuedState(number: Int(caseName["state"])).map { StatePromotion(state: $0, way: caseName.name) }
         case ("B5", "default-actor"): ActorPromotion(usesSerialExecutor: false)
         case ("B5", "serial-executor"): ActorPromotion(usesSerialExecutor: true)
         case ("B5", "serial-queue"): QueuePromotion()

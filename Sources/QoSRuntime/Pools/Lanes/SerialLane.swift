@@ -103,11 +103,7 @@ final class SerialLane: @unchecked Sendable {
         }
         repeat {
             takeArrivals()
-            if let raised = waiting.raiseEscalated(limit: limit) {
-                group.noteMoved(to: raised.to)
-                group.observe(
-                    .promotedWaiting(from: QoSClass(atRank: raised.from), to: QoSClass(atRank: raised.to), .escalated))
-            }
+            if let raised = waiting.raiseEscalated(limit: limit) { group.noteRaisedCalls(raised) }
             submitActivation { word in word.runEnded(leaving: waiting.highestRank) }
         } while mayResume
     }

@@ -59,4 +59,10 @@ extension PoolGroup {
         promotions.moved.wrappingAdd(count, ordering: .relaxed)
         pools[rank].counters.movedIn.wrappingAdd(count, ordering: .relaxed)
     }
+
+    /// Notes that waiting calls of an actor were raised, and tells the observer. Any thread.
+    func noteRaisedCalls(_ ranks: (from: Int, to: Int)) {
+        noteMoved(to: ranks.to)
+        observe(.promotedWaiting(from: QoSClass(atRank: ranks.from), to: QoSClass(atRank: ranks.to), .escalated))
+    }
 }

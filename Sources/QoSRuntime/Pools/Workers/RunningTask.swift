@@ -37,6 +37,13 @@ struct RunningTask: ~Copyable {
     /// Whether a thread is looking at this moment.
     var isInspected: Bool { looks.load(ordering: .sequentiallyConsistent) > 0 }
 
+    /// Whether the published task has come to its end, as far as can be seen. The worker, after the job.
+    @inline(__always)
+    var hasEnded: Bool {
+        let address = address.load(ordering: .relaxed)
+        return address != 0 && ConcurrencyRuntime.hasEnded(JobNode(address: address).job)
+    }
+
     /// Whether nothing is published, as far as a thread can tell without a look.
     var isEmpty: Bool { address.load(ordering: .relaxed) == 0 }
 

@@ -35,8 +35,9 @@ extension Worker {
                     pool.value.searchSucceeded()
                 }
                 timers?.workerRuns(index)
-                unsafe run(node, worker, executors, rank)
-                mayAwait = true
+                let hasEnded = unsafe run(node, worker, executors, rank)
+                // While no work waits, the look costs little, and the loop's would come late.
+                if !hasEnded || !group.calls.backlog.isMade { mayAwait = true }
             } else if mayAwait, group.looksForAwaited(rank: rank) {
                 mayAwait = false
                 group.raiseAwaited(below: rank, by: worker.value.latestTask)
@@ -44,8 +45,9 @@ extension Worker {
                 isSearching = false
                 pool.value.searchSucceeded()
                 timers?.workerRuns(index)
-                unsafe run(node, worker, executors, rank)
-                mayAwait = true
+                let hasEnded = unsafe run(node, worker, executors, rank)
+                // While no work waits, the look costs little, and the loop's would come late.
+                if !hasEnded || !group.calls.backlog.isMade { mayAwait = true }
             } else if !group.isClosed {
                 park(worker, wasSearching: isSearching, isCounted: true)
                 if worker.value.retires { break }
@@ -61,11 +63,14 @@ extension Worker {
         }
     }
 
+    /// Runs a node.
+    ///
+    /// - Returns: whether it was a task that has come to its end, and so waits for nothing.
     @inline(__always)
     private static func run(
         _ node: JobNode, _ worker: WorkerRef,
         _ executors: UnsafeMutablePointer<UnownedTaskExecutor>, _ rank: Int
-    ) {
+    ) -> Bool {
         let tag = node.tag
         worker.value.jobSteps.store(worker.value.jobSteps.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
         if !tag.isJob {
@@ -79,9 +84,7 @@ extension Worker {
                 node.noteRun(inPoolOf: rank)
             }
             if !tag.isPlainJob { begin(tag.shutdownBehavior, of: job, worker) }
-            if rank < QoSClass.userInteractive.rank, ConcurrencyRuntime.isRetainableTask(job) {
-                worker.value.running.publish(job)
-            }
+            if ConcurrencyRuntime.isRetainableTask(job) { worker.value.running.publish(job) }
             unsafe job.runSynchronously(on: executors[tag.executor])
             if !tag.isPlainJob { worker.value.declared.store(0, ordering: .sequentiallyConsistent) }
         }
@@ -89,6 +92,7 @@ extension Worker {
         worker.value.current = nil
         worker.value.resumedTask = 0
         worker.value.jobSteps.store(worker.value.jobSteps.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+        let hasEnded = worker.value.running.hasEnded
         // This also tells that the job has ended, before the look at `isBlocked`: a thread that takes the worker for
         // blocked looks afterwards.
         worker.value.running.retract()
@@ -96,6 +100,7 @@ extension Worker {
         if worker.value.boost.isUp.load(ordering: .relaxed) {
             worker.group.endBoost(of: worker, qosClass: worker.qosClass)
         }
+        return hasEnded
     }
 
     /// Returns the next node of the worker's own queue or the injection queue.

@@ -54,7 +54,7 @@ struct Worker: ~Copyable {
     /// The yielded task that the running node resumes; it then runs at once. 0 for none. Owner only.
     var resumedTask: UInt = 0
 
-    /// The running task, for the loop's looks. Empty in the highest class, which nothing can raise.
+    /// The running task, for the loop's looks.
     let running = RunningTask()
 
     /// The serial lane whose items run, for the loop's looks.

@@ -10,9 +10,17 @@ struct StatePromotion: Workload {
     let state: QueuedState
     /// Whether the task is raised from outside instead of being awaited.
     let isRaised: Bool
+    /// Whether the class to which the task is raised has run nothing before. There is only one sample then.
+    let isFirstUse: Bool
 
-    /// The time for the state's resumption to reach the queue, before the task is awaited. Nanoseconds.
+    /// The time for work to reach the queue of a busy worker: the loop's look brings it there. Nanoseconds.
     private static let settling: UInt64 = 20_000_000
+
+    init(state: QueuedState, way: String) {
+        self.state = state
+        isRaised = way != "awaited"
+        isFirstUse = way == "raised-first"
+    }
 
     func run(on stage: Stage, seconds: Double) async throws -> RawFigures {
         if isRaised, stage.scheduler == nil { throw NoSchedulerError() }
@@ -20,6 +28,7 @@ struct StatePromotion: Workload {
         let deadline = bench_now() + UInt64(seconds * 1e9)
         SerialTargetActor.scheduler.withLock { $0 = stage.scheduler }
         var void = 0
+        if !isFirstUse { await stage.detached(.userInitiated) {}.value }
         repeat {
             // A task that is not to begin comes behind the unrelated jobs at once, any other has to come as far as its
             // state first.
@@ -28,6 +37,8 @@ struct StatePromotion: Workload {
             while !subject.isReady { await stage.outside.sleep(seconds: 0.0005) }
             let backlog = early ?? Backlog(submittedOn: stage)
             let extra = subject.occupyActor(on: stage)
+            // A job of the held worker would else go before the unrelated ones, which come in from outside.
+            await stage.outside.sleep(until: bench_now() + Self.settling)
             subject.enterQueue()
             await stage.outside.sleep(until: bench_now() + Self.settling)
             let (needed, ran) = await need(subject.task, on: stage)
@@ -35,7 +46,7 @@ struct StatePromotion: Workload {
             if ran > needed { latencies.add(Double(ran) - Double(needed)) } else { void += 1 }
             await backlog.waitForEnd()
             await extra?.value
-        } while bench_now() < deadline
+        } while !isFirstUse && bench_now() < deadline
         var figures = RawFigures(["void_samples": Double(void)])
         figures.addLatencies("start", latencies.values)
         return figures
