@@ -8,5 +8,5 @@ struct QoSControl: AsyncParsableCommand {
         abstract: "Shows what this machine and process can do for quality of service, and controls stored work.",
         discussion:
             "Exit status: 0 on success, 1 on failure, 64 for unknown arguments.",
-        subcommands: [Doctor.self, Conditions.self, Energy.self, Work.self])
+        subcommands: [Doctor.self, Conditions.self, Simulate.self, Energy.self, Work.self])
 }

@@ -21,12 +21,13 @@ struct PageCacheTests {
     }
 
     private func read(
-        _ manners: PageCacheManners, _ descriptor: Int32, _ qosClass: QoSClass, alone: Bool = false
+        _ manners: PageCacheManners, _ descriptor: Int32, _ qosClass: QoSClass, readsAhead: Bool = true
     ) -> Int {
         var bytes = [UInt8](repeating: 0, count: size)
         return unsafe bytes.withUnsafeMutableBytes {
             unsafe manners.read(
-                descriptor, into: $0, at: 0, for: .init(qosClass: qosClass, bytes: size, isAlone: alone))
+                descriptor, into: $0, at: 0,
+                for: .init(qosClass: qosClass, bytes: size, isAlone: false, readsAhead: readsAhead))
         }
     }
 
@@ -70,14 +71,14 @@ struct PageCacheTests {
         _ = calls.close(descriptor)
     }
 
-    @Test("S4 beside foreground I/O the kernel reads nothing ahead, and does so again afterwards")
+    @Test("S4 near foreground I/O the kernel reads nothing ahead, and does so again far from it")
     func readAhead() throws {
         // The file system of the test need not have the flag.
         let calls = ScriptedFileCalls(always: [.uncachedRead: .value(size)])
         let (descriptor, manners) = try file(calls)
         manners.readsSequentially(descriptor)
         #expect(calls.advised(.sequential).count == 1)
-        for _ in 0..<3 { #expect(read(manners, descriptor, .background, alone: true) == size) }
+        for _ in 0..<3 { #expect(read(manners, descriptor, .background, readsAhead: false) == size) }
         #expect(calls.advised(.random).count == 1 && calls.advised(.sequential).count == 1)
         for _ in 0..<3 { #expect(read(manners, descriptor, .background) == size) }
         #expect(calls.advised(.random).count == 1 && calls.advised(.sequential).count == 2)

@@ -43,6 +43,24 @@ struct ReadingTests {
         }
     }
 
+    @Test("S4 the pieces of a read fill one array, which is not moved")
+    func onePlace() {
+        let bytes = ReadBytes(1 << 20)
+        var places: [UInt] = []
+        for number in 0..<4 as Range<UInt8> {
+            let count = unsafe bytes.append(200_000) { buffer in
+                places.append(UInt(bitPattern: buffer.baseAddress))
+                for index in 0..<100_000 { unsafe buffer[index] = number }
+                return 100_000
+            }
+            #expect(count == 100_000)
+        }
+        #expect(unsafe bytes.append(10) { _ in -5 } == -5, "a failure adds nothing")
+        #expect(zip(places, places.dropFirst()).allSatisfy { $1 - $0 == 100_000 })
+        let all = bytes.taken()
+        #expect(all.count == 400_000 && all[100_000] == 1 && all[399_999] == 3)
+    }
+
     @Test("S4 chunks are the whole file", arguments: [1, 999, 4096, 1 << 20, 100_000_000])
     func chunks(size: Int) async throws {
         let bytes = try make("data", size == 1 ? 50 : 2_500_001)

@@ -97,6 +97,11 @@ struct ServiceCommand: ParsableCommand {
     @Option(help: "A simulated state of the machine, such as thermal=serious; may be repeated.")
     var simulate: [String] = []
 
+    @Option(
+        help: "A file of simulated states that may change: qosctl simulate thermal serious --file FILE.",
+        completion: .file())
+    var simulateFrom: String?
+
     @OptionGroup(title: "Backup and sync")
     var hosting: HostingOptions
 
@@ -135,7 +140,7 @@ struct ServiceCommand: ParsableCommand {
     private var arguments: [String: ConfigContent] {
         let texts = [
             "host": host, "socket": socket, "access": access, "tokenFile": tokenFile, "indexDir": indexDir,
-            "logLevel": logLevel, "governor": governor,
+            "logLevel": logLevel, "governor": governor, "simulateFrom": simulateFrom,
         ]
         let numbers = [
             "port": port, "rescanInterval": rescanInterval, "searchTime": searchTime, "connections": connections,

@@ -94,6 +94,23 @@ struct GovernorTests {
         #expect(service.wait().status == 0)
     }
 
+    @Test("a file of simulated states pauses a running service, and its removal lets the service go on")
+    func followsFile() throws {
+        let count = 200
+        for number in 0..<count { try world.folder.write("\(number).md", "word\(number) common text") }
+        try world.state.write("states", "thermal=serious\n")
+        let service = try start("--simulate-from", world.state["states"])
+        try service.waitUntilListening()
+        let paused = try service.status { $0.state == "paused" }
+        #expect(paused.conditions?.thermal.reason == "simulated" && !paused.complete)
+        #expect(paused.decision?["background"]?.reasons.first == "thermal state serious: simulated")
+        try FileManager.default.removeItem(atPath: world.state["states"])
+        let done = try service.status { $0.complete }
+        #expect(done.indexed == count && done.conditions?.thermal.state == "nominal")
+        service.send(SIGTERM)
+        #expect(service.wait().status == 0)
+    }
+
     @Test("switched off, nothing is limited; an unknown state is refused with examples")
     func switchedOff() throws {
         try world.folder.write("one.md", "text")

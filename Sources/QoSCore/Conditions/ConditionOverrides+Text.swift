@@ -1,4 +1,13 @@
 extension ConditionOverrides {
+    /// All texts that ``set(_:)`` takes: `thermal=nominal`, `thermal=fair`, and so on.
+    public static var names: [String] {
+        ThermalState.allCases.map { "thermal=\($0.rawValue)" } + ["low-power=on", "low-power=off"]
+            + ForegroundState.allCases.map { "requests=\($0.rawValue)" }
+            + PressureKind.allCases.flatMap { kind in
+                PressureState.allCases.map { "\(kind.rawValue)=\($0.rawValue)" }
+            }
+    }
+
     /// Adds a simulated state that a text names: `thermal=serious`, `low-power=on`, `requests=delayed`,
     /// `memory=severe`.
     ///
@@ -23,5 +32,13 @@ extension ConditionOverrides {
             pressure[kind] = state
         }
         return true
+    }
+
+    /// Takes the states of other overrides in the place of its own.
+    package mutating func merge(_ others: ConditionOverrides) {
+        thermal = others.thermal ?? thermal
+        power = others.power ?? power
+        foreground = others.foreground ?? foreground
+        pressure.merge(others.pressure) { $1 }
     }
 }

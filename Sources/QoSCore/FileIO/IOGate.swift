@@ -17,10 +17,13 @@ package struct IOGate: Sendable, Hashable {
         package let bytes: Int
         /// Whether no other restrained piece of the class may run beside it.
         package let isAlone: Bool
+        /// Whether the kernel may read more than the piece.
+        package let readsAhead: Bool
 
         /// Describes a piece.
-        package init(qosClass: QoSClass, bytes: Int, isAlone: Bool) {
-            (self.qosClass, self.bytes, self.isAlone) = (qosClass, bytes, isAlone)
+        package init(qosClass: QoSClass, bytes: Int, isAlone: Bool, readsAhead: Bool = true) {
+            (self.qosClass, self.bytes) = (qosClass, bytes)
+            (self.isAlone, self.readsAhead) = (isAlone, readsAhead)
         }
     }
 
@@ -60,15 +63,20 @@ package struct IOGate: Sendable, Hashable {
 
     /// Whether a class may have to wait.
     package func restrains(_ qosClass: QoSClass) -> Bool {
-        IOWindow.rule(for: qosClass) != nil || bytes[qosClass.rank].rate != nil
-            || operations[qosClass.rank].rate != nil
+        IOWindow.rule(for: qosClass) != nil || hasLimits(qosClass)
+    }
+
+    /// Whether a class has a limit of bytes or operations.
+    package func hasLimits(_ qosClass: QoSClass) -> Bool {
+        bytes[qosClass.rank].rate != nil || operations[qosClass.rank].rate != nil
     }
 
     /// Asks to begin a piece.
     ///
     /// - Parameters:
     ///   - qosClass: the class of the work at this moment.
-    ///   - wanted: the size of the request, in bytes; 0 for a request without data.
+    ///   - wanted: the size of the request, in bytes; 0 for a request without data. Such a request waits for no piece:
+    ///     files that are synchronized at the same time share a commit of the file system.
     package mutating func requested(_ qosClass: QoSClass, bytes wanted: Int, at now: SchedulerInstant) -> Answer {
         let rank = qosClass.rank
         guard let forBytes = bytes[rank].nextStart(at: now), let forOperation = operations[rank].nextStart(at: now)
@@ -79,12 +87,15 @@ package struct IOGate: Sendable, Hashable {
         var isAlone = false
         switch window.answer(to: qosClass, at: now) {
         case .free: break
-        case .alone(let size): (largest, isAlone) = (size, true)
+        case .alone(let size): (largest, isAlone) = (size, wanted > 0)
         case .wait(let until): return .wait(until: until)
-        case .waitForEnd: return .waitForChange
+        case .waitForEnd: if wanted > 0 { return .waitForChange }
         }
         if let rate = bytes[rank].rate { largest = min(largest, max(Self.smallestPiece, rate / 16)) }
-        let piece = Piece(qosClass: qosClass, bytes: max(0, min(wanted, largest)), isAlone: isAlone)
+        let isLow = IOWindow.rule(for: qosClass) != nil
+        let piece = Piece(
+            qosClass: qosClass, bytes: max(0, min(wanted, largest)), isAlone: isAlone,
+            readsAhead: bytes[rank].rate == nil && !(isLow && !window.allowsReadAhead(at: now)))
         bytes[rank].take(piece.bytes, at: now)
         operations[rank].take(1, at: now)
         if isAlone { window.pieceBegan(of: qosClass, at: now) }

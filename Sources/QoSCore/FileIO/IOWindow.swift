@@ -24,6 +24,12 @@ package struct IOWindow: Sendable, Hashable {
     /// The limit before the speed of the disk is known, in bytes.
     package static let firstPiece = 128 << 10
 
+    /// The time without foreground I/O after which the kernel may read ahead for low classes, in nanoseconds.
+    ///
+    /// It reads up to many megabytes ahead for each file, in requests that no piece limits. The next request of the
+    /// foreground waits for them, so they must be rare.
+    package static let readAheadPause: Int64 = 10_000_000_000
+
     /// The answer to a class that wants to begin a piece.
     package enum Answer: Sendable, Hashable {
         /// No foreground I/O is near: any number of pieces.
@@ -92,6 +98,13 @@ package struct IOWindow: Sendable, Hashable {
             }
         }
         return lane.aloneSince == nil ? .alone(largestPiece: Self.largestPiece(rule, lane)) : .waitForEnd
+    }
+
+    /// Whether the kernel may read ahead for low classes: only far from foreground I/O.
+    package func allowsReadAhead(at now: SchedulerInstant) -> Bool {
+        guard foregroundUnderWay == 0 else { return false }
+        guard let foregroundEnded else { return true }
+        return now >= foregroundEnded.advanced(byNanoseconds: Self.readAheadPause)
     }
 
     /// Notes that a piece begins after the answer ``Answer/alone(largestPiece:)``.

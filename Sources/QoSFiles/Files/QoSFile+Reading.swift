@@ -12,39 +12,28 @@ extension QoSFile {
     /// - Returns: fewer bytes only where the file ends; none beyond its end.
     public func read(_ count: Int, at offset: Int64 = 0) async throws -> [UInt8] {
         try check("read", count: count, offset)
-        var bytes: [UInt8] = []
+        let result = ReadBytes(count)
+        var done = 0
         var attempts = Attempts("read", path)
-        while bytes.count < count {
-            let start = offset + Int64(bytes.count)
-            let part = try await throttle.performPiece(bytes: count - bytes.count) {
-                [file, manners] (piece: IOGate.Piece) throws -> [UInt8]? in
+        while done < count {
+            let start = offset + Int64(done)
+            let part = try await throttle.performPiece(bytes: count - done) {
+                [file, manners] (piece: IOGate.Piece) throws -> Int in
                 try file.use(for: "read") { descriptor in
-                    try Self.read(piece, file, manners, descriptor, at: start)
+                    unsafe result.append(piece.bytes) {
+                        unsafe manners.read(descriptor, into: $0, at: start, for: piece)
+                    }
                 }
             }
-            guard let part else {
+            if part == -Int(EAGAIN) {
                 try await attempts.failed()
                 continue
             }
-            if part.isEmpty { break }
-            if bytes.isEmpty { bytes = part } else { bytes += part }
+            guard part >= 0 else { throw FileError("read", Int32(clamping: part), path: path) }
+            if part == 0 { break }
+            done += part
         }
-        return bytes
-    }
-
-    /// Reads a piece; `nil` if the file system is not ready.
-    private static func read(
-        _ piece: IOGate.Piece, _ file: OpenFile, _ manners: PageCacheManners, _ descriptor: Int32, at offset: Int64
-    ) throws -> [UInt8]? {
-        var result = 0
-        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: piece.bytes) { buffer, initialized in
-            result = unsafe manners.read(
-                descriptor, into: UnsafeMutableRawBufferPointer(buffer), at: offset, for: piece)
-            initialized = max(0, result)
-        }
-        if result == -Int(EAGAIN) { return nil }
-        guard result >= 0 else { throw FileError("read", Int32(clamping: result), path: file.path) }
-        return bytes
+        return result.taken()
     }
 
     /// Reads bytes at an offset into memory of the caller.

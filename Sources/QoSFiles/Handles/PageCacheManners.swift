@@ -38,7 +38,7 @@ final class PageCacheManners: Sendable {
     func read(
         _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, for piece: IOGate.Piece
     ) -> Int {
-        readAhead(descriptor, isAllowed: !piece.isAlone)
+        readAhead(descriptor, isAllowed: piece.readsAhead)
         guard Self.apply(to: piece.qosClass) else {
             return retrying { unsafe calls.read(descriptor, into: buffer, at: offset, .plain) }
         }
@@ -56,8 +56,7 @@ final class PageCacheManners: Sendable {
         if !isRandom.load(ordering: .relaxed) { calls.advise(descriptor, from: 0, count: 0, .sequential) }
     }
 
-    /// Lets the kernel read ahead, or not. A restrained piece is all that the disk may have to do: the kernel's read-ahead
-    /// may be many megabytes.
+    /// Lets the kernel read ahead, or not: its read-ahead may be many megabytes, which no piece limits.
     private func readAhead(_ descriptor: Int32, isAllowed: Bool) {
         guard isRandom.load(ordering: .relaxed) == isAllowed, knowsReadAhead else { return }
         isRandom.store(!isAllowed, ordering: .relaxed)

@@ -1,6 +1,7 @@
 package import QoSCore
 
-/// Reads the machine's state again and again, and goes on without sources that block.
+/// Reads the machine's state, and goes on without sources that block. It never fails: a source that cannot be read is
+/// unknown, with the reason.
 ///
 /// Thermal sensors, power supplies and file systems may block; each is a ``BlockingSources/Source``. The files of `/proc`
 /// are read on the calling thread.
@@ -45,7 +46,7 @@ package final class PatientSystemReader: Sendable {
 
     /// Reads each source once.
     package func read() -> SystemReadings {
-        var readings = SystemReader(root: root).readKernel()
+        var readings = readKernel()
         let answers = sources.read(patience: Self.patience)
         readings.thermal = Self.reading(answers[0], "the thermal sensors") { value in
             if case .thermal(let reading) = value { reading } else { nil }
@@ -57,6 +58,19 @@ package final class PatientSystemReader: Sendable {
             answers.dropFirst(2).map { answer in
                 Self.reading(answer, "a file system") { if case .disk(let reading) = $0 { reading } else { nil } }
             })
+        return readings
+    }
+
+    /// Reads the sources of which the kernel has the answer: none of them blocks.
+    private func readKernel() -> SystemReadings {
+        var readings = SystemReadings()
+        let stalls = StallReader(root: root)
+        readings.cpu = stalls.read(.cpu)
+        readings.memory = stalls.read(.memory)
+        readings.io = stalls.read(.io)
+        readings.steal = ProcessorTimeReader(root: root).read()
+        readings.throttling = ThrottlingReader(root: root).read()
+        readings.freeMemory = MemoryReader(root: root).read()
         return readings
     }
 

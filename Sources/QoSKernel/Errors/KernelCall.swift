@@ -36,6 +36,8 @@ package enum KernelCall: String, Sendable, Hashable, CaseIterable {
     case getName = "read(comm)"
     /// Reads a file of `/proc` or `/sys`.
     case readFile = "read"
+    /// Writes a file.
+    case writeFile = "write"
     /// Lists a directory of `/proc` or `/sys`.
     case readDirectory = "readdir"
     /// Reads the free space of a file system.

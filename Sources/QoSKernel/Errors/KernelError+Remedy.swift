@@ -82,6 +82,15 @@ extension KernelError {
             EINVAL:
                 "Without CAP_SYS_RESOURCE the window is a multiple of 2 s; with it, more than zero and at most 10 s.",
         ],
+        .readFileSystem: [
+            ENOENT: "There is no such path: name a file or directory on the file system.",
+            EACCES: "The path is not accessible for this user: name another one on the file system.",
+        ],
+        .writeFile: [
+            ENOENT: "There is no such directory: make it, or name another file.",
+            EACCES: "This user may not write there: name another file.",
+            EPERM: "This user may not write there: name another file.",
+        ],
         .readFile: [
             EACCES: "The file is not readable for this user: run with the rights to read it, or go without.",
             EPERM: "The file is not readable for this user: run with the rights to read it, or go without.",

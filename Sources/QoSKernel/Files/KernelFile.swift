@@ -12,7 +12,8 @@ package enum KernelFile {
     package static func read(
         _ path: String, as call: KernelCall = .readFile, subject: String? = nil, whenMissing missing: Int32 = ENOENT
     ) throws(KernelError) -> String {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        // A pipe in the place of the file must not block, as one in a made tree may.
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             throw KernelError(call, code: errno == ENOENT ? missing : errno, subject: subject ?? path)
         }

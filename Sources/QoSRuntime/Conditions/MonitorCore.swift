@@ -16,6 +16,7 @@ final class MonitorCore: Sendable {
     private let requests = Lock(MonitorRequests())
     /// Taken out during a reading, so that the policy runs without a lock.
     private let state: Lock<MonitorState?>
+    private let simulation = Lock<String?>(nil)
     private let widths = Lock(GovernedWidths())
     private let limits = Lock(GovernedIOLimits())
     private let scheduler: Lock<WeakScheduler>
@@ -39,8 +40,11 @@ final class MonitorCore: Sendable {
         requests.withLock { change(&$0) }
     }
 
-    /// The simulated states.
+    /// The simulated states that the program has set.
     var overrides: ConditionOverrides { requests.withLock { $0.overrides } }
+
+    /// The reason why a part of the file of simulated states does not count.
+    var simulationProblem: String? { simulation.withLock { $0 } }
 
     /// Reads the machine, and applies the decision. The monitor's thread.
     ///
@@ -53,14 +57,25 @@ final class MonitorCore: Sendable {
             return state
         }
         guard var machines = taken else { return }
-        let (found, decision) = machines.observe(
-            readings, latencies.take(), requests.withLock { $0 }, at: now)
+        let (found, decision) = machines.observe(readings, latencies.take(), currentRequests(), at: now)
         state.withLock { [machines] in $0 = machines }
         // The limits come first: a task that sees the conditions finds them applied.
         let isOther = decisions.value != decision
         applyWidths(of: decision, at: now)
         if isOther { decisions.publish(decision) }
         conditions.publish(found)
+    }
+
+    /// The wishes of the program, with the states in the file of simulated states.
+    private func currentRequests() -> MonitorRequests {
+        var current = requests.withLock { $0 }
+        guard let path = configuration.simulationFile else { return current }
+        let (found, problem) = SimulationFile.read(path)
+        simulation.withLock { $0 = problem }
+        var states = found
+        states.merge(current.overrides)
+        current.overrides = states
+        return current
     }
 
     /// Applies the duty of the decision in force. The monitor's thread.

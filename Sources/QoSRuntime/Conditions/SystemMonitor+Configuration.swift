@@ -24,6 +24,12 @@ extension SystemMonitor {
         /// A file or directory on each file system whose free space counts.
         public var fileSystems = ["/"]
 
+        /// A text file of simulated states, one in a line, such as `thermal=serious`; `nil` for none.
+        ///
+        /// The monitor reads it at each reading, so a change counts within ``interval``. A missing file simulates
+        /// nothing. `qosctl simulate thermal serious --file PATH` writes it. For trying things out, not for production.
+        public var simulationFile: String?
+
         /// The throttle whose limits the monitor sets, if it governs a scheduler; `nil` for none.
         public var ioThrottle: IOThrottle? = .process
 

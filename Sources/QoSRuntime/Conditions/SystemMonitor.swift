@@ -112,7 +112,8 @@ public final class SystemMonitor: Sendable {
         thread?.wake()
     }
 
-    /// The simulated states, which take the place of observed ones. Setting them reads the machine at once.
+    /// The simulated states, which take the place of observed ones, and of those in
+    /// ``Configuration/simulationFile``. Setting them reads the machine at once.
     public var overrides: ConditionOverrides {
         get { core.overrides }
         set {
@@ -120,6 +121,9 @@ public final class SystemMonitor: Sendable {
             thread?.wake()
         }
     }
+
+    /// The reason why a part of ``Configuration/simulationFile`` does not count; `nil` if all of it does.
+    public var simulationProblem: String? { core.simulationProblem }
 
     /// Ends the monitor. Its thread lifts the limits that it has set, a moment later. Any number of times.
     public func stop() {

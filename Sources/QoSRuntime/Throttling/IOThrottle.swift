@@ -113,6 +113,18 @@ public final class IOThrottle: Sendable {
         if let piece = beginUnrestrained(qosClass, bytes) { return piece }
         let arrival = Self.now()
         var hasWaited = false
+        // A call without data waits in no line, except for its tokens.
+        while bytes <= 0, !state.withLock({ $0.gate.hasLimits(qosClass) }) {
+            let now = Self.now()
+            switch state.withLock({ $0.request(qosClass, bytes, at: now, since: hasWaited ? arrival : nil) }) {
+            case .begin(let piece): return piece
+            case .wait(let until): try await Self.sleep(nanoseconds: until.nanoseconds &- now.nanoseconds)
+            case .waitForChange: try await Self.sleep(nanoseconds: Self.longestSleep)
+            }
+            hasWaited = true
+            try Task.checkCancellation()
+            qosClass = Self.callingClass
+        }
         while true {
             // A piece waits behind those of its class. Its task may be raised meanwhile, and then belongs elsewhere.
             let waiter = PendingResult<Bool, Never>()

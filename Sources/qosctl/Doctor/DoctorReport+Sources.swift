@@ -13,7 +13,9 @@ extension DoctorReport {
 
     /// The sources that this machine has and lacks.
     static var sources: [Source] {
-        let readings = SystemReader().read()
+        let reader = PatientSystemReader()
+        defer { reader.end() }
+        let readings = reader.read()
         return [
             source("thermal", readings.thermal) { reading in
                 "\(reading.zones.count) zones, \(reading.cooling.count) cooling devices that slow processors down"

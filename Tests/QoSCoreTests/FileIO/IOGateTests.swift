@@ -25,9 +25,47 @@ struct IOGateTests {
         #expect(gate.restrains(.utility) && !gate.restrains(.default))
         #expect(
             gate.requested(.utility, bytes: 1 << 20, at: at(0))
-                == .begin(.init(qosClass: .utility, bytes: 128 << 10, isAlone: false)))
+                == .begin(.init(qosClass: .utility, bytes: 128 << 10, isAlone: false, readsAhead: false)))
         gate.setLimits(bytesPerSecond: 100, operationsPerSecond: nil, for: .utility, at: at(0))
         #expect(gate.limits(of: .utility).bytesPerSecond == 100)
+    }
+
+    @Test("S4 a low class between two requests of the foreground reads what it asks for, and nothing ahead")
+    func readAhead() {
+        var gate = IOGate()
+        func readsAhead(_ qosClass: QoSClass, at time: Int64) -> Bool? {
+            guard case .begin(let piece) = gate.requested(qosClass, bytes: 4096, at: at(time)) else { return nil }
+            gate.ended(piece, at: at(time + 1))
+            return piece.readsAhead
+        }
+        #expect(readsAhead(.background, at: 0) == true)
+        #expect(readsAhead(.userInitiated, at: 10) == true)
+        // The class is free again, but the next request may be near.
+        #expect(readsAhead(.background, at: 1_000) == false && readsAhead(.utility, at: 1_000) == false)
+        #expect(readsAhead(.default, at: 1_000) == true)
+        #expect(readsAhead(.background, at: 10_011) == true)
+    }
+
+    @Test("S4 requests without data keep off, too, and then wait for no piece")
+    func withoutData() {
+        var gate = IOGate()
+        for time in stride(from: 0, to: 200, by: 10) as StrideTo<Int64> {
+            guard case .begin(let piece) = gate.requested(.userInitiated, bytes: 1, at: at(time)) else { continue }
+            gate.ended(piece, at: at(time + 1))
+            if time == 50 { #expect(gate.requested(.background, bytes: 0, at: at(51)) == .wait(until: at(100))) }
+        }
+        guard case .begin(let piece) = gate.requested(.background, bytes: 4096, at: at(191)), piece.isAlone else {
+            Issue.record("beside the foreground a piece is alone")
+            return
+        }
+        #expect(gate.requested(.background, bytes: 4096, at: at(191)) == .waitForChange)
+        for _ in 0..<3 {
+            #expect(
+                gate.requested(.background, bytes: 0, at: at(191))
+                    == .begin(.init(qosClass: .background, bytes: 0, isAlone: false, readsAhead: false)))
+        }
+        gate.ended(.init(qosClass: .background, bytes: 0, isAlone: false), at: at(192))
+        #expect(gate.requested(.background, bytes: 4096, at: at(192)) == .waitForChange, "the piece is under way")
     }
 
     @Test("S4 operations have a limit of their own")

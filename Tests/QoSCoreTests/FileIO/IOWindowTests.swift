@@ -19,6 +19,17 @@ struct IOWindowTests {
         #expect(window.answer(to: .background, at: at(101)) == .free)
     }
 
+    @Test("S4 C7 the kernel reads ahead for low classes only ten seconds after foreground I/O, or without any")
+    func readAhead() {
+        var window = IOWindow()
+        #expect(window.allowsReadAhead(at: at(0)))
+        window.foregroundBegan(at: at(1))
+        #expect(!window.allowsReadAhead(at: at(60_000)))
+        window.foregroundEnded(at: at(60_000))
+        #expect(!window.allowsReadAhead(at: at(69_999)))
+        #expect(window.allowsReadAhead(at: at(70_000)))
+    }
+
     @Test("C7 without foreground I/O nothing is restrained", arguments: QoSClass.allCases)
     func free(qosClass: QoSClass) {
         #expect(IOWindow().answer(to: qosClass, at: at(0)) == .free)

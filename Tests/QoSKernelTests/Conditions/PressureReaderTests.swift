@@ -1,4 +1,5 @@
 import Glibc
+import QoSFileTestSupport
 import QoSKernel
 import Testing
 
@@ -30,6 +31,14 @@ struct PressureReaderTests {
         let pressure = try PressureReader(root: tree.root).read(.cpu)
         #expect(pressure.some.average300 == 100)
         #expect(pressure.full == nil)
+    }
+
+    @Test("S4 a pipe in the place of a file does not block", .timeLimit(.minutes(1)))
+    func pipe() throws {
+        let folder = try TemporaryFolder("qos-pressure")
+        try folder.write("proc/pressure/cpu")
+        #expect(unsafe mkfifo(folder["proc/pressure/io"], 0o600) == 0)
+        #expect(throws: KernelError.self) { try PressureReader(root: FileRoot(folder.path)).read(.io) }
     }
 
     @Test(

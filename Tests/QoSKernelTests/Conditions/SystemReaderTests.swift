@@ -9,7 +9,7 @@ struct SystemReaderTests {
     func empty() throws {
         let tree = try MadeTree(["/x": ""])
         var machine = ConditionMachine()
-        let readings = SystemReader(root: tree.root, paths: []).read()
+        let readings = PatientSystemReader(root: tree.root, paths: []).read()
         let found = machine.observe(readings, at: SchedulerInstant(nanoseconds: 0))
         #expect(found.isNominal)
         #expect(!found.thermal.isKnown && !found.thermal.reason.isEmpty)
@@ -49,7 +49,7 @@ struct SystemReaderTests {
                 .joined(separator: Bool.random(using: &random) ? " " : "\n")
         }
         let tree = try MadeTree(files.merging(["/x": ""]) { $1 })
-        let readings = SystemReader(root: tree.root, paths: []).read()
+        let readings = PatientSystemReader(root: tree.root, paths: []).read()
         for zone in readings.thermal.value?.zones ?? [] { #expect(-50...200 ~= zone.temperature, "seed \(seed)") }
         for device in readings.thermal.value?.cooling ?? [] { #expect(0...1 ~= device.use, "seed \(seed)") }
         if let level = readings.power.value?.batteryLevel { #expect(0...1 ~= level, "seed \(seed)") }
@@ -65,7 +65,7 @@ struct SystemReaderTests {
 
     @Test("S1 S3 S4 this machine is read without a failure", .tags(.kernel))
     func machine() {
-        let readings = SystemReader().read()
+        let readings = PatientSystemReader().read()
         #expect(readings.steal.value != nil && readings.freeMemory.value != nil)
     }
 }

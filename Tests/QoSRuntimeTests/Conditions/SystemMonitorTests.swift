@@ -1,4 +1,5 @@
 import QoSCore
+import QoSFileTestSupport
 import QoSRuntimeTestSupport
 import Testing
 
@@ -136,6 +137,30 @@ struct SystemMonitorTests {
             monitor.tick(at: second(1))
             monitor.tick(at: second(3))
             #expect(limits(scheduler) == [nil, nil, 1, nil, nil])
+        }
+    }
+
+    @Test("S1 states in a file count while they stand there; those that the program sets count before them")
+    func simulationFile() async throws {
+        let folder = try TemporaryFolder("qos-monitor")
+        try await withScheduler { scheduler in
+            let monitor = try monitor(scheduler) { $0.simulationFile = folder["states"] }
+            monitor.tick(at: second(0))
+            #expect(!monitor.conditions.thermal.isKnown && monitor.simulationProblem == nil)
+            try folder.write("states", "thermal=serious\nio=severe\n", isReplaced: true)
+            monitor.tick(at: second(1))
+            #expect(monitor.conditions.thermal == Condition(.serious, because: "simulated"))
+            #expect(monitor.conditions[.io].state == .severe && !monitor.permits(.background))
+            monitor.overrides.thermal = .fair
+            monitor.tick(at: second(2))
+            #expect(monitor.conditions.thermal.state == .fair && monitor.overrides.pressure.isEmpty)
+            monitor.overrides.thermal = nil
+            try folder.write("states", "thermal=warm\n", isReplaced: true)
+            monitor.tick(at: second(3))
+            #expect(!monitor.conditions.thermal.isKnown && monitor.simulationProblem?.contains("line 1") == true)
+            try folder.write("states", "", isReplaced: true)
+            for time in 4..<8 { monitor.tick(at: second(Double(time))) }
+            #expect(monitor.simulationProblem == nil && monitor.permits(.background))
         }
     }
 

@@ -42,6 +42,23 @@ struct IOThrottleTests {
         }
     }
 
+    @Test("S4 files are synchronized while a piece of their class is under way, so that they share a commit")
+    func synchronizesBesidePieces() async throws {
+        try await withScheduler { scheduler in
+            let throttle = IOThrottle()
+            // A request of the foreground that goes on for longer than the background keeps off.
+            let request = try await scheduler.run(at: .userInitiated) { try await throttle.begin(bytes: 1) }
+            let piece = try await scheduler.run(at: .background) { try await throttle.begin(bytes: 4096) }
+            #expect(piece.isAlone)
+            let calls = (0..<3).map { number in
+                scheduler.startTask(at: .background) { try? await throttle.perform(bytes: 0) { _ in number } }
+            }
+            for (number, call) in calls.enumerated() { #expect(await call.escaped == number) }
+            throttle.end(piece)
+            throttle.end(request)
+        }
+    }
+
     @Test("S4 cancelled pieces do not begin, and keep nobody from going on")
     func cancelled() async throws {
         try await withScheduler { scheduler in

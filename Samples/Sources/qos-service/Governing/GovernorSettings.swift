@@ -6,6 +6,8 @@ struct GovernorSettings: Sendable, Equatable {
     var isOn = true
     /// The states that take the place of observed ones.
     var simulated = ConditionOverrides()
+    /// A file of simulated states, which may change while the service runs; nil for none.
+    var simulationFile: String?
     /// The latency that 99 of 100 quick searches should not exceed.
     var latencyLimit = Duration.milliseconds(100)
 }

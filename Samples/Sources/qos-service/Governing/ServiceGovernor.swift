@@ -20,6 +20,7 @@ struct ServiceGovernor: Sendable {
         configuration.policy = ServicePolicy()
         configuration.latencyLimit = LatencyLimit(settings.latencyLimit)
         configuration.fileSystems = folders
+        configuration.simulationFile = settings.simulationFile
         monitor = try SystemMonitor(governing: scheduler, configuration: configuration)
         monitor.overrides = settings.simulated
     }

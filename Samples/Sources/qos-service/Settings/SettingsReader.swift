@@ -89,6 +89,7 @@ struct SettingsReader {
         if let milliseconds = try await number("latencyLimit", in: 1...60_000) {
             settings.latencyLimit = .milliseconds(milliseconds)
         }
+        settings.simulationFile = try await text("simulateFrom")
         for state in try await list("simulate") where !settings.simulated.set(state) {
             throw SettingsError(
                 description: "--simulate is \"\(state)\". Write a condition and its state, such as thermal=serious, "
