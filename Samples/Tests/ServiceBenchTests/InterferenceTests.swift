@@ -22,7 +22,7 @@ struct InterferenceTests {
         #expect(rows.count == 4)
         #expect(rows[2].hasPrefix("| none | 2 |"))
         #expect(rows[3].hasPrefix("| ours | 3 | 3.00 [3.00…3.00] | 20.00 [15.00…90.00] |"))
-        #expect(rows[3].contains("| 1.50 [1.00…1.50] | 7.00 [6.00…8.00] | 3.50 [3.00…4.00] | – | – |"))
+        #expect(rows[3].contains("| 1.25 [1.00…1.50] | 7.00 [6.00…8.00] | 3.50 [3.00…4.00] | – | – |"))
     }
 
     @Test("the picture says how many turns each neighbour had")

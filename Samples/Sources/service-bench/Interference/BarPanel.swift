@@ -11,9 +11,9 @@ struct BarPanel {
 
     /// The right end of the axis. A bar that is far longer than the others would make them unreadable, so it is cut.
     private var end: Double {
-        let medians = values.values.map { Quantile.of($0, 0.5) }.sorted()
+        let medians = values.values.map(Quantile.median).sorted()
         let largest = values.values.compactMap(\.last).max() ?? 1
-        return min(largest, 4 * Quantile.of(medians, 0.5))
+        return min(largest, 4 * Quantile.median(medians))
     }
 
     /// Returns the bar of a neighbour with its number.
@@ -22,7 +22,7 @@ struct BarPanel {
             return [SVG.text("–", x, y + 15)]
         }
         func place(_ value: Double) -> Double { x + min(value / end, 1) * width }
-        let median = Quantile.of(values, 0.5)
+        let median = Quantile.median(values)
         let middle = y + height / 2
         var parts = [SVG.box(x, y, place(median) - x, height, neighbour.colour)]
         if values.count > 1 {

@@ -22,7 +22,7 @@ struct InterferencePicture {
         let tails = values(\.p99)
         neighbours = Neighbour.allCases.filter { tails[$0] != nil }
         counts = tails.mapValues(\.count)
-        let limit = tails[.none].map { Quantile.of($0, 0.5) * Self.target }
+        let limit = tails[.none].map { Quantile.median($0) * Self.target }
         panels = [
             BarPanel(title: "p99 of searches", unit: "ms", values: tails, limit: limit),
             BarPanel(title: "until the work is done", unit: "s", values: values(\.seconds), limit: nil),
