@@ -263,6 +263,7 @@ let package = Package(
                 .product(name: "NIOEmbedded", package: "swift-nio"),
             ]
         ),
+        .testTarget(name: "ServiceBenchTests", dependencies: ["service-bench"]),
     ],
     swiftLanguageModes: [.v6]
 )

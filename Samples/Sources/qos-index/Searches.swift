@@ -66,7 +66,7 @@ extension IndexCommand {
                 if let fresh { isFresh = try await Refreshing(library, entries).run(fresh, within: patience) }
                 let found = FoundHits(parsed, entries, in: library)
                 try found.show(json: json)
-                if found.hasFailed { throw CommandStatus.failure }
+                if found.answered == 0 { throw CommandStatus.failure }
                 if !found.isComplete || !isFresh { throw CommandStatus.incomplete }
             }
         }
@@ -90,13 +90,16 @@ struct FoundHits {
     private(set) var isTotalExact = true
     private(set) var pending = 0
     private(set) var isComplete = true
-    /// Whether a folder could not be searched.
-    private(set) var hasFailed = false
+    /// The number of folders that were searched.
+    private(set) var answered = 0
+    /// Whether a folder could not be searched, and was named.
+    private(set) var hasFailures = false
 
     /// Searches each folder. A folder that cannot be searched is named, and the others are searched all the same.
     ///
     /// The scores of two folders are comparable only roughly: a word may be rare in one and frequent in the other.
     init(_ query: SearchQuery, _ entries: [IndexLibrary.Entry], in library: IndexLibrary) {
+        var failures: [(message: String, folders: [String])] = []
         for entry in entries {
             do {
                 let reader = try IndexReader(folder: entry.folder, directory: library.directory(of: entry.folder))
@@ -110,11 +113,20 @@ struct FoundHits {
                 isTotalExact = isTotalExact && answer.isTotalExact
                 pending += answer.pending
                 isComplete = isComplete && answer.isComplete
+                answered += 1
             } catch {
-                complain("\(entry.folder): \(error)")
-                hasFailed = true
+                isComplete = false
+                let message = "\(error)"
+                if let index = failures.firstIndex(where: { $0.message == message }) {
+                    failures[index].folders.append(entry.folder)
+                } else {
+                    failures.append((message, [entry.folder]))
+                }
             }
         }
+        // A wrong query is wrong for every folder: said once.
+        for failure in failures { complain("\(failure.folders.joined(separator: ", ")): \(failure.message)") }
+        hasFailures = !failures.isEmpty
         // Stable, so that equal hits of one folder keep their order.
         hits = hits.enumerated().sorted { ($1.element.score, $0.offset) < ($0.element.score, $1.offset) }
             .prefix(query.limit).map(\.element)
@@ -132,7 +144,7 @@ struct FoundHits {
         if !json { say("\(hits.count) of \(isTotalExact ? "" : "more than ")\(total) files.") }
         if pending > 0 {
             complain("\(pending) files wait to be read.")
-        } else if !isComplete {
+        } else if !isComplete, !hasFailures {
             complain("The index lacks some files, or parts of them. 'qos-index status' says more.")
         }
     }

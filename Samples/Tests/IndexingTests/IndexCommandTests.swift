@@ -53,6 +53,19 @@ struct IndexCommandTests {
         #expect(try run("add", temporary["docs"]).status == 0)
     }
 
+    @Test("a wrong query is said once for all folders; a folder that cannot answer leaves the others' hits")
+    func failures() throws {
+        #expect(try run("add", temporary["docs"]).status == 0)
+        #expect(try run("add", "--substrings", temporary["notes"]).status == 0)
+        let wrong = try run("search", "--syntax", "fts", "quick\"")
+        #expect(wrong.status == 1)
+        #expect(wrong.errors.components(separatedBy: "is not valid FTS5").count == 2, "\(wrong.errors)")
+        #expect(wrong.errors.contains(temporary["docs"]) && wrong.errors.contains(temporary["notes"]))
+        let some = try run("search", "--syntax", "substrings", "uick")
+        #expect(some.status == 3 && some.output.contains("three.txt"), "\(some.output)\(some.errors)")
+        #expect(some.errors.contains("without substrings"))
+    }
+
     @Test("from the first folder to the removal of the last")
     func day() throws {
         #expect(try run("status").output.contains("No folder is indexed"))

@@ -48,7 +48,7 @@ struct CostTable {
         for corpus in Set(records.filter { $0.program == ours }.map(\.corpus)).sorted() {
             func median(_ program: String) -> Double? {
                 let values = (cells[Cell(corpus: corpus, program: program, run: run)] ?? []).compactMap(figure)
-                return values.isEmpty ? nil : Quantile.of(values.sorted(), 0.5)
+                return values.isEmpty ? nil : Quantile.median(values.sorted())
             }
             let best = others.compactMap { program in median(program).map { (program, $0) } }.min { $0.1 < $1.1 }
             guard let own = median(ours), let best else { continue }

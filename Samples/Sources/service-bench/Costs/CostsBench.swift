@@ -53,10 +53,12 @@ struct CostsBench: ParsableCommand {
         let place = try CostPlace(bench)
         let log = try JSONLines(json)
         let sources = try sources(place)
-        let trees = [sources, try Tree(tiny: quick ? 5000 : 50_000, in: place.path)]
+        let parts = only.isEmpty ? CostPart.allCases : only
+        // The index has its own files beside the sources.
+        let tiny = parts == [.indexing] ? [] : [try Tree(tiny: quick ? 5000 : 50_000, in: place.path)]
+        let trees = [sources] + tiny
         for tree in trees { print("\(tree.name): \(tree.files.count) files, \(tree.bytes / 1_000_000) MB") }
         print("no memory below \(MeasuredRun.ownMemory / 1_000_000) MB can be measured")
-        let parts = only.isEmpty ? CostPart.allCases : only
         if parts.contains(.backup) { try backup(place, trees, log) }
         if parts.contains(.sync) { try sync(place, trees, log) }
         if parts.contains(.indexing) { try indexing(place, sources, log) }

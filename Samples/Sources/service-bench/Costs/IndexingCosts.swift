@@ -101,8 +101,7 @@ struct IndexingCosts {
             name: "recollindex", command: ["/usr/bin/recollindex", "-c", home],
             prepare: {
                 try place.clear("recollindex")
-                try Data("topdirs = \(tree.folder)\nloglevel = 2\n".utf8)
-                    .write(to: URL(filePath: home + "/recoll.conf"))
+                try RecollSettings.write(to: home, for: tree.folder)
             },
             kept: { _ in try Tree.bytes(of: home) })
     }

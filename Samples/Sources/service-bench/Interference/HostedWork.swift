@@ -18,7 +18,8 @@ final class HostedWork: BackgroundWork {
 
     private let port: Int
     private let token: String
-    private let labels: Set<String>
+    /// The part of each item, by its label.
+    private let parts: [String: WorkPart]
     /// The runs that each item had ended before the last action, by label.
     private let runs = Mutex<[String: Int]>([:])
 
@@ -26,16 +27,17 @@ final class HostedWork: BackgroundWork {
     init(_ service: Service, token: String, folder: String) {
         port = service.port
         self.token = token
-        labels = ["rescan", "backup of \(folder)", "sync from time to time"]
+        parts = ["rescan": .indexing, "backup of \(folder)": .backup, "sync from time to time": .sync]
     }
 
-    func settle() throws {
-        try wait { try self.isIdle() && Set(try self.items().map(\.label)).isSuperset(of: self.labels) }
+    /// Brings everything to the state of the corpus, and pauses the workloads.
+    func prepare() throws {
+        try wait {
+            let items = try self.items()
+            return Self.isIdle(items) && Set(items.compactMap(\.label)).isSuperset(of: self.parts.keys)
+        }
         try act("run")
-        try wait(until: isOver)
-    }
-
-    func hold() throws {
+        try wait { try self.progress().isOver }
         try act("pause")
     }
 
@@ -44,28 +46,29 @@ final class HostedWork: BackgroundWork {
         try act("run")
     }
 
-    func isOver() throws -> Bool {
+    func progress() throws -> WorkProgress {
         let (items, runs) = (try items(), runs.withLock { $0 })
         for item in items where item.failedRuns > 0 || item.state == "dead" {
             throw BenchPlace.Failure(description: "a run of \(item.label ?? "?") failed")
         }
-        let done = items.filter { item in runs[item.label ?? ""].map { item.finishedRuns > $0 } ?? false }
-        return try done.count == labels.count && isIdle()
+        let ended = items.filter { item in runs[item.label ?? ""].map { item.finishedRuns > $0 } ?? false }
+        let done = Set(ended.compactMap { parts[$0.label ?? ""] })
+        return WorkProgress(done: done, isOver: done.count == parts.count && Self.isIdle(items))
     }
 
     /// Does something to each of the items, and notes the runs that they have ended.
     private func act(_ action: String) throws {
         let client = try Client(port: port)
         for item in try items() {
-            guard let label = item.label, labels.contains(label) else { continue }
+            guard let label = item.label, parts[label] != nil else { continue }
             runs.withLock { $0[label] = item.finishedRuns }
             try client.post("/workloads/\(item.id)/\(action)", token: token)
         }
     }
 
     /// Whether nothing runs or waits for its turn.
-    private func isIdle() throws -> Bool {
-        try items().allSatisfy { ["scheduled", "finished", "cancelled"].contains($0.state) }
+    private static func isIdle(_ items: [Answer.Item]) -> Bool {
+        items.allSatisfy { ["scheduled", "finished", "cancelled"].contains($0.state) }
     }
 
     private func items() throws -> [Answer.Item] {

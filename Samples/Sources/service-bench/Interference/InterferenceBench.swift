@@ -25,6 +25,9 @@ struct InterferenceBench: ParsableCommand {
     @Option(help: "The number of turns.")
     var turns = 3
 
+    @Option(help: "The number of the first turn. Later calls may go on with the file of --json.")
+    var firstTurn = 1
+
     @Option(help: "The share of the service's largest rate of answers at which searches come.")
     var load = 0.4
 
@@ -60,7 +63,8 @@ struct InterferenceBench: ParsableCommand {
     private static let workLimit = 600.0
 
     func validate() throws {
-        guard turns > 0, files > 0, words > 0, seconds > 0, (0.01...1).contains(load), rate.map({ $0 > 0 }) ?? true
+        guard turns > 0, firstTurn > 0, files > 0, words > 0, seconds > 0, (0.01...1).contains(load),
+            rate.map({ $0 > 0 }) ?? true
         else { throw ValidationError("All numbers must be positive, and --load at most 1.") }
         guard neighbour.contains(where: \.isForeign) else { return }
         for program in ["restic", "rsync", "recollindex"] {
@@ -77,21 +81,20 @@ struct InterferenceBench: ParsableCommand {
         let corpus = try Corpus(folder: place.path + "/corpus", files: files, wordsPerFile: words)
         let bench = try InterferencePlace(place, corpus)
         let rate = try rate ?? load * bench.capacity()
-        print("\(Int(rate)) searches a second\n")
-        print("| turn | beside | searches | p50 ms | p99 ms | p99.9 ms | work s |\n|---|---|---|---|---|---|---|")
+        print("\(Int(rate)) searches a second\n\n\(InterferenceTable.heading)")
         let log = try JSONLines(json)
         var results: [InterferenceResult] = []
-        for turn in 0..<turns {
+        for turn in firstTurn - 1..<firstTurn - 1 + turns {
             for index in neighbour.indices {
                 let neighbour = neighbour[(index + turn) % neighbour.count]
                 let result = try measure(neighbour, turn: turn, rate: rate, bench)
                 results.append(result)
-                print(result.line)
+                print(InterferenceTable.row(result))
                 fflush(nil)
                 try log.write(result)
             }
         }
-        summarize(results)
+        print("\n\(InterferenceTable(results).medians)")
     }
 
     private func measure(_ neighbour: Neighbour, turn: Int, rate: Double, _ bench: InterferencePlace) throws
@@ -100,51 +103,29 @@ struct InterferenceBench: ParsableCommand {
         let service = try bench.service(for: neighbour)
         try service.waitUntilComplete(files: files)
         let work = try bench.work(neighbour, service)
-        try work.settle()
-        try work.hold()
+        try work.prepare()
         let seed = UInt64(1000 * (turn + 1)) + UInt64(Neighbour.allCases.firstIndex(of: neighbour) ?? 0)
         try bench.corpus.rewrite(seed: seed)
         let load = Load(port: service.port, rate: rate)
-        let limit = neighbour == .none ? seconds : Self.workLimit
+        let limit = neighbour.hasWork ? Self.workLimit : seconds
         let queries = bench.corpus.queries(Int(limit * rate), seed: UInt64(turn + 1))
         // Searches before the work, so that caches and processors are as during it.
         _ = try load.run(queries, seconds: 3)
         let watch = WorkWatch()
+        defer { work.end() }
         try work.begin()
-        if neighbour != .none { watch.start(work) }
+        if neighbour.hasWork { watch.start(work) }
         let samples = try load.run(queries, seconds: limit) { watch.isOver }
         let log = try JSONLines(trace)
         for search in samples {
             try log.write(Traced(neighbour: neighbour.rawValue, turn: turn, search: search))
         }
         let latencies = samples.latencies
-        let took = neighbour == .none ? nil : try watch.seconds()
+        let times = neighbour.hasWork ? try watch.times() : nil
         return InterferenceResult(
             neighbour: neighbour.rawValue, turn: turn, rate: rate, searches: latencies.count,
             p50: Quantile.of(latencies, 0.5), p99: Quantile.of(latencies, 0.99), p999: Quantile.of(latencies, 0.999),
-            seconds: took)
-    }
-
-    private func summarize(_ results: [InterferenceResult]) {
-        let rest = Dictionary(
-            results.filter { $0.neighbour == Neighbour.none.rawValue }.map { ($0.turn, $0.p99) },
-            uniquingKeysWith: { $1 })
-        print("\n| beside | p50 ms | p99 ms | p99.9 ms | p99 / none of its turn | work s |\n|---|---|---|---|---|---|")
-        for neighbour in neighbour {
-            let own = results.filter { $0.neighbour == neighbour.rawValue }
-            let ratios = own.compactMap { result in rest[result.turn].map { result.p99 / $0 } }
-            let texts = [own.map(\.p50), own.map(\.p99), own.map(\.p999), ratios, own.compactMap(\.seconds)]
-                .map(Quantile.spread)
-            print("| \(neighbour.rawValue) | \(texts.joined(separator: " | ")) |")
-        }
-    }
-}
-
-extension InterferenceResult {
-    /// A row of the table.
-    fileprivate var line: String {
-        let work = seconds.map { String(format: "%.1f", $0) } ?? "–"
-        let texts = [p50, p99, p999].map { String(format: "%.2f", $0) } + [work]
-        return "| \(turn + 1) | \(neighbour) | \(searches) | \(texts.joined(separator: " | ")) |"
+            seconds: times?.all,
+            parts: times.map { Dictionary(uniqueKeysWithValues: $0.parts.map { ($0.key.rawValue, $0.value) }) })
     }
 }

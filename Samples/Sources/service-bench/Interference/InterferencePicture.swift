@@ -1,25 +1,19 @@
 import Foundation
 
-/// The medians of an interference run as two rows of bars: the p99 of the searches, and the time of the work.
+/// The medians of interference runs as two columns of bars: the p99 of the searches, and the time of the work.
 struct InterferencePicture {
-    /// The bars of one quantity, with the smallest and the largest value as a line.
-    private struct Panel {
-        let title: String
-        let values: [Neighbour: [Double]]
-
-        /// The right end of the axis.
-        var end: Double { (values.values.flatMap { $0 }.max() ?? 1) * 1.05 }
-    }
-
-    private static let (left, top, row, barHeight) = (250.0, 74.0, 34.0, 20.0)
-    private static let (plotWidth, gap) = (300.0, 90.0)
+    private static let (left, top, row, barHeight) = (280.0, 104.0, 36.0, 20.0)
+    private static let (plotWidth, gap) = (300.0, 70.0)
+    /// The p99 beside our workloads over the one beside nothing that is allowed.
+    private static let target = 1.2
 
     private let neighbours: [Neighbour]
-    private let panels: [Panel]
+    private let panels: [BarPanel]
     private let rate: Double
-    private let turns: Int
+    /// The turns of each neighbour.
+    private let counts: [Neighbour: Int]
 
-    /// Takes the results.
+    /// Takes results, in any order.
     init(_ results: [InterferenceResult]) {
         func values(_ value: (InterferenceResult) -> Double?) -> [Neighbour: [Double]] {
             Dictionary(grouping: results) { Neighbour(rawValue: $0.neighbour) ?? .none }
@@ -27,61 +21,53 @@ struct InterferencePicture {
         }
         let tails = values(\.p99)
         neighbours = Neighbour.allCases.filter { tails[$0] != nil }
+        counts = tails.mapValues(\.count)
+        let limit = tails[.none].map { Quantile.median($0) * Self.target }
         panels = [
-            Panel(title: "p99 of searches, ms", values: tails),
-            Panel(title: "time of the work, s", values: values(\.seconds)),
+            BarPanel(title: "p99 of searches", unit: "ms", values: tails, limit: limit),
+            BarPanel(title: "until the work is done", unit: "s", values: values(\.seconds), limit: nil),
         ]
         rate = results.map(\.rate).max() ?? 0
-        turns = Set(results.map(\.turn)).count
     }
 
     /// The picture, dark on white.
     var svg: String {
         let width = Int(Self.left + Double(panels.count) * (Self.plotWidth + Self.gap))
-        let height = Int(Self.top + Double(neighbours.count) * Self.row + 20)
+        let height = Int(Self.top + Double(neighbours.count) * Self.row + 34)
         var parts = [
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"\(width)\" height=\"\(height)\" "
-                + "viewBox=\"0 0 \(width) \(height)\" font-family=\"Helvetica, Arial, sans-serif\" font-size=\"12\">",
+                + "viewBox=\"0 0 \(width) \(height)\" font-family=\"Helvetica, Arial, sans-serif\" font-size=\"13\">",
             "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>",
-            Self.text(
-                "Searches beside a backup, a sync and an index: \(Int(rate)) a second, medians of \(turns) turns", 16,
-                26,
-                "font-size=\"16\" font-weight=\"bold\""),
+            SVG.text(
+                "Searches of a service, beside a backup, a sync and an indexing of all its files", 16, 30,
+                "font-size=\"18\" font-weight=\"bold\""),
+            SVG.text(
+                "\(Int(rate.rounded())) searches a second at random times. Medians of \(turns); lines from the smallest to "
+                    + "the largest.", 16, 52, "fill=\"#555\""),
         ]
         for (index, neighbour) in neighbours.enumerated() {
-            parts.append(Self.text(neighbour.title, 16, Self.top + Double(index) * Self.row + 15))
+            let weight = neighbour == .ours ? "font-weight=\"bold\"" : ""
+            parts.append(SVG.text(neighbour.title, 16, Self.top + Double(index) * Self.row + 15, weight))
         }
         for (number, panel) in panels.enumerated() {
             let x = Self.left + Double(number) * (Self.plotWidth + Self.gap)
-            parts.append(Self.text(panel.title, x, Self.top - 14, "font-weight=\"bold\""))
+            parts.append(SVG.text(panel.title, x, Self.top - 16, "font-weight=\"bold\""))
             for (index, neighbour) in neighbours.enumerated() {
-                parts += bar(neighbour, panel, x, Self.top + Double(index) * Self.row)
+                let y = Self.top + Double(index) * Self.row
+                parts += panel.bar(neighbour, x, y, width: Self.plotWidth, height: Self.barHeight)
             }
+            let bottom = Self.top + Double(neighbours.count) * Self.row
+            parts += panel.mark(x, Self.top - 6, bottom, width: Self.plotWidth, "target: 1.2 × nothing")
         }
         return (parts + ["</svg>", ""]).joined(separator: "\n")
     }
 
-    private func bar(_ neighbour: Neighbour, _ panel: Panel, _ x: Double, _ y: Double) -> [String] {
-        guard let values = panel.values[neighbour], let first = values.first, let last = values.last else {
-            return [Self.text("–", x, y + 15)]
-        }
-        func place(_ value: Double) -> Double { value / panel.end * Self.plotWidth }
-        let median = Quantile.of(values, 0.5)
-        let middle = y + Self.barHeight / 2
-        return [
-            "<rect x=\"\(x)\" y=\"\(y)\" width=\"\(Self.pixel(place(median)))\" height=\"\(Self.barHeight)\" "
-                + "fill=\"\(neighbour.colour)\"/>",
-            "<line x1=\"\(Self.pixel(x + place(first)))\" y1=\"\(middle)\" x2=\"\(Self.pixel(x + place(last)))\" "
-                + "y2=\"\(middle)\" stroke=\"#222\" stroke-width=\"1.5\"/>",
-            Self.text(String(format: "%.1f", median), x + place(last) + 6, y + 15),
-        ]
+    /// The number of turns, or the turns of each neighbour where they differ.
+    private var turns: String {
+        guard Set(counts.values).count > 1 else { return "\(counts.values.first ?? 0) turns" }
+        return neighbours.map { "\(counts[$0, default: 0])" }.joined(separator: ", ")
+            + " turns, in the order of the rows"
     }
-
-    private static func text(_ text: String, _ x: Double, _ y: Double, _ attributes: String = "") -> String {
-        "<text x=\"\(pixel(x))\" y=\"\(pixel(y))\" \(attributes)>\(text)</text>"
-    }
-
-    private static func pixel(_ value: Double) -> String { String(format: "%.1f", value) }
 }
 
 extension Neighbour {
@@ -89,20 +75,12 @@ extension Neighbour {
     fileprivate var title: String {
         switch self {
         case .none: "nothing"
-        case .ours: "our workloads"
-        case .swift: "the same on Swift's executors"
-        case .peers: "restic, rsync, recoll"
-        case .nice: "the same, nice 19 and ionice idle"
-        case .session: "the same, in their own session"
-        }
-    }
-
-    fileprivate var colour: String {
-        switch self {
-        case .none: "#bbb"
-        case .ours: "#0b4f94"
-        case .swift: "#d55e00"
-        case .peers, .nice, .session: "#8a7f5c"
+        case .floor: "busy loops under SCHED_IDLE"
+        case .ours: "swift-qos, in the same process"
+        case .swift: "the same code on Swift's executors"
+        case .peers: "restic, rsync and recoll"
+        case .nice: "… under nice -n 19 ionice -c 3"
+        case .session: "… and in a session of their own"
         }
     }
 }

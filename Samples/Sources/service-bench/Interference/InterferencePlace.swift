@@ -34,7 +34,7 @@ struct InterferencePlace {
 
     /// Starts the service of a neighbour.
     func service(for neighbour: Neighbour) throws -> Service {
-        let isHost = !neighbour.isForeign && neighbour != .none
+        let isHost = neighbour.hasWork && !neighbour.isForeign
         let home = "\(place.state)/\(isHost ? neighbour.rawValue : "searched")"
         var command = [
             place.program("qos-service"), corpus.folder, "--index-dir", home + "/index", "--access", "open",
@@ -63,7 +63,7 @@ struct InterferencePlace {
 
     /// Returns the work of a neighbour.
     func work(_ neighbour: Neighbour, _ service: Service) throws -> any BackgroundWork {
-        if neighbour == .none { return NoWork() }
+        guard neighbour.hasWork else { return neighbour == .floor ? IdleLoops() : NoWork() }
         if neighbour.isForeign {
             return try PeerWork(neighbour, corpus: corpus, place: place, passwordFile: passwordFile)
         }

@@ -4,6 +4,8 @@ import ArgumentParser
 enum Neighbour: String, CaseIterable, ExpressibleByArgument {
     /// Nothing.
     case none
+    /// Busy loops under `SCHED_IDLE`: what any work costs the searches on this machine, whatever schedules it.
+    case floor
     /// Backup, sync and indexing as workloads of the service, at background.
     case ours
     /// The same workloads in the same service on Swift's own executors, as tasks of background priority.
@@ -22,12 +24,15 @@ enum Neighbour: String, CaseIterable, ExpressibleByArgument {
         return switch self {
         case .nice: nice
         case .session: ["/usr/bin/setsid", "--wait"] + nice
-        case .none, .ours, .swift, .peers: []
+        case .none, .floor, .ours, .swift, .peers: []
         }
     }
 
     /// Whether the work is that of other programs.
     var isForeign: Bool { [.peers, .nice, .session].contains(self) }
+
+    /// Whether there is work that ends. The other neighbours last for a set time.
+    var hasWork: Bool { self != .none && self != .floor }
 
     /// The executors of the service.
     var executor: String { self == .swift ? "swift" : "qos" }

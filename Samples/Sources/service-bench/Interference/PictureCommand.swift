@@ -4,7 +4,8 @@ import Foundation
 /// Draws what an interference run has written with `--json`.
 struct PictureCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "picture", abstract: "Draws the lines of 'interference --json' as an SVG.")
+        commandName: "picture",
+        abstract: "Draws the lines of 'interference --json' as an SVG, and prints their medians.")
 
     @Argument(help: "The file with the lines of JSON.", completion: .file())
     var file: String
@@ -13,12 +14,11 @@ struct PictureCommand: ParsableCommand {
     var output: String
 
     func run() throws {
-        let lines = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n")
-        let results = try lines.map { try JSONDecoder().decode(InterferenceResult.self, from: Data($0.utf8)) }
+        let results = try InterferenceResult.read(file)
         guard !results.isEmpty else {
             throw ValidationError("\(file) holds no results. Run 'service-bench interference --json \(file)' first.")
         }
         try Data(InterferencePicture(results).svg.utf8).write(to: URL(filePath: output))
-        print("wrote \(output)")
+        print("\(InterferenceTable(results).medians)\n\nwrote \(output)")
     }
 }

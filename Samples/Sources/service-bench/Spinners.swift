@@ -3,7 +3,7 @@ import Foundation
 /// Other processes that keep every processor busy at `SCHED_IDLE`, the lowest policy of the kernel (sched(7)).
 ///
 /// They show what any background work costs the searches on this machine, whatever scheduler the service has.
-final class Spinners {
+final class Spinners: Sendable {
     private let processes: [Process]
 
     /// Starts one for each processor.
