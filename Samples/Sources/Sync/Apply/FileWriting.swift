@@ -5,8 +5,6 @@ internal import TreeScan
 /// The steps that give one side the files, links and pipes of the other: written under temporary names by child tasks,
 /// then named.
 struct FileWriting {
-    /// The time after which a batch ends: what is written in it is lost if the run is ended.
-    private static let longestBatch = Duration.seconds(2)
     /// The number of files that are waited for at the same time, if each is waited for alone.
     private static let waits = 8
 
@@ -51,7 +49,7 @@ struct FileWriting {
         _ add: (PreparedEntry) -> Void
     ) async throws -> Int {
         let (copier, others) = (copier, ledger.options.disk.unwrittenBytes())
-        let end = ContinuousClock.now + Self.longestBatch
+        let end = ContinuousClock.now + ledger.options.longestBatch
         func isAlone(on side: Side) -> Bool {
             ledger.replicas[side] is LocalReplica
                 && !SyncChoice.isOneWaitBetter(for: actions.count { $0.side == side }, others: others)

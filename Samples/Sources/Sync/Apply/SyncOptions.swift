@@ -31,6 +31,8 @@ public struct SyncOptions: Sendable {
 
     /// The ways to the disk. For tests that count the waits for it.
     var disk = DiskAccess()
+    /// The time after which a batch of files ends: what is written in it is lost if the run is ended.
+    var longestBatch = Duration.seconds(2)
 
     /// Makes options: two ways, keeping both versions of a conflict.
     public init() {}
