@@ -58,7 +58,8 @@ struct WidthLimitTests {
             #expect(pool(scheduler, .utility).running <= 1)
             scheduler.setWidthLimit(3, for: .utility)
             while pool(scheduler, .utility).running < 3 { await Task.yield() }
-            #expect(pool(scheduler, .utility).running == 3)
+            // A worker may park between two of the yields.
+            #expect(pool(scheduler, .utility).running <= 3)
             // Whichever thread found that it took effect may be about to tell; it would tell after the next otherwise.
             while observer.limits(of: .utility).count < 2 { await Task.yield() }
             scheduler.setWidthLimit(nil, for: .utility)
