@@ -106,7 +106,9 @@ struct ConversionTests {
         #expect(index.status.counts.pending == 1)
     }
 
-    @Test("converters that are stopped let the pass breathe at once, and their files are converted later")
+    @Test(
+        "converters that are stopped let the pass breathe at once, and their files are converted later",
+        .timeLimit(.minutes(5)))
     func givesWay() async throws {
         try world.folder.write("b.pdf", "beta")
         let pipe = world.state["pipe"]
