@@ -95,10 +95,13 @@ let package = Package(
         ),
 
         // A durable store of workloads in SQLite; empty without the trait.
+        .systemLibrary(
+            name: "CSQLiteSettings", path: "Sources/C/CSQLiteSettings", providers: [.apt(["libsqlite3-dev"])]),
         .target(
             name: "QoSSQLiteStore",
             dependencies: [
                 "QoSWorkloads", "QoSRuntime", "QoSCore", "QoSKernel",
+                .target(name: "CSQLiteSettings", condition: .when(traits: ["SQLite"])),
                 .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["SQLite"])),
                 .product(name: "GRDBSQLite", package: "GRDB.swift", condition: .when(traits: ["SQLite"])),
             ],
@@ -275,6 +278,7 @@ let package = Package(
                 "QoSKernel",
                 "QoSFileTestSupport", "QoSProcessTestSupport", "QoSStoreKills", "qosctl",
                 .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["SQLite"])),
+                .product(name: "GRDBSQLite", package: "GRDB.swift", condition: .when(traits: ["SQLite"])),
             ]
         ),
         .testTarget(

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Configuration
 internal import Foundation
+internal import QoSSQLiteStore
 
 /// `qos-service FOLDER`: indexes a folder in the background and answers searches in the foreground.
 @main
@@ -116,6 +117,8 @@ struct ServiceCommand: ParsableCommand {
 
     static func main() {
         StandardStream.prepare()
+        // Searches read while the workloads write: they share no lock for a count that nobody asks for.
+        if !SQLiteMemoryStatistics.disable() { complain("SQLite counts its memory; searches wait longer for it.") }
         main(nil)
     }
 
