@@ -17,6 +17,11 @@ package func sayJSON(_ value: some Encodable) throws {
     say(String(decoding: try encoder.encode(value), as: UTF8.self))
 }
 
+/// Returns a number with its noun, in the plural if it is not one: `counted(2, "pack")` is `2 packs`.
+package func counted(_ number: Int, _ noun: String, plural: String? = nil) -> String {
+    "\(number) \(number == 1 ? noun : plural ?? noun + "s")"
+}
+
 /// Returns a size in bytes as people read it.
 package func size(_ bytes: Int64) -> String {
     let units = ["B", "KiB", "MiB", "GiB", "TiB"]

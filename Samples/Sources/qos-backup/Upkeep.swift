@@ -21,8 +21,8 @@ extension BackupCommand {
                 let report = try await RepositoryCheck(try options.open(), readingPercent: percent).run()
                 for problem in report.problems { complain("Damage: \(problem)") }
                 say(
-                    "Checked \(report.snapshots) snapshots; read \(report.packsRead) packs, "
-                        + "\(size(report.bytesRead)); \(report.problems.count) problems.")
+                    "Checked \(counted(report.snapshots, "snapshot")); read \(counted(report.packsRead, "pack")), "
+                        + "\(size(report.bytesRead)); \(counted(report.problems.count, "problem")).")
                 if !report.problems.isEmpty { throw CommandStatus.failure }
             }
         }
@@ -73,7 +73,9 @@ extension BackupCommand {
                     say("\(dryRun ? "would forget" : "forgot") \(snapshot.shortName)  \(time(snapshot.time))")
                 }
                 if !dryRun { try repository.forget(forgotten) }
-                say("\(all.count - forgotten.count) snapshots stay.")
+                let left = all.count - forgotten.count
+                say("\(counted(left, "snapshot")) \(dryRun ? "would stay" : left == 1 ? "stays" : "stay").")
+                if !dryRun, !forgotten.isEmpty { say("Their space is still in use. qos-backup prune frees it.") }
             }
         }
     }
@@ -89,14 +91,21 @@ extension BackupCommand {
             CommandProcess.backup(at: .background).run {
                 let report = try await PruneRun(try options.open()).run()
                 say(
-                    "Removed \(report.removed) packs, \(size(report.freed)); wrote \(size(report.rewritten)) again.")
+                    "Removed \(counted(report.removed, "pack")), \(size(report.freed)); "
+                        + "wrote \(size(report.rewritten)) again.")
+                if report.waste > 0 {
+                    say(
+                        "\(size(report.waste)) that no snapshot needs stay: a pack is written again when a quarter of it "
+                            + "is waste.")
+                }
                 if report.postponed > 0 {
                     complain(
-                        "\(report.postponed) packs hold waste, and stay: the disk has no room to write the rest of them "
-                            + "again. Free some space, or forget more snapshots, and run again.")
+                        "Packs that hold waste, and stay: \(report.postponed). The disk has no room to write the rest of "
+                            + "them again. Free some space, or forget more snapshots, and run again.")
                 }
                 if report.waiting > 0 {
-                    say("\(report.waiting) packs wait for the next prune, as another run is using the repository.")
+                    say(
+                        "Packs that wait for the next prune: \(report.waiting). Another run is using the repository.")
                 }
             }
         }

@@ -41,7 +41,8 @@ extension BackupCommand {
                 for problem in report.unreadable { complain("Not compared: \(problem)") }
                 let missed = report.damage.count + report.unreadable.count
                 say(
-                    "Compared \(report.entries) entries, \(size(report.bytes)); \(report.differences) differences; "
+                    "Compared \(counted(report.entries, "entry", plural: "entries")), \(size(report.bytes)); "
+                        + "\(counted(report.differences, "difference")); "
                         + "\(missed) could not be compared.")
                 if !report.damage.isEmpty { throw CommandStatus.failure }
                 if report.differences + missed > 0 { throw CommandStatus.incomplete }

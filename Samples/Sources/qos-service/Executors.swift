@@ -17,9 +17,9 @@ enum ProcessExecutor: String, CaseIterable, Sendable {
 
 /// Runs `body` as the whole process, from the synchronous `main`, and ends the process with its result.
 ///
-/// The body, and so the server and its request handlers, runs at userInteractive: their turns are short. Searches take
-/// longer, and run at userInitiated. The first SIGINT or SIGTERM cancels the body, and it may then end in order. A
-/// second one ends the process at once with 128 and the signal's number.
+/// The body runs at userInteractive. The server's request handlers are child tasks, which the concurrency library starts
+/// at userInitiated (rule B6). Searches run there too. The first SIGINT or SIGTERM cancels the body, and it may then end
+/// in order. A second one ends the process at once with 128 and the signal's number.
 func runProcess(on executor: ProcessExecutor, _ body: @escaping @Sendable () async -> ExitStatus) -> Never {
     guard executor == .qos else { runProcessOnSwift(body) }
     // Indexing may use all processors that no request wants. By default background work gets half of them.

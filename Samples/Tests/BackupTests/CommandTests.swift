@@ -47,7 +47,7 @@ struct CommandTests {
         #expect(try world.run(["check", "--read-data=1%"]).status == 0)
         #expect(try world.run(["forget"]).status == 64)
         #expect(try world.run(["backup", world.source]).status == 0)
-        #expect(try world.run(["forget", "--keep-last", "1"]).output.contains("1 snapshots stay"))
+        #expect(try world.run(["forget", "--keep-last", "1"]).output.contains("1 snapshot stays."))
         let pruned = try world.run(["prune"])
         #expect(pruned.status == 0, "\(pruned.errors)")
         #expect(try world.run(["check", "--read-data"]).status == 0)

@@ -36,6 +36,22 @@ struct VerifyTests {
         #expect(try world.files() == before)
     }
 
+    @Test(
+        "times are shown as dates, with all their digits",
+        arguments: [
+            (0, 5, "1970-01-01T00:00:00.000000005Z"), (1_764_052_376, 120_000_000, "2025-11-25T06:32:56.120000000Z"),
+            (-1, 999_999_999, "1969-12-31T23:59:59.999999999Z"),
+        ])
+    func dates(seconds: Int, nanoseconds: Int, text: String) async throws {
+        let world = try BackupWorld()
+        try world.temporary.write("source/file", "text")
+        try world.temporary.setTime("source/file", seconds, nanoseconds)
+        _ = try await world.backUp()
+        try world.temporary.setTime("source/file", 1, 2)
+        let differences = try await compare(world, "source").differences
+        #expect(differences.map(\.detail) == ["its time is 1970-01-01T00:00:01.000000002Z, and was \(text)"])
+    }
+
     /// One change of a restored zoo, and the differences that it makes.
     struct Change: Sendable, CustomTestStringConvertible {
         let name: String

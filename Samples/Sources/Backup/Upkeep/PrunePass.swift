@@ -31,6 +31,7 @@ struct PrunePass {
         sorted.rescue(needed)
         if !rewrites { sorted.keepWasteful() }
         report.postponed = sorted.postponed
+        report.waste = sorted.waste
         for record in sorted.rescued { try folder.remove(record.pack, from: .doomed) }
         let sink = try BlobSink(repository, known: sorted.index, unlisted: sorted.kept)
         for record in sorted.wasteful {
@@ -119,6 +120,8 @@ struct PrunePass {
         var rescued: [PackRecord] = []
         /// The number of wasteful packs that stay.
         var postponed = 0
+        /// The bytes of kept packs that no snapshot needs.
+        var waste: Int64 = 0
         /// The blobs of kept packs.
         var index = BlobIndex()
         private var doomed: [PackRecord] = []
@@ -134,6 +137,7 @@ struct PrunePass {
             } else {
                 kept.append(record)
                 index.add(record)
+                waste += Int64(total - used)
             }
         }
 

@@ -17,6 +17,8 @@ public struct PruneRun: Sendable {
         public internal(set) var waiting = 0
         /// The bytes that were written again.
         public internal(set) var rewritten: Int64 = 0
+        /// The bytes that no snapshot needs in packs that stay because less than a quarter of each is waste.
+        public internal(set) var waste: Int64 = 0
         /// The number of packs that hold waste, and stay because the disk has no room for what is needed of them.
         public internal(set) var postponed = 0
     }

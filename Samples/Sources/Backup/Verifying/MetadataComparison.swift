@@ -1,3 +1,4 @@
+internal import Foundation
 internal import TreeScan
 
 /// Compares all that an entry has beside its content.
@@ -18,7 +19,7 @@ struct MetadataComparison {
         if found.owner != saved.owner { note(.owner, "its owner is \(found.owner), and was \(saved.owner)") }
         if found.group != saved.group { note(.group, "its group is \(found.group), and was \(saved.group)") }
         if found.modified != saved.modified {
-            note(.time, "its time is \(seconds(found.modified)), and was \(seconds(saved.modified)), since 1970")
+            note(.time, "its time is \(date(found.modified)), and was \(date(saved.modified))")
         }
         if found.attributes != saved.attributes {
             note(.attributes, "its extended attributes differ: \(attributes.joined(separator: ", "))")
@@ -41,9 +42,12 @@ struct MetadataComparison {
         return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
     }
 
-    private func seconds(_ time: Int64) -> String {
-        let (whole, rest) = time.magnitude.quotientAndRemainder(dividingBy: 1_000_000_000)
-        let digits = String(rest)
-        return "\(time < 0 ? "-" : "")\(whole).\(String(repeating: "0", count: 9 - digits.count))\(digits) s"
+    /// Returns a time in nanoseconds since 1970, in UTC, with all its digits.
+    private func date(_ time: Int64) -> String {
+        let (quotient, remainder) = time.quotientAndRemainder(dividingBy: 1_000_000_000)
+        let whole = remainder < 0 ? quotient - 1 : quotient
+        let digits = String(remainder < 0 ? remainder + 1_000_000_000 : remainder)
+        let fraction = String(repeating: "0", count: 9 - digits.count) + digits
+        return Date(timeIntervalSince1970: Double(whole)).formatted(.iso8601).dropLast() + ".\(fraction)Z"
     }
 }
