@@ -17,9 +17,9 @@ enum ProcessExecutor: String, CaseIterable, Sendable {
 
 /// Runs `body` as the whole process, from the synchronous `main`, and ends the process with its result.
 ///
-/// The body runs at userInteractive. The server's request handlers are child tasks, which the concurrency library starts
-/// at userInitiated (rule B6). Searches run there too. The first SIGINT or SIGTERM cancels the body, and it may then end
-/// in order. A second one ends the process at once with 128 and the signal's number.
+/// The body runs at userInteractive, and the server with `runTurns`. Searches take longer, and run at userInitiated. The
+/// first SIGINT or SIGTERM cancels the body, and it may then end in order. A second one ends the process at once with 128
+/// and the signal's number.
 func runProcess(on executor: ProcessExecutor, _ body: @escaping @Sendable () async -> ExitStatus) -> Never {
     guard executor == .qos else { runProcessOnSwift(body) }
     // Indexing may use all processors that no request wants. By default background work gets half of them.
@@ -95,6 +95,16 @@ struct SwiftWorkloadScheduler: WorkloadScheduler {
     func raiseWorkload(_ task: Task<Void, Never>, to qosClass: QoSClass) {
         task.escalatePriority(to: qosClass.taskPriority)
     }
+}
+
+/// Runs `body`, and all child tasks that it starts, in the pool of userInteractive. So a request's turns do not wait for
+/// searches.
+///
+/// Without the executor they would: the concurrency library starts tasks of a userInteractive task at userInitiated
+/// (rule B6).
+func runTurns(_ body: @escaping @Sendable () async throws -> Void) async throws {
+    guard let scheduler = QoSProcess.scheduler else { return try await body() }
+    try await withTaskExecutorPreference(scheduler.executor(for: .userInteractive)) { try await body() }
 }
 
 /// Runs `body` in a task of its own in the pool of a class, and waits for it. Cancellation passes through.

@@ -22,6 +22,24 @@ struct ServiceTests {
         )
     }
 
+    /// The jobs that the class of requests has run.
+    private func jobsOfRequests(_ service: ServiceProcess) throws -> Int {
+        let name = "qos_runtime_jobs_total{class=\"userInteractive\"} "
+        let line = try #require(try service.get("/metrics").text.split(separator: "\n").first { $0.hasPrefix(name) })
+        return try #require(Int(line.dropFirst(name.count)))
+    }
+
+    @Test("requests run at userInteractive, apart from the searches")
+    func requestsRunApart() throws {
+        let service = try start()
+        try service.waitUntilListening()
+        let before = try jobsOfRequests(service)
+        for _ in 0..<50 { #expect(try service.get("/healthz").status == 200) }
+        #expect(try jobsOfRequests(service) - before >= 50)
+        service.send(SIGTERM)
+        #expect(service.wait().status == 0)
+    }
+
     @Test("searches, the status and the page are answered, and a stop ends in order")
     func serves() throws {
         try world.folder.write("docs/one.md", "# Title\nThe quick brown <b>fox</b>")

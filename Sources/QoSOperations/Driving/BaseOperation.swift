@@ -1,11 +1,11 @@
 public import QoSCore
 public import QoSRuntime
 
+// SAFETY: `init` sets the constants, which never change; `record` is read and written under the lock of the operations'
+// domain.
 /// The base class of all operations, whatever their results: see ``QoSOperation``.
 ///
 /// Threading: any thread.
-// SAFETY: `init` sets the constants, which never change; `record` is read and written under the lock of the operations'
-// domain.
 public class BaseOperation: CurrentWork, @unchecked Sendable {
     let givenName: String?
     /// The kind of the operation's work (rule O12).

@@ -1,6 +1,9 @@
 public import QoSCore
 import QoSRuntime
 
+// SAFETY: `body` and `stored` belong to the runner from the start of the operation to its end. Before that, the thread
+// that ends the operation touches them under the domain's lock. Afterwards `stored` does not change, and its readers
+// have seen the end under the lock.
 /// A piece of asynchronous work that runs once, in an operation queue, after its dependencies.
 ///
 /// ```swift
@@ -15,9 +18,6 @@ import QoSRuntime
 /// and dependents raise it (rules O3–O9), both queued and running.
 ///
 /// Threading: any thread.
-// SAFETY: `body` and `stored` belong to the runner from the start of the operation to its end. Before that, the thread
-// that ends the operation touches them under the domain's lock. Afterwards `stored` does not change, and its readers
-// have seen the end under the lock.
 public final class QoSOperation<Value: Sendable>: BaseOperation, @unchecked Sendable {
     private enum Body: Sendable {
         case plain(@Sendable () async throws -> Value)

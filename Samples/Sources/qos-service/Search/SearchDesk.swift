@@ -10,8 +10,9 @@ internal import TreeScan
 /// not done after a short while, or is known to take long, goes to the slow lane. That lane has one place, at utility.
 /// Both lanes have a bounded number of waiting places.
 ///
-/// Quick searches run at userInitiated, as the handlers of all requests do, and may take all workers of that class. One
-/// place less would keep a processor idle while searches wait. On two processors, that made the p99 of searches two to six times as long while the index was built.
+/// Quick searches run at userInitiated and may take all workers of that class. The handlers of all requests are at
+/// userInteractive, so they do not wait for a search. One place less would keep a processor idle while searches wait.
+/// On two processors, that made the p99 of searches two to six times as long while the index was built.
 struct SearchDesk: Sendable {
     /// A lane in which searches run.
     private struct Lane: Sendable {

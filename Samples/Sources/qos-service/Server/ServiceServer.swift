@@ -80,7 +80,7 @@ struct ServiceServer: Sendable {
     func run() async throws {
         // Not a child: a child would be cancelled at once, and the connections cut.
         let group = group
-        let running = Task { try await group.run() }
+        let running = Task { try await runTurns { try await group.run() } }
         try await withTaskCancellationHandler {
             try await running.value
         } onCancel: {
