@@ -83,11 +83,11 @@ extension BackupCommand {
                 for problem in report.problems { complain("Not restored: \(problem)") }
                 if report.incomplete > 0 {
                     complain(
-                        "\(report.incomplete) entries lack their owner, mode, times, attributes or hard links. Run as "
-                            + "root, or on a file system that has them.")
+                        "Entries that lack their owner, mode, times, attributes or hard links: \(report.incomplete). Run "
+                            + "as root, or on a file system that has them.")
                 }
                 say(
-                    "Restored \(report.restored) entries, \(size(report.bytes)); "
+                    "Restored \(counted(report.restored, "entry", plural: "entries")), \(size(report.bytes)); "
                         + "\(report.present) were there already; \(report.problems.count) could not be restored.")
                 if !report.problems.isEmpty { throw CommandStatus.incomplete }
             }

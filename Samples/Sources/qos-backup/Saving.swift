@@ -45,12 +45,12 @@ extension BackupCommand {
                 let report = try await BackupRun(try options.open(), folder: folder, options: chosen).run()
                 for problem in report.problems { complain("Not saved, or not as one state: \(problem)") }
                 for problem in report.ignoreProblems { complain("Has no effect: \(problem)") }
-                if report.leftOut > 0 { complain("\(report.leftOut) sockets and devices are not saved.") }
+                if report.leftOut > 0 { complain("Sockets and devices, which are not saved: \(report.leftOut).") }
                 let snapshot = report.snapshot
                 say(
-                    "Snapshot \(snapshot.shortName): \(snapshot.files) files, \(size(snapshot.bytes)); "
+                    "Snapshot \(snapshot.shortName): \(counted(snapshot.files, "file")), \(size(snapshot.bytes)); "
                         + "\(report.unchanged) unchanged; \(size(report.newBytes)) new, \(size(report.storedBytes)) "
-                        + "stored in \(report.packs) packs.")
+                        + "stored in \(counted(report.packs, "pack")).")
                 if !report.problems.isEmpty { throw CommandStatus.incomplete }
             }
         }

@@ -141,7 +141,7 @@ struct FoundHits {
             say("\(hit.folder)/\(hit.display):\(hit.line)")
             say("    " + hit.snippet.split(whereSeparator: \.isWhitespace).joined(separator: " "))
         }
-        if !json { say("\(hits.count) of \(isTotalExact ? "" : "more than ")\(total) files.") }
+        if !json { say("\(hits.count) of \(isTotalExact ? "" : "more than ")\(counted(total, "file")).") }
         if pending > 0 {
             complain("\(pending) files wait to be read.")
         } else if !isComplete, !hasFailures {

@@ -82,17 +82,22 @@ struct SyncCommand: ParsableCommand {
 
     static func main() {
         CommandProcess.prepareStreams()
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        if arguments.first == AgentServing.word {
+            run(AgentServing.self, Array(arguments.dropFirst()))
+        } else {
+            run(Self.self, arguments)
+        }
+    }
+
+    /// Runs a command. Ends the process if its arguments are wrong, or ask for help.
+    private static func run<Command: ParsableCommand>(_ type: Command.Type, _ arguments: [String]) {
         do {
-            let arguments = Array(CommandLine.arguments.dropFirst())
-            if arguments.first == AgentServing.word {
-                let agent = try AgentServing.parse(Array(arguments.dropFirst()))
-                agent.run()
-            }
-            var command = try parseAsRoot(arguments)
+            var command = try type.parseAsRoot(arguments)
             try command.run()
         } catch {
-            let code = exitCode(for: error)
-            let text = fullMessage(for: error)
+            let code = type.exitCode(for: error)
+            let text = type.fullMessage(for: error)
             if code == .success { say(text) } else { complain(text) }
             // One code for all wrong arguments; the parser has another one.
             Glibc.exit(code == .success ? 0 : 2)

@@ -77,7 +77,7 @@ struct IndexCommandTests {
         #expect(try found("lazy") == [])
         let text = try run("search", "quick brown")
         #expect(text.output.contains("\(temporary["docs"])/one.md:2\n    "), "\(text.output)")
-        #expect(text.output.contains("1 of 1 files."))
+        #expect(text.output.contains("1 of 1 file."))
 
         try temporary.write("docs/.gitignore", "two.html")
         try temporary.write("docs/four.txt", "quick too")

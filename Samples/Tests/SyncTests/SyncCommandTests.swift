@@ -72,6 +72,15 @@ struct SyncCommandTests {
         #expect(!world.exists("b/f3"))
     }
 
+    @Test("the help and the mistakes of the agent are those of the agent")
+    func helpOfTheAgent() throws {
+        let folder = try TemporaryFolder()
+        let help = try CommandRun("qos-sync", ["agent", "--help"], in: folder)
+        #expect(help.status == 0 && help.output.contains("--allowed-host") && !help.output.contains("--mirror"))
+        let mistake = try CommandRun("qos-sync", ["agent"], in: folder)
+        #expect(mistake.status == 2 && mistake.errors.contains("qos-sync agent"), "\(mistake)")
+    }
+
     @Test("a folder of an agent is brought in step, and wrong arguments say what to do")
     func agent() throws {
         let world = try SyncWorld()

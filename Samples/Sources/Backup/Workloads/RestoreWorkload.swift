@@ -39,7 +39,7 @@ public struct RestoreWorkload: Workload {
         /// The first entries, in words.
         public var description: String {
             let first = problems.prefix(3).joined(separator: "; ")
-            return "\(problems.count) entries could not be restored: \(first)"
+            return "entries that could not be restored: \(problems.count), as \(first)"
         }
     }
 

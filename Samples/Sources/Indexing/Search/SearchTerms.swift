@@ -13,6 +13,15 @@ struct SearchTerms: Sendable, Hashable {
             folded.count == length || ((isPrefix || isPart) && folded.count < length)
         }
 
+        /// Whether a word in ASCII matches, with capitals or without. It makes no copy of the word: a text has thousands.
+        func matches(ascii word: ArraySlice<UInt8>) -> Bool {
+            guard allows(word.count) else { return false }
+            let places = isPart ? word.count - folded.count : 0
+            return (word.startIndex...word.startIndex + places).contains { place in
+                folded.indices.allSatisfy { TokenScanner.folded(ascii: word[place + $0]) == folded[$0] }
+            }
+        }
+
         /// Whether a folded word matches.
         func matches(_ word: [UInt8]) -> Bool {
             if isPart { return word.firstRange(of: folded) != nil }
@@ -48,8 +57,10 @@ struct SearchTerms: Sendable, Hashable {
 
     /// Returns the number of the first term that the word matches.
     func match(_ token: TokenScanner.Token, in scanner: TokenScanner) -> Int? {
-        let length = token.range.count
-        guard !token.isASCII || terms.contains(where: { $0.allows(length) }) else { return nil }
+        if token.isASCII {
+            let word = scanner.bytes[token.range]
+            return terms.firstIndex { $0.matches(ascii: word) }
+        }
         let folded = scanner.folded(token)
         return terms.firstIndex { $0.matches(folded) }
     }

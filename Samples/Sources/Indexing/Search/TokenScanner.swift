@@ -39,9 +39,14 @@ struct TokenScanner {
     /// Returns the word in lower case and without accents.
     func folded(_ token: Token) -> [UInt8] {
         let word = bytes[token.range]
-        guard !token.isASCII else { return word.map { $0 | ($0 >= 0x41 && $0 <= 0x5A ? 0x20 : 0) } }
+        guard !token.isASCII else { return word.map(Self.folded(ascii:)) }
         let text = String(decoding: word, as: UTF8.self)
         return Array(text.folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil).utf8)
+    }
+
+    /// Returns the small letter of a capital, and everything else as it is.
+    static func folded(ascii byte: UInt8) -> UInt8 {
+        byte >= 0x41 && byte <= 0x5A ? byte | 0x20 : byte
     }
 
     private static func isWord(ascii byte: UInt8) -> Bool {
