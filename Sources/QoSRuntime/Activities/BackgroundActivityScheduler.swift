@@ -32,7 +32,8 @@ public final class BackgroundActivityScheduler: Sendable {
     ///   - monitor: the source of the conditions; without one, all conditions hold.
     public convenience init(on scheduler: QoSScheduler, monitor: SystemMonitor? = nil) {
         self.init(host: SchedulerHost(scheduler, monitor))
-        scheduler.core.show { [weak driver] in driver?.states }
+        // Not the driver: a look at it on another thread may keep it for a moment after this scheduler is gone.
+        scheduler.core.show { [weak self] in self?.states }
     }
 
     /// Makes a scheduler of activities on another host, for tests.
