@@ -94,9 +94,10 @@ let package = Package(
             ]
         ),
 
-        // A durable store of workloads in SQLite; empty without the trait.
+        // The one call of SQLite that Swift cannot import.
         .systemLibrary(
             name: "CSQLiteSettings", path: "Sources/C/CSQLiteSettings", providers: [.apt(["libsqlite3-dev"])]),
+        // A durable store of workloads in SQLite; empty without the trait.
         .target(
             name: "QoSSQLiteStore",
             dependencies: [

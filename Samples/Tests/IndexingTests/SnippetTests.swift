@@ -23,6 +23,17 @@ struct SnippetTests {
     }
 
     @Test(
+        "a substring marks the words that contain it, whatever their case and its place",
+        arguments: [
+            ("The QUICKer fox", "uick", "The ⟦QUICKer⟧ fox"), ("quick", "UIC", "⟦quick⟧"), ("thick", "ick", "⟦thick⟧"),
+            ("un ÉCOLEs", "cole", "un ⟦ÉCOLEs⟧"), ("ui ck", "uick", "ui ck"),
+        ]
+    )
+    func marksParts(text: String, query: String, expected: String) throws {
+        #expect(try snippet(text, query, .substrings) == expected)
+    }
+
+    @Test(
         "operators and columns of an expression are no words to be marked",
         arguments: [
             ("fox AND dog", "and ⟦fox⟧ or ⟦dog⟧ near body"), ("body:fox OR dog*", "and ⟦fox⟧ or ⟦dog⟧ near body"),
