@@ -32,12 +32,14 @@ struct PageCacheTests {
     }
 
     private func write(
-        _ manners: PageCacheManners, _ descriptor: Int32, _ qosClass: QoSClass, at offset: Int64 = 0, alone: Bool = true
+        _ manners: PageCacheManners, _ descriptor: Int32, _ qosClass: QoSClass, at offset: Int64 = 0, alone: Bool = true,
+        near: Bool = false
     ) -> Int {
         let bytes = [UInt8](repeating: 1, count: size)
         return unsafe bytes.withUnsafeBytes {
             unsafe manners.write(
-                descriptor, $0, at: offset, for: .init(qosClass: qosClass, bytes: size, isAlone: alone))
+                descriptor, $0, at: offset,
+                for: .init(qosClass: qosClass, bytes: size, isAlone: alone, readsAhead: !near))
         }
     }
 
@@ -86,6 +88,21 @@ struct PageCacheTests {
         _ = calls.close(descriptor)
     }
 
+    @Test("S4 when read-ahead ends, the pages ahead go, whose marks would let it go on; only then, and once")
+    func endOfReadAhead() throws {
+        let calls = ScriptedFileCalls(always: [.uncachedRead: .value(size)])
+        let (descriptor, manners) = try file(calls)
+        for _ in 0..<2 { #expect(read(manners, descriptor, .background, readsAhead: false) == size) }
+        #expect(calls.advised(.notNeeded).isEmpty, "nothing was read ahead for this file")
+        #expect(read(manners, descriptor, .default) == 0, "the file is empty")
+        #expect(read(manners, descriptor, .background, readsAhead: false) == size)
+        #expect(calls.advised(.notNeeded).isEmpty, "what was read ahead for a higher class stays")
+        #expect(read(manners, descriptor, .background) == size)
+        for _ in 0..<2 { #expect(read(manners, descriptor, .background, readsAhead: false) == size) }
+        #expect(calls.advised(.notNeeded) == [0..<Int64(32 << 20)])
+        _ = calls.close(descriptor)
+    }
+
     @Test("S4 where residence is not known nothing is dropped")
     func unknownResidence() throws {
         let calls = ScriptedFileCalls(always: [
@@ -119,11 +136,59 @@ struct PageCacheTests {
         manners.synchronized(descriptor)
         _ = calls.close(descriptor)
         var behind = WriteBehind()
-        #expect(behind.wrote(0..<100, waitsForAll: false) == nil)
-        #expect(behind.wrote(100..<200, waitsForAll: true) == 0..<200)
-        #expect(behind.wrote(200..<300, waitsForAll: false) == nil)
-        #expect(behind.wrote(300..<WriteBehind.most + 300, waitsForAll: false) == 200..<WriteBehind.most + 300)
+        #expect(behind.wrote(0..<100, isAlone: false, isNear: false) == .start)
+        #expect(behind.wrote(100..<200, isAlone: true, isNear: false) == .wait(for: 0..<200))
+        #expect(behind.wrote(200..<300, isAlone: false, isNear: false) == .start)
+        let most = 300..<WriteBehind.most + 300
+        #expect(behind.wrote(most, isAlone: false, isNear: false) == .wait(for: 200..<most.upperBound))
         #expect(behind.synchronized() == nil)
+    }
+
+    @Test("S4 near the foreground a file that will be synchronized is flushed each half of a megabyte")
+    func flushes() throws {
+        let calls = ScriptedFileCalls()
+        let (descriptor, manners) = try file(calls)
+        func write(_ pieces: Range<Int64>, alone: Bool) {
+            for number in pieces {
+                #expect(self.write(manners, descriptor, .background, at: number * Int64(size), alone: alone) == size)
+            }
+        }
+        write(0..<12, alone: true)
+        #expect(calls.count(of: .synchronize) == 0, "nobody has asked for it")
+        manners.willSynchronize()
+        write(0..<12, alone: false)
+        #expect(calls.count(of: .synchronize) == 0, "without a foreground nobody waits behind a flush")
+        write(0..<1, alone: true)
+        #expect(calls.count(of: .synchronize) == 1, "all that was not flushed counts")
+        write(1..<7, alone: true)
+        #expect(calls.count(of: .synchronize) == 4)
+        for number in 0..<32 as Range<Int64> {
+            let count = self.write(
+                manners, descriptor, .background, at: number * Int64(size), alone: false, near: true)
+            #expect(count == size)
+        }
+        #expect(calls.count(of: .synchronize) == 6, "each four megabytes some seconds after foreground I/O")
+        _ = calls.close(descriptor)
+        var behind = WriteBehind()
+        _ = behind.synchronized()
+        #expect(behind.wrote(0..<300_000, isAlone: true, isNear: false) == .wait(for: 0..<300_000))
+        _ = behind.synchronized()
+        #expect(behind.wrote(300_000..<600_000, isAlone: true, isNear: false) == .wait(for: 300_000..<600_000))
+        #expect(behind.wrote(600_000..<900_000, isAlone: true, isNear: false) == .flush(600_000..<900_000))
+    }
+
+    @Test("S4 a flush that fails is an error of the write; one that the file system does not have is left out")
+    func failingFlush() throws {
+        let calls = ScriptedFileCalls([.synchronize: [.value(-Int(EINTR)), .value(-Int(ENOSPC)), .value(-Int(EINVAL))]])
+        let (descriptor, manners) = try file(calls)
+        manners.willSynchronize()
+        let results = (0..<4 as Range<Int64>).map { write(manners, descriptor, .background, at: $0 * Int64(size)) }
+        #expect(results == [size, -Int(ENOSPC), size, size])
+        for number in 4..<16 as Range<Int64> {
+            #expect(write(manners, descriptor, .background, at: number * Int64(size)) == size)
+        }
+        #expect(calls.count(of: .synchronize) == 3)
+        _ = calls.close(descriptor)
     }
 
     @Test("S4 a write that is lost during write-back is an error at once", arguments: [EIO, ENOSPC, EDQUOT])

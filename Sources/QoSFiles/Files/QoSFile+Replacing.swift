@@ -45,6 +45,7 @@ extension QoSFile {
             if old.kind == .regular { access.permissions = old.permissions }
         }
         let file = try await open(temporary, access, throttle: throttle, calls: calls)
+        file.manners.willSynchronize()
         do {
             let success = try await body(file)
             try await file.synchronize()

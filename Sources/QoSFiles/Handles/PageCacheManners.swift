@@ -20,6 +20,8 @@ final class PageCacheManners: Sendable {
     private let knowsResidence = Atomic(true)
     private let writesBack = Atomic(true)
     private let isRandom = Atomic(false)
+    /// Whether the kernel may have read ahead for a low class since the last ``isRandom``.
+    private let hasReadAhead = Atomic(false)
     /// Whether the file is read from its beginning to its end.
     private let isSequential = Atomic(false)
     private let behind = Lock(WriteBehind())
@@ -38,7 +40,7 @@ final class PageCacheManners: Sendable {
     func read(
         _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, for piece: IOGate.Piece
     ) -> Int {
-        readAhead(descriptor, isAllowed: piece.readsAhead)
+        readAhead(descriptor, at: offset, for: piece)
         guard Self.apply(to: piece.qosClass) else {
             return retrying { unsafe calls.read(descriptor, into: buffer, at: offset, .plain) }
         }
@@ -57,12 +59,26 @@ final class PageCacheManners: Sendable {
     }
 
     /// Lets the kernel read ahead, or not: its read-ahead may be many megabytes, which no piece limits.
-    private func readAhead(_ descriptor: Int32, isAllowed: Bool) {
+    ///
+    /// The advice "random" does not end a read-ahead that goes on: a page that was read ahead may have a mark, and a read
+    /// of it lets the kernel read the next megabytes (`page_cache_async_ra` in mm/readahead.c, Linux 6.18). So the pages
+    /// ahead of the piece go. Some of them may have been in memory before, which is the lesser evil: it happens once, when
+    /// foreground I/O begins in the middle of a low class's way through a file.
+    private func readAhead(_ descriptor: Int32, at offset: Int64, for piece: IOGate.Piece) {
+        let isAllowed = piece.readsAhead
+        if isAllowed, Self.apply(to: piece.qosClass) { hasReadAhead.store(true, ordering: .relaxed) }
         guard isRandom.load(ordering: .relaxed) == isAllowed, knowsReadAhead else { return }
         isRandom.store(!isAllowed, ordering: .relaxed)
         let usual: FileAdvice = isSequential.load(ordering: .relaxed) ? .sequential : .normal
         calls.advise(descriptor, from: 0, count: 0, isAllowed ? usual : .random)
+        if !isAllowed, hasReadAhead.exchange(false, ordering: .relaxed) {
+            calls.advise(descriptor, from: offset, count: Self.longestReadAhead, .notNeeded)
+        }
     }
+
+    /// The range in which pages that were read ahead are looked for. Bytes: two windows of a device that reads 8 MiB ahead,
+    /// which is twice as much for a file that is read from its beginning to its end.
+    private static let longestReadAhead: Int64 = 32 << 20
 
     /// Whether pages that the kernel reads ahead do no harm. Without RWF_DONTCACHE they would look as if they had been
     /// in memory before.
@@ -107,20 +123,19 @@ final class PageCacheManners: Sendable {
             count = retrying { unsafe calls.write(descriptor, bytes, at: offset, .plain) }
         }
         guard count > 0 else { return count }
-        let failure = pace(descriptor, offset..<offset + Int64(count), isAlone: piece.isAlone)
+        let failure = pace(descriptor, offset..<offset + Int64(count), for: piece)
         return failure < 0 ? failure : count
     }
 
     /// Starts the write-back of a range, and waits for ranges that were started before. So the file never has more than
-    /// a few megabytes to flush, and a piece that must be alone is on the disk at its end.
-    private func pace(_ descriptor: Int32, _ range: Range<Int64>, isAlone: Bool) -> Int {
+    /// a few megabytes to flush, and a piece that must be alone has left the page cache at its end.
+    private func pace(_ descriptor: Int32, _ range: Range<Int64>, for piece: IOGate.Piece) -> Int {
         guard writesBack.load(ordering: .relaxed) else { return 0 }
-        let due = behind.withLock { $0.wrote(range, waitsForAll: isAlone) }
-        let result =
-            if let due {
-                writeBack(descriptor, due, waits: true)
-            } else {
-                writeBack(descriptor, range, waits: false)
+        let (result, done): (Int32, Range<Int64>?) =
+            switch behind.withLock({ $0.wrote(range, isAlone: piece.isAlone, isNear: !piece.readsAhead) }) {
+            case .start: (writeBack(descriptor, range, waits: false), nil)
+            case .wait(let due): (writeBack(descriptor, due, waits: true), due)
+            case .flush(let due): (Int32(retrying { Int(calls.synchronize(descriptor, dataOnly: true)) }), due)
             }
         guard result == 0 else {
             // The kernel tells a lost write once: here, and not at fsync.
@@ -128,9 +143,12 @@ final class PageCacheManners: Sendable {
             writesBack.store(false, ordering: .relaxed)
             return 0
         }
-        if let due { drop(descriptor, due) }
+        if let done { drop(descriptor, done) }
         return 0
     }
+
+    /// Notes that the file will be synchronized.
+    func willSynchronize() { behind.withLock { $0.isSynchronized = true } }
 
     /// Notes that all of the file is on the disk.
     func synchronized(_ descriptor: Int32) {
@@ -144,11 +162,12 @@ final class PageCacheManners: Sendable {
     }
 
     private func writeBack(_ descriptor: Int32, _ range: Range<Int64>, waits: Bool) -> Int32 {
-        while true {
-            let result = calls.writeBack(
-                descriptor, from: range.lowerBound, count: range.upperBound - range.lowerBound, waits: waits)
-            if result != -EINTR { return result }
-        }
+        Int32(
+            retrying {
+                Int(
+                    calls.writeBack(
+                        descriptor, from: range.lowerBound, count: range.upperBound - range.lowerBound, waits: waits))
+            })
     }
 
     /// Repeats a call that a signal interrupted.
