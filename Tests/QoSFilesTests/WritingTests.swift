@@ -123,6 +123,20 @@ struct WritingTests {
         #expect(names == ["state"] && calls.openDescriptors == 0)
     }
 
+    @Test("S4 near the foreground a replacement is flushed while it is written")
+    func flushedReplacement() async throws {
+        let (path, calls, throttle) = (folder["state"], ScriptedFileCalls(), IOThrottle())
+        try await withScheduler { scheduler in
+            _ = try await scheduler.run(at: .userInitiated) { try await throttle.perform(bytes: 1) { $0 } }
+            try await scheduler.run(at: .background) {
+                try await QoSFile.install(path, replacing: true, throttle: throttle, calls: calls) { file in
+                    try await file.write([UInt8](repeating: 7, count: 12 << 20), at: 0)
+                }
+            }
+        }
+        #expect(calls.count(of: .synchronize) > 2, "more often than for the file and its folder at the end")
+    }
+
     @Test("S4 a cancelled replacement leaves the old file and nothing else")
     func cancelledReplacement() async throws {
         try folder.write("state", "old")

@@ -50,7 +50,23 @@ struct CommandTests {
         #expect(try world.run(["forget", "--keep-last", "1"]).output.contains("1 snapshot stays."))
         let pruned = try world.run(["prune"])
         #expect(pruned.status == 0, "\(pruned.errors)")
+        #expect(!pruned.output.contains("no snapshot needs"), "\(pruned.output)")
         #expect(try world.run(["check", "--read-data"]).status == 0)
+    }
+
+    @Test("a prune that leaves waste in a pack says so")
+    func waste() throws {
+        let world = try BackupWorld()
+        try world.temporary.write("source/long", bytes: SeededGenerator.noise(2 << 20, seed: 1))
+        try world.temporary.write("source/short", bytes: SeededGenerator.noise(100_000, seed: 2))
+        #expect(try world.run(["backup", world.source]).status == 0)
+        try FileManager.default.removeItem(atPath: "\(world.source)/short")
+        #expect(try world.run(["backup", world.source]).status == 0)
+        #expect(try world.run(["forget", "--keep-last", "1"]).status == 0)
+        let pruned = try world.run(["prune"])
+        #expect(
+            pruned.status == 0 && pruned.output.contains("that no snapshot needs stay: a pack is written again when"),
+            "\(pruned)")
     }
 
     @Test("mistakes have an exit code and say what to do")
