@@ -32,8 +32,8 @@ struct PageCacheTests {
     }
 
     private func write(
-        _ manners: PageCacheManners, _ descriptor: Int32, _ qosClass: QoSClass, at offset: Int64 = 0, alone: Bool = true,
-        near: Bool = false
+        _ manners: PageCacheManners, _ descriptor: Int32, _ qosClass: QoSClass, at offset: Int64 = 0,
+        alone: Bool = true, near: Bool = false
     ) -> Int {
         let bytes = [UInt8](repeating: 1, count: size)
         return unsafe bytes.withUnsafeBytes {

@@ -4,7 +4,8 @@ extension Catalogue {
         let all = ["free", "plain", "lowest", "idle", "polite", "file"]
         var experiments = [
             disk("userInitiated, both", ["fg": 25, "mix": 0], all, scope),
-            disk("userInteractive, both", ["fg": 33, "mix": 0], scope.isQuick ? ["free", "idle", "polite"] : all, scope),
+            disk(
+                "userInteractive, both", ["fg": 33, "mix": 0], scope.isQuick ? ["free", "idle", "polite"] : all, scope),
         ]
         for (mix, name) in [(1.0, "reads"), (2, "writes"), (3, "syncs")] {
             experiments.append(
