@@ -109,6 +109,22 @@ struct SyncRunTests {
         withExtendedLifetime(child) {}
     }
 
+    @Test("a refused run closes its own descriptor only, and only once")
+    func refusedLock() async throws {
+        let world = try SyncWorld()
+        let path = world.temporary["lock"]
+        let lock = try ArchiveLock(path: path)
+        // A thread that opens and closes descriptors meanwhile. It gets the numbers that are free.
+        async let lost = Task.detached {
+            var lost = 0
+            for _ in 0..<50_000 where close(unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)) != 0 { lost += 1 }
+            return lost
+        }.value
+        for _ in 0..<20_000 { #expect(throws: SyncError.self) { _ = try ArchiveLock(path: path) } }
+        #expect(await lost == 0)
+        withExtendedLifetime(lock) {}
+    }
+
     @Test("a damaged archive, a newer one and one of another program are refused, and nothing is changed")
     func archives() async throws {
         let world = try SyncWorld()

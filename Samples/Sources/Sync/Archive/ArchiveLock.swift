@@ -11,15 +11,18 @@ final class ArchiveLock: Sendable {
     ///
     /// - Throws: `SyncError.inUse` with the process that has it.
     init(path: String) throws(SyncError) {
-        descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw .archive(path: path, detail: SystemError.text(errno)) }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+        let opened = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard opened >= 0 else { throw .archive(path: path, detail: SystemError.text(errno)) }
+        guard flock(opened, LOCK_EX | LOCK_NB) == 0 else {
             let code = errno
-            let owner = Self.owner(descriptor)
-            close(descriptor)
+            let owner = Self.owner(opened)
+            close(opened)
             guard code == EWOULDBLOCK else { throw .archive(path: path, detail: SystemError.text(code)) }
             throw .inUse(path: path, process: owner)
         }
+        // Only now: an initializer that throws after its last property is set runs `deinit`, which would close the
+        // descriptor again. The number may be another thread's by then.
+        descriptor = opened
         ftruncate(descriptor, 0)
         let text = "\(getpid())"
         _ = unsafe pwrite(descriptor, text, text.utf8.count, 0)
