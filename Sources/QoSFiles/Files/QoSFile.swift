@@ -13,8 +13,8 @@ public import QoSRuntime
 /// Each call runs in pieces on a worker of the caller's class, which has the I/O priority of the class. The worker may
 /// block there: another one stands in. Between two pieces the call can be cancelled, waits for its throttle, and looks at
 /// the class anew, so raised work gets the higher rights at once. The I/O of utility and background leaves nothing in the
-/// page cache that was not there before. While the foreground uses the disk, they write a file that was synchronized
-/// before to the disk as they go, so no later ``synchronize(dataOnly:)`` holds up the disk for long.
+/// page cache that was not there before. While the foreground uses the disk, these two classes flush in small steps, if
+/// the file was synchronized before. So no later ``synchronize(dataOnly:)`` holds up the disk for long.
 ///
 /// Close the file after its last use. A file without a reference is closed, too, but then nobody sees an error.
 ///

@@ -19,8 +19,8 @@ struct WriteBehind: Sendable, Hashable {
     /// The most bytes that the disk keeps in its memory while the foreground uses it, for a file that will be synchronized.
     ///
     /// A flush takes as long as the disk needs for what it has in its memory, and all other requests wait behind it. So
-    /// many small ones hurt the foreground less than a large one at the end. Nobody may ever ask for the flush of a file
-    /// that is not synchronized, so it gets none.
+    /// many small ones hurt the foreground less than a large one at the end. A file that is never synchronized needs no
+    /// flush, so it gets none.
     static let mostUnflushed: Int64 = 512 << 10
 
     /// Whether the file will be synchronized, as far as is known.
