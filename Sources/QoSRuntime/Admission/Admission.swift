@@ -186,9 +186,23 @@ final class Admission: Sendable {
             cqos_spin_hint()
         }
         let assumed = note(notes)
-        // The loop comes for the notes if the holder of the lock does not take them.
-        lookAgain.min(Self.now.advanced(byNanoseconds: Self.nextTry).nanoseconds, ordering: .relaxed)
+        planNextTry()
         return takeNotesLeft(besides: assumed)
+    }
+
+    /// Lets the loop come for the notes if the holder of the lock does not take them.
+    ///
+    /// A time that has passed gives way to the next try. The loop would else look without a pause, at the highest class,
+    /// and keep the processor from the holder of the lock.
+    private func planNextTry() {
+        let now = Self.now
+        let next = now.advanced(byNanoseconds: Self.nextTry).nanoseconds
+        var planned = lookAgain.load(ordering: .relaxed)
+        while planned <= now.nanoseconds || planned > next {
+            let (isChanged, latest) = lookAgain.compareExchange(expected: planned, desired: next, ordering: .relaxed)
+            if isChanged { return }
+            planned = latest
+        }
     }
 
     private func handle(_ state: inout State, _ body: Event) -> AdmittedWorkers {

@@ -62,6 +62,23 @@ struct AdmissionTests {
         #expect(!admission.isOverdue)
     }
 
+    @Test("a loop that finds the lock taken looks again after a pause, and not at once")
+    func looksAgainLater() {
+        let admission = Admission(processors: 2, parameters: SchedulingParameters())
+        let pause: UInt64 = 500_000
+        admission.state.withLock { _ in
+            // The time of each look has passed when the loop comes, as it has for the loop's own timer.
+            for _ in 0..<3 {
+                if let time = admission.nextLook { while MonotonicClock.nanoseconds() < time {} }
+                let before = MonotonicClock.nanoseconds()
+                _ = admission.ticked()
+                let after = MonotonicClock.nanoseconds()
+                let next = admission.nextLook ?? 0
+                #expect(next >= before + pause && next <= after + pause)
+            }
+        }
+    }
+
     @Test("a fence that is lifted while the lock is taken is lifted by the next event")
     func fenceLiftedMeanwhile() throws {
         let admission = Admission(processors: 2, parameters: SchedulingParameters())
