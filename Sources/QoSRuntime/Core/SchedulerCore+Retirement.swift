@@ -25,10 +25,7 @@ extension SchedulerCore {
     private func retireExtraWorkers(of pool: PoolRef) {
         var parked: [Int] = []
         while let worker = pool.value.update({ word in
-            word.parkedTaken { top in
-                let link = pool.value.workers[top].nextParked.load(ordering: .relaxed)
-                return link == 0 ? nil : link - 1
-            }
+            word.parkedTaken { pool.value.nextParked($0) }
         }) {
             parked.append(worker)
         }
@@ -51,12 +48,7 @@ extension SchedulerCore {
             }
         }
         // The lowest go on top: they are used first, and the others may go next time.
-        for index in kept {
-            pool.value.update { word -> (PoolWord, Void)? in
-                pool.value.workers[index].nextParked.store(word.parkedTop.map { $0 + 1 } ?? 0, ordering: .relaxed)
-                return (word.workerParks(index, wasSearching: false), ())
-            }
-        }
+        for index in kept { pool.value.pushParked(index, wasSearching: false) }
         // A thread that added work meanwhile found no worker to wake.
         if pool.value.hasWork() { pool.value.wakeOne() }
     }

@@ -73,15 +73,17 @@ struct Placement: ~Copyable, Sendable {
 
     /// Gives a processor, if one is free, to a worker that wakes up or is about to be woken. Changes nothing if the
     /// worker is awake.
+    ///
+    /// - Parameter spared: a processor that the worker gets only if no other is free but the one to avoid.
     @inline(__always)
-    func wake(_ seat: Int, bind: Bind) {
+    func wake(_ seat: Int, sparing spared: Int? = nil, bind: Bind) {
         guard usedWords.load(ordering: .relaxed) > 0, seats[seat].place.load(ordering: .relaxed) == Self.asleep
         else { return }
-        place(seat, bind: bind)
+        place(seat, sparing: spared, bind: bind)
     }
 
-    private func place(_ seat: Int, bind: Bind) {
-        if let processor = takeFree(preferring: seats[seat].last.load(ordering: .relaxed)) {
+    private func place(_ seat: Int, sparing spared: Int?, bind: Bind) {
+        if let processor = takeFree(preferring: seats[seat].last.load(ordering: .relaxed), sparing: spared ?? -1) {
             guard change(seat, from: Self.asleep, to: processor) else { return giveBack(processor, bind: bind) }
             bindToPlace(seat, bind: bind)
             return settle(bind: bind)
@@ -118,6 +120,10 @@ struct Placement: ~Copyable, Sendable {
         let place = seats[seat].place.load(ordering: .sequentiallyConsistent)
         return place >= 0 ? place : nil
     }
+
+    /// Returns the processor that a worker has, or had last; -1 before the first.
+    @inline(__always)
+    func lastProcessor(of seat: Int) -> Int { seats[seat].last.load(ordering: .relaxed) }
 
     /// The number of times so far that a worker found no processor.
     var shortage: UInt64 { shortages.load(ordering: .relaxed) }
@@ -240,20 +246,36 @@ struct Placement: ~Copyable, Sendable {
         used[processor / 64].load(ordering: .sequentiallyConsistent) >> UInt64(processor % 64) & 1 == 1
     }
 
-    private func takeFree(preferring preferred: Int) -> Int? {
+    /// Takes a free processor: the preferred one, else the lowest, else the spared one, else the one to avoid.
+    private func takeFree(preferring preferred: Int, sparing spared: Int = -1) -> Int? {
         let avoided = self.avoided.load(ordering: .relaxed)
-        if preferred >= 0, preferred != avoided, isUsed(preferred), take(preferred) { return preferred }
+        if preferred != avoided, preferred != spared, takeUsed(preferred) { return preferred }
+        if let lowest = takeLowest(but: avoided, and: spared) { return lowest }
+        if spared != avoided, takeUsed(spared) { return spared }
+        return takeUsed(avoided) ? avoided : nil
+    }
+
+    private func takeLowest(but first: Int, and second: Int) -> Int? {
         for word in 0..<usedWords.load(ordering: .sequentiallyConsistent) {
             while true {
                 var bits = free[word].load(ordering: .sequentiallyConsistent)
                 bits &= used[word].load(ordering: .sequentiallyConsistent)
-                if avoided >= 0, avoided / 64 == word { bits &= ~(1 << UInt64(avoided % 64)) }
+                bits &= ~Self.bit(first, in: word) & ~Self.bit(second, in: word)
                 guard bits != 0 else { break }
                 let processor = word * 64 + bits.trailingZeroBitCount
                 if take(processor) { return processor }
             }
         }
-        return avoided >= 0 && isUsed(avoided) && take(avoided) ? avoided : nil
+        return nil
+    }
+
+    /// The bit of a processor in a word; 0 if it is in another word, or there is no processor.
+    private static func bit(_ processor: Int, in word: Int) -> UInt64 {
+        processor >= 0 && processor / 64 == word ? 1 << UInt64(processor % 64) : 0
+    }
+
+    private func takeUsed(_ processor: Int) -> Bool {
+        processor >= 0 && isUsed(processor) && take(processor)
     }
 
     private func take(_ processor: Int) -> Bool {

@@ -193,12 +193,13 @@ struct ClassPool: ~Copyable {
     ///   admission.
     func wakeAdmitted() -> Bool {
         if resumeWaiting() { return true }
+        let rank = qosClass.rank
+        let spared = group.processorOfCaller(wakingRank: rank)
         var seen = PoolWord(rawValue: word.load(ordering: .sequentiallyConsistent))
         while true {
-            let (next, notification) = seen.workAdded(width: limit, isLate: isWakeLate) { top in
-                let link = workers[top].nextParked.load(ordering: .relaxed)
-                return link == 0 ? nil : link - 1
-            }
+            let (next, notification) = seen.workAdded(
+                width: limit, isLate: isWakeLate,
+                prefersSecond: { group.places.avoids(spared, rank: rank, $0, butNot: $1) }, nextParked: { nextParked($0) })
             if notification == .nothing { return false }
             let (exchanged, original) = word.compareExchange(
                 expected: seen.rawValue, desired: next.rawValue, ordering: .sequentiallyConsistent)
@@ -209,8 +210,10 @@ struct ClassPool: ~Copyable {
             group.workerWakes()
             switch notification {
             case .nothing: break
-            case .unpark(let worker):
-                group.places.wakes(rank: qosClass.rank, worker)
+            case .unpark(let worker, let other):
+                // No thread misses the other one meanwhile: the first counts as searching.
+                if let other { pushParked(other, wasSearching: false) }
+                group.places.wakes(rank: rank, worker, sparing: spared)
                 workers[worker].isOnItsWay.store(true, ordering: .relaxed)
                 wakeWatch.wakes()
                 workers[worker].parker.unpark()
@@ -219,6 +222,22 @@ struct ClassPool: ~Copyable {
                 group.loop.wake()
             }
             return true
+        }
+    }
+
+    // MARK: The stack of parked workers
+
+    /// Returns the worker below a parked one. Only a thread whose change of the word succeeds may rely on it.
+    func nextParked(_ worker: Int) -> Int? {
+        let link = workers[worker].nextParked.load(ordering: .relaxed)
+        return link == 0 ? nil : link - 1
+    }
+
+    /// Puts a worker on the stack.
+    func pushParked(_ worker: Int, wasSearching: Bool) {
+        update { word -> (PoolWord, Void)? in
+            workers[worker].nextParked.store(word.parkedTop.map { $0 + 1 } ?? 0, ordering: .relaxed)
+            return (word.workerParks(worker, wasSearching: wasSearching), ())
         }
     }
 

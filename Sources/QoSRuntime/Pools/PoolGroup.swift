@@ -124,6 +124,18 @@ final class PoolGroup: @unchecked Sendable {
     @inline(__always)
     var hasIdleCore: Bool { busy <= min(width, settings.mostUsable) }
 
+    /// Returns the processor of the calling thread, if a worker that it wakes leaves that one to it; else `nil`.
+    ///
+    /// A thread that is not ours, such as an event loop of the program, would else lose its processor to the worker with
+    /// each wake-up, and its own next event would wait for the job. While a processor is idle, a wake-up there costs
+    /// more than that wait.
+    @inline(__always)
+    func processorOfCaller(wakingRank rank: Int) -> Int? {
+        guard rank >= QoSClass.userInitiated.rank, !hasCoreForAnother, Worker.current == nil, !loop.isOnLoopThread
+        else { return nil }
+        return Topology.currentProcessor()
+    }
+
     /// Whether some processor is left to one more thread.
     var hasCoreForAnother: Bool { busy < min(width, settings.mostUsable) }
 

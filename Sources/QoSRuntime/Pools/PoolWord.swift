@@ -42,8 +42,9 @@ struct PoolWord: Equatable {
     enum Notification: Equatable {
         /// A worker already looks for work, or none is left to wake.
         case nothing
-        /// This worker has been taken off the stack and counts as searching: unpark it.
-        case unpark(worker: Int)
+        /// This worker has been taken off the stack and counts as searching: unpark it. The other one has been taken off
+        /// as well, and has to be put back.
+        case unpark(worker: Int, putBack: Int?)
         /// This worker counts as started and as searching: give it a thread.
         case start(worker: Int)
     }
@@ -54,11 +55,21 @@ struct PoolWord: Equatable {
     ///   - width: the number of workers that the pool may have.
     ///   - isLate: whether a woken worker counts as searching and does not run (``WakeWatch``). Then a parked worker is
     ///     woken beside it.
-    ///   - nextParked: the link of the worker on top of the stack.
-    func workAdded(width: Int, isLate: Bool = false, nextParked: (Int) -> Int?) -> (PoolWord, Notification) {
+    ///   - prefersSecond: whether to wake the worker below the top one, if there is one. Both are off the stack then, and
+    ///     the caller puts the top one back.
+    ///   - nextParked: the link of a parked worker.
+    func workAdded(
+        width: Int, isLate: Bool = false, prefersSecond: (_ top: Int, _ second: Int) -> Bool = { _, _ in false },
+        nextParked: (Int) -> Int?
+    ) -> (PoolWord, Notification) {
         guard searching == 0 || isLate else { return (self, .nothing) }
         if let top = parkedTop {
-            return (with(parkedTop: nextParked(top), searching: searching + 1, started: started), .unpark(worker: top))
+            if let second = nextParked(top), prefersSecond(top, second) {
+                let rest = with(parkedTop: nextParked(second), searching: searching + 1, started: started)
+                return (rest, .unpark(worker: second, putBack: top))
+            }
+            let rest = with(parkedTop: nextParked(top), searching: searching + 1, started: started)
+            return (rest, .unpark(worker: top, putBack: nil))
         }
         // The loop creates one thread at a time.
         guard searching == 0, started < width else { return (self, .nothing) }

@@ -61,9 +61,22 @@ struct WorkerPlaces: ~Copyable, @unchecked Sendable {
 
     /// Gives a processor, if one is free, to a worker of a high class that is about to run. Called by the waking
     /// thread, or by the worker itself.
+    ///
+    /// - Parameter spared: a processor to leave to another thread, if another one is free.
     @inline(__always)
-    func wakes(rank: Int, _ index: Int) {
-        if let seat = seatOfWorker(rank: rank, index) { placement.wake(seat) { bind(seat: $0, to: $1) } }
+    func wakes(rank: Int, _ index: Int, sparing spared: Int? = nil) {
+        guard let seat = seatOfWorker(rank: rank, index) else { return }
+        placement.wake(seat, sparing: spared) { bind(seat: $0, to: $1) }
+    }
+
+    /// Whether a worker had the spared processor last, and another one had a different one. Bound anew soon after its
+    /// sleep, a thread waits: the kernel takes over its small debt of processor time in the queue of the other
+    /// processor, and multiplies it there.
+    @inline(__always)
+    func avoids(_ spared: Int?, rank: Int, _ index: Int, butNot other: Int) -> Bool {
+        guard let spared, let seat = seatOfWorker(rank: rank, index), let second = seatOfWorker(rank: rank, other)
+        else { return false }
+        return placement.lastProcessor(of: seat) == spared && placement.lastProcessor(of: second) != spared
     }
 
     /// Takes the processor from a worker that no longer runs, for another one.

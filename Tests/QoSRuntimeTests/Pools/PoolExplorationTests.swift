@@ -14,17 +14,20 @@ struct PoolExplorationTests {
         var promotions = 0
         var hasFence = false
         var wakesBesideLate = false
+        var prefersSecond = false
 
         var testDescription: String {
             "\(width) workers, adders of \(adders) nodes, \(spawns) from jobs, \(checkpoints) checkpoints, "
                 + "\(promotions) promotions\(hasFence ? ", a fence" : "")"
                 + (wakesBesideLate ? ", wake-ups are late" : "")
+                + (prefersSecond ? ", the second is preferred" : "")
         }
 
         func model(_ omissions: PoolModel.Omissions = []) -> PoolModel {
             PoolModel(
                 width: width, adders: adders, spawns: spawns, checkpoints: checkpoints, promotions: promotions,
-                hasFence: hasFence, wakesBesideLate: wakesBesideLate, omissions: omissions)
+                hasFence: hasFence, wakesBesideLate: wakesBesideLate, prefersSecond: prefersSecond,
+                omissions: omissions)
         }
     }
 
@@ -43,6 +46,11 @@ struct PoolExplorationTests {
             World(width: 2, adders: [2], spawns: 1, wakesBesideLate: true),
             World(width: 2, adders: [3], wakesBesideLate: true),
             World(width: 2, adders: [2], hasFence: true, wakesBesideLate: true),
+            World(width: 2, adders: [1, 1], prefersSecond: true),
+            World(width: 2, adders: [3], prefersSecond: true),
+            World(width: 2, adders: [2], spawns: 1, prefersSecond: true),
+            World(width: 2, adders: [2], hasFence: true, prefersSecond: true),
+            World(width: 2, adders: [2], spawns: 1, wakesBesideLate: true, prefersSecond: true),
         ])
     func explored(_ world: World) {
         let exploration = Exploration(of: world.model())

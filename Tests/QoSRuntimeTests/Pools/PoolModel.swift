@@ -20,6 +20,8 @@ struct PoolModel: ExploredModel {
         case looks
         case asksAdmission
         case wakesAdmitted
+        /// Has taken two workers off the stack, puts one back, and then unparks the other.
+        case putsBack(Int, thenUnparks: Int)
         case givesBack
         case looksForWork(at: Int)
     }
@@ -82,6 +84,8 @@ struct PoolModel: ExploredModel {
     let omissions: Omissions
     /// Whether every wake-up counts as late until the worker runs. Else none does.
     let wakesBesideLate: Bool
+    /// Whether each wake-up prefers the second worker on the stack. Else none does.
+    let prefersSecond: Bool
     var adders: [Adder]
     var fence: Fence
     var workers: [Worker]
@@ -102,11 +106,12 @@ struct PoolModel: ExploredModel {
     /// - Parameter adders: how many nodes each of them adds.
     init(
         width: Int, adders: [Int], spawns: Int = 0, checkpoints: Int = 0, promotions: Int = 0, hasFence: Bool = false,
-        wakesBesideLate: Bool = false, omissions: Omissions = []
+        wakesBesideLate: Bool = false, prefersSecond: Bool = false, omissions: Omissions = []
     ) {
         self.width = width
         self.omissions = omissions
         self.wakesBesideLate = wakesBesideLate
+        self.prefersSecond = prefersSecond
         self.adders = adders.map { .pushes(left: $0) }
         self.spawns = spawns
         self.checkpoints = checkpoints
@@ -249,7 +254,13 @@ struct PoolModel: ExploredModel {
         case .asksAdmission:
             return admission.workBecameRunnable() ? .wakesAdmitted : nil
         case .wakesAdmitted:
-            return wakeAdmitted() ? nil : .givesBack
+            return wakeAdmitted()
+        case .putsBack(let worker, let woken):
+            let top = PoolWord(rawValue: word).parkedTop
+            links[worker] = top
+            word = PoolWord(rawValue: word).workerParks(worker, wasSearching: false).rawValue & Self.withoutVersion
+            tokens[woken] = true
+            return nil
         case .givesBack:
             admission.workerWentIdle()
             return omissions.contains(.lookAfterGivingBack) ? nil : .looksForWork(at: 0)
@@ -267,23 +278,25 @@ struct PoolModel: ExploredModel {
     /// Whether a worker waits at a checkpoint, as far as the pool takes that for work.
     private var isWaitingWork: Bool { !omissions.contains(.waitingFirst) && waiting.contains(true) }
 
-    private mutating func wakeAdmitted() -> Bool {
+    private mutating func wakeAdmitted() -> Waking? {
         if isWaitingWork, let worker = waiting.firstIndex(of: true) {
             waiting[worker] = false
             tokens[worker] = true
-            return true
+            return nil
         }
-        let (next, notification) = PoolWord(rawValue: word).workAdded(width: width, isLate: isWakeLate) { links[$0] }
+        let (next, notification) = PoolWord(rawValue: word).workAdded(
+            width: width, isLate: isWakeLate, prefersSecond: { _, _ in prefersSecond }, nextParked: { links[$0] })
         word = next.rawValue & Self.withoutVersion
         switch notification {
         case .nothing:
-            guard let worker = waiting.firstIndex(of: true) else { return false }
+            guard let worker = waiting.firstIndex(of: true) else { return .givesBack }
             waiting[worker] = false
             tokens[worker] = true
-        case .unpark(let worker): tokens[worker] = true
+        case .unpark(let worker, .none): tokens[worker] = true
+        case .unpark(let worker, .some(let other)): return .putsBack(other, thenUnparks: worker)
         case .start(let worker): workers[worker] = .requested
         }
-        return true
+        return nil
     }
 
     mutating func update<Result>(_ transition: (PoolWord) -> (PoolWord, Result)?) -> Result? {

@@ -45,13 +45,49 @@ struct PoolWordTests {
         }
         for expected in [2, 0, 1] {
             let (next, notification) = word.workAdded(width: 4) { links[$0] }
-            #expect(notification == .unpark(worker: expected))
+            #expect(notification == .unpark(worker: expected, putBack: nil))
             #expect(next.searching == 1)
             #expect(next.started == 3)
             word = next.workFound().0
         }
         #expect(word.parkedTop == nil)
         #expect(word.workAdded(width: 4, nextParked: noLink).1 == .start(worker: 3))
+    }
+
+    @Test("if the second is preferred, it is woken, and the top one is off the stack until it is put back")
+    func second() {
+        var word = PoolWord(rawValue: 3 << 20)
+        var links: [Int: Int] = [:]
+        func park(_ worker: Int) {
+            links[worker] = word.parkedTop
+            word = word.workerParks(worker, wasSearching: false)
+        }
+        for worker in [1, 0, 2] { park(worker) }
+        var asked: [[Int]] = []
+        let (next, notification) = word.workAdded(width: 3) {
+            asked.append([$0, $1])
+            return true
+        } nextParked: {
+            links[$0]
+        }
+        #expect(asked == [[2, 0]])
+        #expect(notification == .unpark(worker: 0, putBack: 2))
+        #expect(next.parkedTop == 1)
+        #expect(next.searching == 1)
+        // Nobody looks for the worker that is off the stack while another one searches.
+        #expect(next.workAdded(width: 3) { links[$0] }.1 == .nothing)
+        word = next
+        park(2)
+        #expect(word.parkedTop == 2)
+        #expect(links[2] == 1)
+        #expect(word.searching == 1)
+    }
+
+    @Test("a worker that is alone on the stack is woken, whichever is preferred")
+    func noSecond() {
+        let word = PoolWord(rawValue: 1 << 20).workerParks(0, wasSearching: false)
+        let (_, notification) = word.workAdded(width: 1, prefersSecond: { _, _ in true }, nextParked: noLink)
+        #expect(notification == .unpark(worker: 0, putBack: nil))
     }
 
     @Test(
@@ -135,7 +171,7 @@ struct PoolWordTests {
         let (first, _) = parked.workAdded(width: 3) { links[$0] }
         #expect(first.workAdded(width: 3) { links[$0] }.1 == .nothing)
         let (second, notification) = first.workAdded(width: 3, isLate: true) { links[$0] }
-        #expect(notification == .unpark(worker: 0))
+        #expect(notification == .unpark(worker: 0, putBack: nil))
         #expect(second.searching == 2)
         #expect(second.workAdded(width: 3, isLate: true) { links[$0] }.1 == .nothing)
     }

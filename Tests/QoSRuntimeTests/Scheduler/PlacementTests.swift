@@ -65,7 +65,8 @@ struct PlacementTests {
             case 1: placement.avoid(Bool.random(using: &random) ? processors.randomElement(using: &random) : nil)
             case 2..<31:
                 awake.insert(seat)
-                placement.wake(seat, bind: bindings.bind)
+                let spared = Bool.random(using: &random) ? Int.random(in: 0..<most, using: &random) : nil
+                placement.wake(seat, sparing: spared, bind: bindings.bind)
             default:
                 awake.remove(seat)
                 placement.sleep(seat, bind: bindings.bind)
@@ -90,6 +91,31 @@ struct PlacementTests {
         }
         #expect(first == [placement.processor(of: 0), placement.processor(of: 1)])
         #expect(bindings.changes.load(ordering: .relaxed) == 2)
+    }
+
+    @Test("a worker leaves the spared processor to the waking thread, unless only the lent one or none is free besides")
+    func sparesTheWaking() {
+        let placement = Placement(seats: 3)
+        let bindings = Bindings()
+        placement.use(CPUSet([0, 1, 2]), bind: bindings.bind)
+        placement.wake(0, bind: bindings.bind)
+        let last = placement.lastProcessor(of: 0)
+        #expect(last == 0)
+        placement.sleep(0, bind: bindings.bind)
+        placement.wake(0, sparing: 0, bind: bindings.bind)
+        #expect(placement.processor(of: 0) == 1)
+        placement.wake(1, sparing: 0, bind: bindings.bind)
+        #expect(placement.processor(of: 1) == 2)
+        placement.wake(2, sparing: 0, bind: bindings.bind)
+        #expect(placement.processor(of: 2) == 0)
+        for seat in 0..<3 { placement.sleep(seat, bind: bindings.bind) }
+        placement.avoid(2)
+        placement.wake(0, sparing: 1, bind: bindings.bind)
+        #expect(placement.processor(of: 0) == 0)
+        placement.wake(1, sparing: 1, bind: bindings.bind)
+        #expect(placement.processor(of: 1) == 1)
+        placement.wake(2, sparing: 2, bind: bindings.bind)
+        #expect(placement.processor(of: 2) == 2)
     }
 
     @Test("a worker of one class that goes to sleep leaves its processor to one of the other that has none")

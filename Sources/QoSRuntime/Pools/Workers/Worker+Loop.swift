@@ -188,10 +188,7 @@ extension Worker {
         if !isCounted { pool.value.relieve(index) }
         // Before another thread can wake the worker again.
         pool.value.group.places.sleeps(rank: pool.value.qosClass.rank, index)
-        pool.value.update { word -> (PoolWord, Void)? in
-            worker.value.nextParked.store(word.parkedTop.map { $0 + 1 } ?? 0, ordering: .relaxed)
-            return (word.workerParks(index, wasSearching: wasSearching), ())
-        }
+        pool.value.pushParked(index, wasSearching: wasSearching)
         if isCounted { pool.value.group.workerWentIdle(rank: pool.value.qosClass.rank) }
         pool.value.group.workerParks()
         if pool.value.hasWork() { pool.value.wakeOne() }
