@@ -22,9 +22,7 @@ enum ProcessExecutor: String, CaseIterable, Sendable {
 /// and the signal's number.
 func runProcess(on executor: ProcessExecutor, _ body: @escaping @Sendable () async -> ExitStatus) -> Never {
     guard executor == .qos else { runProcessOnSwift(body) }
-    // Indexing may use all processors that no request wants. By default background work gets half of them.
-    let pools = QoSScheduler.Configuration(workers: [.background: ProcessInfo.processInfo.activeProcessorCount])
-    QoSProcess.run(configuration: QoSProcess.Configuration(scheduler: pools, qosClass: .userInteractive)) {
+    QoSProcess.run(configuration: QoSProcess.Configuration(qosClass: .userInteractive)) {
         throw QoSProcess.ExitStatus(UInt8(clamping: await body().rawValue))
     }
 }

@@ -12,7 +12,8 @@ package struct LookSchedule: Sendable, Equatable {
     /// The least interval of these looks when a program raises a task itself. That is rare, so the loop may hurry.
     package static let raiseInterval: UInt64 = 50_000
 
-    /// The interval while workers are blocked and work waits: those that stand in for them may block in turn.
+    /// The interval after a worker has blocked while work waits: the one that stands in for it may block in turn. It
+    /// doubles with each look that finds no other, up to ``rescanInterval``.
     package static let detectionInterval: UInt64 = 250_000
 
     /// The interval while no worker is awake: the queued work is paused, and a thread outside of the pools may begin to
@@ -41,6 +42,11 @@ package struct LookSchedule: Sendable, Equatable {
     }
 
     private var rescan = Rescan.idle
+
+    /// The number of workers that had blocked by the latest look, and the interval that follows from that.
+    private var blocked: UInt64 = 0
+    private var detection = rescanInterval
+
     private var watch = Watch.idle
 
     /// Makes a schedule without a look.
@@ -90,14 +96,23 @@ package struct LookSchedule: Sendable, Equatable {
 
     /// Notes that a look through the queues begins, and plans the next one.
     ///
-    /// - Parameters:
-    ///   - isAsleep: whether no worker is awake, read again after the other threads were told.
-    ///   - hasBlocked: whether workers are blocked.
-    package mutating func rescanBegan(at now: UInt64, isAsleep: Bool, hasBlocked: Bool) {
+    /// - Parameter isAsleep: whether no worker is awake, read again after the other threads were told.
+    package mutating func rescanBegan(at now: UInt64, isAsleep: Bool) {
         guard case .beginning(let isSlow) = rescan else { return }
-        let interval =
-            isSlow && isAsleep ? Self.slowInterval : hasBlocked ? Self.detectionInterval : Self.rescanInterval
+        let interval = isSlow && isAsleep ? Self.slowInterval : Self.rescanInterval
         rescan = .planned(began: now, next: Self.time(now, plus: interval), isSlow: isSlow)
+    }
+
+    /// Notes the result of this look at the workers. After a worker has blocked, the next looks come sooner.
+    ///
+    /// - Parameter blocked: the number of workers that have blocked so far, in all.
+    package mutating func workersLooked(blocked: UInt64) {
+        detection = blocked == self.blocked ? min(2 * detection, Self.rescanInterval) : Self.detectionInterval
+        self.blocked = blocked
+        guard case .planned(let began, let next, let isSlow) = rescan,
+            next <= Self.time(began, plus: Self.rescanInterval)
+        else { return }
+        rescan = .planned(began: began, next: Self.time(began, plus: detection), isSlow: isSlow)
     }
 
     /// Notes that no work waits any more.

@@ -22,10 +22,10 @@ extension SchedulerCore {
         }
         // A worker that wakes counts itself, and then looks whether it has to wake the loop. One of the two sees the
         // other.
-        onLoop.looks.rescanBegan(
-            at: now, isAsleep: isAsleep, hasBlocked: group.blocking.now.load(ordering: .relaxed) > 0)
+        onLoop.looks.rescanBegan(at: now, isAsleep: isAsleep)
         group.loopCounters.looks.wrappingAdd(1, ordering: .relaxed)
         group.lookAtWorkers(at: now)
+        onLoop.looks.workersLooked(blocked: group.blocking.total)
         group.calls.forgetTold()
         for rank in QoSClass.userInitiated.rank..<QoSClass.allCases.count { group.pools[rank].wakeBesideLate() }
         for rank in 0..<QoSClass.userInteractive.rank {

@@ -199,7 +199,8 @@ struct ClassPool: ~Copyable {
         while true {
             let (next, notification) = seen.workAdded(
                 width: limit, isLate: isWakeLate,
-                prefersSecond: { group.places.avoids(spared, rank: rank, $0, butNot: $1) }, nextParked: { nextParked($0) })
+                prefersSecond: { group.places.avoids(spared, rank: rank, $0, butNot: $1) },
+                nextParked: { nextParked($0) })
             if notification == .nothing { return false }
             let (exchanged, original) = word.compareExchange(
                 expected: seen.rawValue, desired: next.rawValue, ordering: .sequentiallyConsistent)

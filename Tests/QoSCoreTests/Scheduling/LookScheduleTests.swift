@@ -7,11 +7,12 @@ struct LookScheduleTests {
 
     /// A schedule whose latest look through the queues began at a time.
     private static func looked(
-        at time: UInt64, announcingSlow: Bool = false, isAsleep: Bool = false, hasBlocked: Bool = false
+        at time: UInt64, announcingSlow: Bool = false, isAsleep: Bool = false, blocked: UInt64 = 0
     ) -> LookSchedule {
         var schedule = LookSchedule()
         _ = schedule.workWaits(at: time, isAsleep: announcingSlow, told: .nothing)
-        schedule.rescanBegan(at: time, isAsleep: isAsleep, hasBlocked: hasBlocked)
+        schedule.rescanBegan(at: time, isAsleep: isAsleep)
+        schedule.workersLooked(blocked: blocked)
         return schedule
     }
 
@@ -39,7 +40,7 @@ struct LookScheduleTests {
         ])
     func interval(announcingSlow: Bool, isAsleep: Bool, hasBlocked: Bool, interval: UInt64) {
         let schedule = Self.looked(
-            at: 5, announcingSlow: announcingSlow, isAsleep: isAsleep, hasBlocked: hasBlocked)
+            at: 5, announcingSlow: announcingSlow, isAsleep: isAsleep, blocked: hasBlocked ? 1 : 0)
         #expect(schedule.nextRescan == 5 + interval)
     }
 
@@ -70,7 +71,7 @@ struct LookScheduleTests {
 
     @Test("a raise that was told does not put off a look that is due earlier")
     func toldWhileDetecting() {
-        var schedule = Self.looked(at: 0, hasBlocked: true)
+        var schedule = Self.looked(at: 0, blocked: 1)
         #expect(
             schedule.workWaits(at: 1, isAsleep: false, told: .itemRaised)
                 == .waits(until: LookSchedule.detectionInterval))
@@ -90,10 +91,25 @@ struct LookScheduleTests {
         var looks: [UInt64] = []
         for now in stride(from: 0, through: 20 * Self.millisecond, by: 100_000) {
             guard case .looks = schedule.workWaits(at: now, isAsleep: false, told: .nothing) else { continue }
-            schedule.rescanBegan(at: now, isAsleep: false, hasBlocked: false)
+            schedule.rescanBegan(at: now, isAsleep: false)
+            schedule.workersLooked(blocked: 0)
             looks.append(now / Self.millisecond)
         }
         #expect(looks == [0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20])
+    }
+
+    @Test("after a worker has blocked, the looks come sooner, and less often again while no other one blocks")
+    func detection() {
+        var schedule = LookSchedule()
+        var looks: [UInt64] = []
+        // Two workers block before the first look, and a third one before the one at 1,750 µs.
+        for now in stride(from: 0, through: 10_000_000, by: 10_000 as UInt64) {
+            guard case .looks = schedule.workWaits(at: now, isAsleep: false, told: .nothing) else { continue }
+            schedule.rescanBegan(at: now, isAsleep: false)
+            schedule.workersLooked(blocked: now < 1_000_000 ? 2 : 3)
+            looks.append(now / 10_000)
+        }
+        #expect(looks == [0, 25, 75, 175, 200, 250, 350, 550, 750, 950])
     }
 
     @Test("the looks at the workers begin an interval after a worker has woken, and end when all sleep")

@@ -17,6 +17,9 @@ struct BlockingCounters: ~Copyable {
     /// The number of jobs that took longer than their class should.
     let stalls = Atomic<UInt64>(0)
 
+    /// The number of cases so far.
+    var total: UInt64 { declared.load(ordering: .relaxed) &+ detected.load(ordering: .relaxed) }
+
     func began(_ reason: BlockingReason) {
         now.wrappingAdd(1, ordering: .relaxed)
         switch reason {
