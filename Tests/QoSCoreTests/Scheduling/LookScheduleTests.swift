@@ -103,7 +103,7 @@ struct LookScheduleTests {
         var schedule = LookSchedule()
         var looks: [UInt64] = []
         // Two workers block before the first look, and a third one before the one at 1,750 µs.
-        for now in stride(from: 0, through: 10_000_000, by: 10_000 as UInt64) {
+        for now in stride(from: UInt64(0), through: 10_000_000, by: 10_000) {
             guard case .looks = schedule.workWaits(at: now, isAsleep: false, told: .nothing) else { continue }
             schedule.rescanBegan(at: now, isAsleep: false)
             schedule.workersLooked(blocked: now < 1_000_000 ? 2 : 3)
