@@ -155,8 +155,28 @@ final class Admission: Sendable {
             if tries >= Self.patience { mustAskBits.store(Self.everybody, ordering: .relaxed) }
             return AdmittedWorkers()
         }
-        if isDone { failedTries.store(0, ordering: .relaxed) }
+        if isDone {
+            failedTries.store(0, ordering: .relaxed)
+        } else {
+            pauseBeforeNextTry()
+        }
         return admit
+    }
+
+    /// Lets a time that has passed give way to the loop's next try. Only the loop does so, so no other thread puts its
+    /// tries off.
+    ///
+    /// Without it the loop would look again at once, at the highest class, and keep the processor from the holder of the
+    /// lock.
+    private func pauseBeforeNextTry() {
+        let now = Self.now
+        let next = now.advanced(byNanoseconds: Self.nextTry).nanoseconds
+        var planned = lookAgain.load(ordering: .relaxed)
+        while planned <= now.nanoseconds {
+            let (isChanged, latest) = lookAgain.compareExchange(expected: planned, desired: next, ordering: .relaxed)
+            if isChanged { return }
+            planned = latest
+        }
     }
 
     // MARK: The lock and the notes
@@ -186,23 +206,9 @@ final class Admission: Sendable {
             cqos_spin_hint()
         }
         let assumed = note(notes)
-        planNextTry()
+        // The loop comes for the notes if the holder of the lock does not take them.
+        lookAgain.min(Self.now.advanced(byNanoseconds: Self.nextTry).nanoseconds, ordering: .relaxed)
         return takeNotesLeft(besides: assumed)
-    }
-
-    /// Lets the loop come for the notes if the holder of the lock does not take them.
-    ///
-    /// A time that has passed gives way to the next try. The loop would else look without a pause, at the highest class,
-    /// and keep the processor from the holder of the lock.
-    private func planNextTry() {
-        let now = Self.now
-        let next = now.advanced(byNanoseconds: Self.nextTry).nanoseconds
-        var planned = lookAgain.load(ordering: .relaxed)
-        while planned <= now.nanoseconds || planned > next {
-            let (isChanged, latest) = lookAgain.compareExchange(expected: planned, desired: next, ordering: .relaxed)
-            if isChanged { return }
-            planned = latest
-        }
     }
 
     private func handle(_ state: inout State, _ body: Event) -> AdmittedWorkers {
