@@ -69,9 +69,8 @@ struct WorkerPlaces: ~Copyable, @unchecked Sendable {
         placement.wake(seat, sparing: spared) { bind(seat: $0, to: $1) }
     }
 
-    /// Whether a worker had the spared processor last, and another one had a different one. Bound anew soon after its
-    /// sleep, a thread waits: the kernel takes over its small debt of processor time in the queue of the other
-    /// processor, and multiplies it there.
+    /// Whether a worker had the spared processor last, and another one had a different one. A thread that is bound anew
+    /// soon after its sleep waits for longer: probably the kernel scales its debt of processor time for the new queue.
     @inline(__always)
     func avoids(_ spared: Int?, rank: Int, _ index: Int, butNot other: Int) -> Bool {
         guard let spared, let seat = seatOfWorker(rank: rank, index), let second = seatOfWorker(rank: rank, other)
