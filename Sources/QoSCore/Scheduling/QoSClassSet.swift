@@ -29,6 +29,13 @@ package struct QoSClassSet: OptionSet, Sendable, Hashable {
         contains(QoSClassSet(qosClass))
     }
 
+    /// Whether some member is lower than the class of a rank.
+    ///
+    /// - Complexity: O(1).
+    package func isBelow(rank: Int) -> Bool {
+        rawValue & ((1 << UInt8(truncatingIfNeeded: rank)) - 1) != 0
+    }
+
     /// The members from the highest class to the lowest. This allocates; it is for tests and reports, not for the hot
     /// path.
     package var members: [QoSClass] {

@@ -64,12 +64,12 @@ package struct SchedulingParameters: Sendable, Hashable {
         crowdingGrace = .milliseconds(2)
         fullFence = .milliseconds(250)
         byRank = [
-            PerClass(valid: .milliseconds(250), warp: .zero, quantum: .milliseconds(2), coresPerWorker: 2),
+            PerClass(valid: .milliseconds(250), warp: .zero, quantum: .milliseconds(1), coresPerWorker: 2),
             PerClass(
-                valid: .milliseconds(150), warp: .milliseconds(1), quantum: .milliseconds(4), coresPerWorker: 1),
-            PerClass(valid: .milliseconds(75), warp: .milliseconds(2), quantum: .milliseconds(6), coresPerWorker: 1),
+                valid: .milliseconds(150), warp: .milliseconds(1), quantum: .milliseconds(1), coresPerWorker: 1),
+            PerClass(valid: .milliseconds(75), warp: .milliseconds(2), quantum: .milliseconds(2), coresPerWorker: 1),
             PerClass(
-                valid: .microseconds(37_500), warp: .milliseconds(4), quantum: .milliseconds(8), coresPerWorker: 1),
+                valid: .microseconds(37_500), warp: .milliseconds(4), quantum: .milliseconds(2), coresPerWorker: 1),
             PerClass(valid: .zero, warp: .milliseconds(8), quantum: .milliseconds(10), coresPerWorker: 1),
         ]
     }

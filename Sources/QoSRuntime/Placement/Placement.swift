@@ -52,6 +52,9 @@ struct Placement: ~Copyable, Sendable {
     /// The number of times so far that a worker found no processor.
     private let shortages = Atomic<UInt64>(0)
 
+    /// Whether the process has other processors than those in use. Then a worker that seeks one may run on them.
+    private let leavesOthers = Atomic<Bool>(false)
+
     /// A processor that is taken only when no other is free; -1 for none.
     private let avoided = Atomic<Int>(-1)
 
@@ -95,6 +98,7 @@ struct Placement: ~Copyable, Sendable {
             return
         }
         shortages.wrappingAdd(1, ordering: .relaxed)
+        letRoam(seat, bind: bind)
         settle(bind: bind)
     }
 
@@ -133,8 +137,11 @@ struct Placement: ~Copyable, Sendable {
     /// Sets the processors in use. Workers on others lose theirs and may run anywhere, unless another one is free. One
     /// thread at a time.
     ///
-    /// - Parameter anew: whether the threads' bindings were changed from outside, and have to be made again.
-    func use(_ processors: CPUSet, anew: Bool = false, bind: Bind) {
+    /// - Parameters:
+    ///   - leavesOthers: whether the process has processors besides. Workers that seek one may run anywhere then.
+    ///   - anew: whether the threads' bindings were changed from outside, and have to be made again.
+    func use(_ processors: CPUSet, leavesOthers: Bool = false, anew: Bool = false, bind: Bind) {
+        self.leavesOthers.store(leavesOthers, ordering: .sequentiallyConsistent)
         var highest = 0
         for word in 0..<Self.words {
             var bits: UInt64 = 0
@@ -146,6 +153,7 @@ struct Placement: ~Copyable, Sendable {
         for seat in seats.indices {
             if anew { seats[seat].bound.store(Self.unknown, ordering: .sequentiallyConsistent) }
             leaveUnused(seat, bind: bind)
+            letRoam(seat, bind: bind)
         }
         settle(bind: bind)
     }
@@ -162,11 +170,27 @@ struct Placement: ~Copyable, Sendable {
         }
         let bound = seats[seat].bound.load(ordering: .sequentiallyConsistent)
         guard bound != Self.unbound, bound < 0 || !isUsed(bound) else { return }
+        unbind(seat, bind: bind)
+    }
+
+    /// Lets a worker that seeks a processor run anywhere, if the process has others than those in use. One that stayed
+    /// bound would wait for the worker beside it while the others may be idle.
+    private func letRoam(_ seat: Int, bind: Bind) {
+        guard leavesOthers.load(ordering: .sequentiallyConsistent),
+            seats[seat].place.load(ordering: .sequentiallyConsistent) == Self.seeking,
+            seats[seat].bound.load(ordering: .sequentiallyConsistent) != Self.unbound
+        else { return }
+        unbind(seat, bind: bind)
+    }
+
+    /// Lets the thread of a seat run anywhere, unless the seat has a processor or gets one meanwhile.
+    private func unbind(_ seat: Int, bind: Bind) {
         seats[seat].bound.store(Self.unbound, ordering: .sequentiallyConsistent)
         bind(seat, nil)
-        guard processor(of: seat) != nil else { return }
-        // The seat has another processor meanwhile, and may have been bound to this one before.
-        seats[seat].bound.store(Self.unknown, ordering: .sequentiallyConsistent)
+        if seats[seat].bound.load(ordering: .sequentiallyConsistent) != Self.unbound {
+            // Another thread has bound it meanwhile, perhaps before this one let it go.
+            seats[seat].bound.store(Self.unknown, ordering: .sequentiallyConsistent)
+        }
         rebind(seat, bind: bind)
     }
 

@@ -110,7 +110,10 @@ struct WorkerPlaces: ~Copyable, @unchecked Sendable {
     /// Uses none if there are more of them than workers run at a time: then the kernel knows better which of them are
     /// idle. Before the first thread, or on the loop's thread.
     func use(width: Int, anew: Bool = false) {
-        placement.use(placedProcessors(width: width), anew: anew) { bind(seat: $0, to: $1) }
+        let placed = placedProcessors(width: width)
+        placement.use(placed, leavesOthers: placed.count < processors.withLock { $0 }.count, anew: anew) {
+            bind(seat: $0, to: $1)
+        }
     }
 
     private func placedProcessors(width: Int) -> CPUSet {
@@ -154,11 +157,10 @@ struct WorkerPlaces: ~Copyable, @unchecked Sendable {
     // MARK: Processors lent to lower classes
 
     /// Lends a processor when a worker stands aside for classes that were kept off the processors for too long. Threads
-    /// of the classes below are bound to the freed processor.
+    /// of lower classes are bound to the freed processor, or to the others.
     ///
     /// Otherwise a thread of a low class may stay behind a busy thread, in the queue of that thread's processor. The
-    /// kernel leaves it there until its balancing runs, and by then the window is over. Threads of the classes between
-    /// the two are bound, too. They stand aside as well, but only at the end of their job.
+    /// kernel leaves it there until its balancing runs, and by then the window is over.
     func lend(rank: Int, worker index: Int) {
         guard let profile, admission.standsAside(rank: rank) else { return }
         let own = seatOfWorker(rank: rank, index).flatMap { placement.processor(of: $0) }
@@ -166,10 +168,15 @@ struct WorkerPlaces: ~Copyable, @unchecked Sendable {
         // The highest lending class decides for how long: it has bound the most threads.
         lentBy.max(UInt8(rank + 1), ordering: .sequentiallyConsistent)
         placement.avoid(processor)
-        let starving = admission.openWindows
-        bindWorkers(below: rank, to: CPUSet([processor]), by: profile) { rank, index in
-            starving.contains(QoSClass(atRank: rank))
-                || !pools[rank].workers[index].isParked
+        let lending = Lending(starving: admission.openWindows)
+        let lent = CPUSet([processor])
+        let others = CPUSet(processors.withLock { $0 }.ids.filter { $0 != processor })
+        bindWorkers(below: rank, by: profile) { rank, index in
+            switch lending.place(rank: rank, isParked: pools[rank].workers[index].isParked) {
+            case .lent: lent
+            case .others: others
+            case .anywhere: nil
+            }
         }
         // A thread that took the processor back meanwhile may have done so before the workers were bound.
         if lentBy.load(ordering: .sequentiallyConsistent) == 0 { freeWorkers(by: profile) }
@@ -193,19 +200,22 @@ struct WorkerPlaces: ~Copyable, @unchecked Sendable {
     /// workers.
     private func freeWorkers(by profile: KernelProfile) {
         placement.avoid(nil)
-        bindWorkers(below: Self.lowestPlaced, to: processors.withLock { $0 }, by: profile) { _, _ in true }
+        let all = processors.withLock { $0 }
+        bindWorkers(below: Self.lowestPlaced, by: profile) { _, _ in all }
     }
 
     /// Binds workers of lower classes. A thread that has just ended, or may not be bound, stays as it is: the kernel's
     /// balancing does the rest.
+    ///
+    /// - Parameter place: the processors of a worker; `nil`, or an empty set, if it stays as it is.
     private func bindWorkers(
-        below rank: Int, to processors: CPUSet, by profile: KernelProfile,
-        where isWanted: (_ rank: Int, _ index: Int) -> Bool
+        below rank: Int, by profile: KernelProfile, to place: (_ rank: Int, _ index: Int) -> CPUSet?
     ) {
         for lower in 0..<min(rank, Self.lowestPlaced) {
-            for index in 0..<pools[lower].started where isWanted(lower, index) {
+            for index in 0..<pools[lower].started {
                 let thread = pools[lower].workers[index].threadID.load(ordering: .relaxed)
-                if thread != 0 { try? profile.calls.setAffinity(processors, of: ThreadID(rawValue: thread)) }
+                guard thread != 0, let processors = place(lower, index), !processors.isEmpty else { continue }
+                try? profile.calls.setAffinity(processors, of: ThreadID(rawValue: thread))
             }
         }
     }

@@ -97,8 +97,8 @@ struct AdmissionRuleTests {
         let due = machine.ticked(at: at(250))
         #expect(due.mustAsk == QoSClassSet(.userInteractive))
         #expect(machine.workerAsked(.userInteractive, at: at(251)).verdict == .park)
-        #expect(machine.ticked(at: at(251)).lookAgainAt == at(253))
-        let over = machine.ticked(at: at(253))
+        #expect(machine.ticked(at: at(251)).lookAgainAt == at(252))
+        let over = machine.ticked(at: at(252))
         #expect(over.admit == QoSClassSet(.userInteractive))
         #expect(machine.table[.background].claims.isEmpty)
         #expect(machine.counters.windows == 1)
@@ -133,11 +133,11 @@ struct AdmissionRuleTests {
         var machine = machine(cores: 1, running: [.userInteractive, .utility])
         _ = machine.ticked(at: at(100))
         _ = machine.workBecameRunnable(.background, at: at(100))
-        // From 150 ms on utility has its window of 4 ms.
+        // From 150 ms on utility has its window of 1 ms.
         _ = machine.ticked(at: at(150))
         #expect(machine.table.standsAside(.userInteractive))
         #expect(machine.workerAsked(.userInteractive, at: at(150)).verdict == .park)
-        _ = machine.ticked(at: at(154))
+        _ = machine.ticked(at: at(151))
         #expect(machine.table[.background].behind[QoSClass.userInteractive.rank].covered == 50_000_000)
         #expect(machine.table[.background].behind[QoSClass.userInteractive.rank].left == 0)
     }
@@ -162,12 +162,12 @@ struct AdmissionRuleTests {
 
     @Test("A4 time with a core, a quantum long, starts the wait afresh")
     func servedStartsAfresh() {
-        var machine = machine(cores: 1, running: [.userInteractive, .background])
-        _ = machine.workerWentIdle(.userInteractive, at: at(200))
-        // One millisecond is less than the quantum of background: the 200 ms still count.
-        #expect(machine.workBecameRunnable(.userInteractive, at: at(201)).lookAgainAt == at(251))
-        _ = machine.workerWentIdle(.userInteractive, at: at(210))
-        #expect(machine.workBecameRunnable(.userInteractive, at: at(211)).lookAgainAt == at(461))
+        var machine = machine(cores: 1, running: [.userInteractive, .default])
+        _ = machine.workerWentIdle(.userInteractive, at: at(50))
+        // One millisecond is less than the quantum of default: the 50 ms still count.
+        #expect(machine.workBecameRunnable(.userInteractive, at: at(51)).lookAgainAt == at(76))
+        _ = machine.workerWentIdle(.userInteractive, at: at(60))
+        #expect(machine.workBecameRunnable(.userInteractive, at: at(61)).lookAgainAt == at(136))
     }
 
     @Test("A5 a surplus worker goes on during the grace and parks after it; the last one of its class stays")

@@ -6,8 +6,8 @@ struct SchedulingValueTests {
     @Test(
         "C7 the default constants are those of the table of effects",
         arguments: [
-            (QoSClass.userInteractive, 0.0, 8, 10), (.userInitiated, 37.5, 4, 8), (.default, 75, 2, 6),
-            (.utility, 150, 1, 4), (.background, 250, 0, 2),
+            (QoSClass.userInteractive, 0.0, 8, 10), (.userInitiated, 37.5, 4, 2), (.default, 75, 2, 2),
+            (.utility, 150, 1, 1), (.background, 250, 0, 1),
         ])
     func table(_ qosClass: QoSClass, _ wait: Double, _ warp: Int, _ quantum: Int) {
         let constants = SchedulingParameters()[qosClass]

@@ -5,6 +5,7 @@ import Testing
 @Suite("Starvation and separation in virtual time", .tags(.simulation))
 struct StarvationTests {
     private static let second: Int64 = 1_000_000_000
+    private static let low = [QoSClass.default, .utility, .background]
 
     private func loop(_ qosClass: QoSClass, length: Int64, until: Int64 = second) -> ScriptEvent {
         ScriptEvent(at: 0, kind: .loop(qosClass, tasks: 8, length: length, until: until))
@@ -58,7 +59,7 @@ struct StarvationTests {
         [500_000, 10_000_000] as [Int64])
     func highIsUndisturbed(_ high: (qosClass: QoSClass, load: Double), _ lowJob: Int64) throws {
         let alone = poisson(high.qosClass, load: high.load, cores: 2, seed: 7)
-        let low = [QoSClass.default, .utility, .background].map { loop($0, length: lowJob) }
+        let low = Self.low.map { loop($0, length: lowJob) }
         var quiet = AdmissionSimulation(
             SimulatedWorld(cores: 2, script: alone), checksInvariants: false)
         var loaded = AdmissionSimulation(
@@ -74,6 +75,25 @@ struct StarvationTests {
         }
         let busy = loaded.results.coreTime.reduce(0, +)
         #expect(busy >= 2 * Self.second * 99 / 100)
+    }
+
+    @Test(
+        "C7 the windows of three starving classes leave a high class that needs 0.9 of the cores its speed",
+        arguments: [QoSClass.userInteractive, .userInitiated])
+    func windowsAreShort(_ high: QoSClass) throws {
+        let alone = poisson(high, load: 0.9, cores: 2, seed: 7)
+        let low = Self.low.map { loop($0, length: 500_000) }
+        var quiet = AdmissionSimulation(SimulatedWorld(cores: 2, script: alone), checksInvariants: false)
+        var loaded = AdmissionSimulation(SimulatedWorld(cores: 2, script: low + alone), checksInvariants: false)
+        quiet.keepsDelays = true
+        loaded.keepsDelays = true
+        try quiet.run(until: Self.second)
+        try loaded.run(until: Self.second)
+        #expect(
+            loaded.results.delay(high, quantile: 0.99) <= 2 * quiet.results.delay(high, quantile: 0.99))
+        for lower in Self.low {
+            #expect(loaded.results.finished[lower.rank] > 0)
+        }
     }
 
     @Test("C7 a single lower class gets every core that a loaded high class leaves")

@@ -1,3 +1,4 @@
+import QoSCore
 import QoSKernel
 import QoSTesting
 import Synchronization
@@ -22,7 +23,8 @@ private final class Bindings: Sendable {
 
 /// Returns the fault of a placement in which nothing changes at this moment; `nil` without one.
 private func problem(
-    in placement: borrowing Placement, awake: Set<Int>, processors: Set<Int>, seats: Int, _ bindings: Bindings
+    in placement: borrowing Placement, awake: Set<Int>, processors: Set<Int>, seats: Int, leavesOthers: Bool = false,
+    _ bindings: Bindings
 ) -> String? {
     let places = Dictionary(uniqueKeysWithValues: (0..<seats).map { ($0, placement.processor(of: $0)) })
     let taken = places.values.compactMap(\.self)
@@ -34,6 +36,8 @@ private func problem(
             if bindings[seat] != place { return "seat \(seat) is bound to another processor than \(place)" }
         } else if awake.contains(seat), taken.count < processors.count {
             return "a worker has no processor although one is free: \(places)"
+        } else if awake.contains(seat), leavesOthers, let bound = bindings[seat] {
+            return "seat \(seat) stays bound to \(bound), which another worker has, although there are other processors"
         }
     }
     return nil
@@ -61,7 +65,9 @@ struct PlacementTests {
             case 0:
                 let rest = processors.filter { _ in Int.random(in: 0..<4, using: &random) > 0 }
                 processors = rest.isEmpty ? Set(0..<most) : rest
-                placement.use(CPUSet(processors), anew: Bool.random(using: &random), bind: bindings.bind)
+                placement.use(
+                    CPUSet(processors), leavesOthers: processors.count < most, anew: Bool.random(using: &random),
+                    bind: bindings.bind)
             case 1: placement.avoid(Bool.random(using: &random) ? processors.randomElement(using: &random) : nil)
             case 2..<31:
                 awake.insert(seat)
@@ -71,7 +77,10 @@ struct PlacementTests {
                 awake.remove(seat)
                 placement.sleep(seat, bind: bindings.bind)
             }
-            if let problem = problem(in: placement, awake: awake, processors: processors, seats: seats, bindings) {
+            let problem = problem(
+                in: placement, awake: awake, processors: processors, seats: seats,
+                leavesOthers: processors.count < most, bindings)
+            if let problem {
                 Issue.record("seed \(seed), step \(step): \(problem)")
                 return
             }
@@ -132,6 +141,27 @@ struct PlacementTests {
         #expect(bindings[2] == left)
     }
 
+    @Test("a worker that finds no processor may run on one that placement leaves to others")
+    func roams() {
+        let placement = Placement(seats: 2)
+        let bindings = Bindings()
+        placement.use(CPUSet([0, 1]), bind: bindings.bind)
+        for seat in [0, 1] { placement.wake(seat, bind: bindings.bind) }
+        let seatOfFirst = placement.processor(of: 0) == 0 ? 0 : 1
+        placement.use(CPUSet([1]), leavesOthers: true, bind: bindings.bind)
+        #expect(bindings[seatOfFirst] == nil)
+        // It was bound to the second processor before, and finds it taken when it wakes again.
+        placement.sleep(1 - seatOfFirst, bind: bindings.bind)
+        #expect(bindings[seatOfFirst] == 1)
+        placement.sleep(seatOfFirst, bind: bindings.bind)
+        placement.wake(1 - seatOfFirst, bind: bindings.bind)
+        placement.wake(seatOfFirst, bind: bindings.bind)
+        #expect(placement.processor(of: seatOfFirst) == nil)
+        #expect(bindings[seatOfFirst] == nil)
+        placement.use(CPUSet([0, 1]), bind: bindings.bind)
+        #expect(bindings[seatOfFirst] == 0)
+    }
+
     @Test("the processor that is left to lower classes is taken last")
     func avoidsWhatIsLent() {
         let placement = Placement(seats: 2)
@@ -143,6 +173,18 @@ struct PlacementTests {
         for seat in [0, 1] { placement.wake(seat, bind: bindings.bind) }
         #expect(placement.processor(of: 0) == 1)
         #expect(placement.processor(of: 1) == 0)
+    }
+
+    @Test("a lent processor goes to the starving classes and those between, and the classes below leave it")
+    func lends() {
+        let lending = Lending(starving: [QoSClassSet(.utility)])
+        let places = [QoSClass.default, .utility, .background].map { qosClass in
+            [false, true].map { lending.place(rank: qosClass.rank, isParked: $0) }
+        }
+        #expect(places == [[.lent, .anywhere], [.lent, .lent], [.others, .anywhere]])
+        // The window is over: nobody is bound to the processor.
+        let late = Lending(starving: [])
+        #expect(late.place(rank: QoSClass.default.rank, isParked: false) == .anywhere)
     }
 
     @Test("without processors nobody is bound, and those that were are let go")
@@ -187,7 +229,10 @@ struct PlacementTests {
                 }
             }
             group.addTask {
-                for round in 0..<500 { shared.placement.use(CPUSet(0..<(round % most + 1)), bind: bindings.bind) }
+                for round in 0..<500 {
+                    let used = round % most + 1
+                    shared.placement.use(CPUSet(0..<used), leavesOthers: used < most, bind: bindings.bind)
+                }
                 shared.placement.use(CPUSet(0..<most), bind: bindings.bind)
             }
         }
