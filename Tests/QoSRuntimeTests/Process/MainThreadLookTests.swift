@@ -1,5 +1,6 @@
 import QoSCore
 import QoSEventLoop
+import QoSKernel
 import QoSRuntimeTestSupport
 import Synchronization
 import Testing
@@ -50,6 +51,46 @@ struct MainThreadLookTests {
         while !turn() {}
         look.succeeded()
         #expect(turn() && turn())
+    }
+
+    /// A lost job is the last one here: no later job wakes the loop.
+    @Test("no job of a lone thread is lost that comes while the main thread falls asleep")
+    func lastJob() async throws {
+        try await withScheduler { scheduler in
+            let executor = try MainLoopExecutor(beside: scheduler.core.group)
+            let loop = try RunningThread(name: "main-stand-in") { try? executor.runLoop() }
+            let lost = Lock<Int?>(nil)
+            try RunningThread(name: "submitter") { lost.withLock { $0 = Self.firstLost(of: 40_000, on: executor) } }.join()
+            #expect(lost.withLock { $0 } == nil)
+            executor.loop.stop()
+            try loop.join()
+        }
+    }
+
+    /// Submits one job after the other, each some nanoseconds after the last one has run. Now and then the pause is
+    /// longer than a look of the main thread, so that looks become rare.
+    ///
+    /// - Returns: the number of the job that did not run within five seconds; `nil` if all ran.
+    private static func firstLost(of jobs: Int, on executor: MainLoopExecutor) -> Int? {
+        let last = LastJob()
+        for number in 1...jobs {
+            executor.enqueue(Jobs.make(.default) { last.number.store(number, ordering: .sequentiallyConsistent) })
+            let deadline = MonotonicClock.nanoseconds() + 5_000_000_000
+            while last.number.load(ordering: .sequentiallyConsistent) != number {
+                if MonotonicClock.nanoseconds() > deadline { return number }
+            }
+            if number.isMultiple(of: 8) {
+                let pause = MonotonicClock.nanoseconds() + 2 * MainThreadLook.longest
+                while MonotonicClock.nanoseconds() < pause { spinHint() }
+            } else {
+                for _ in 0..<number % 64 { spinHint() }
+            }
+        }
+        return nil
+    }
+
+    private final class LastJob: Sendable {
+        let number = Atomic<Int>(0)
     }
 
     @Test("no job is lost that comes while the main thread runs, looks or falls asleep", .timeLimit(.minutes(2)))
