@@ -7,6 +7,10 @@ extension Worker {
     /// The time without a job from its queue after which a worker loses its last node to a thief, too. Nanoseconds.
     private static let lastNodeGrace: UInt64 = 5_000
 
+    /// The time for which a worker without work leaves the other workers' queues alone. Nanoseconds. Their owners have
+    /// run short jobs by then. To move such a job between processors costs more than to run it.
+    private static let stealDelay: UInt64 = 5_000
+
     /// Runs a worker's thread: takes work, runs it, searches, parks, until the scheduler is closed.
     static func runLoop(_ worker: WorkerRef) {
         Worker.setCurrent(worker)
@@ -131,7 +135,7 @@ extension Worker {
         worker.pool.value.wakeOne()
     }
 
-    /// Looks at the other workers' queues, for a while if spinning is allowed.
+    /// Looks for work, for a while if spinning is allowed; at the other workers' queues only after ``stealDelay``.
     private static func search(
         _ worker: WorkerRef, isSearching: inout Bool
     ) -> JobNode? {
@@ -142,12 +146,15 @@ extension Worker {
             isSearching = true
         }
         let limit = pool.value.group.hasIdleCore ? max(pool.value.spin, lastNodeGrace) : lastNodeGrace
-        var now = MonotonicClock.nanoseconds()
-        let end = now &+ limit
-        var (progress, unchangedSince) = (pool.value.progress, now)
+        let begin = MonotonicClock.nanoseconds()
+        var now = begin
+        let end = begin &+ limit
+        var (progress, unchangedSince) = (pool.value.progress, begin)
         while true {
             let includingLast = now &- unchangedSince >= lastNodeGrace
-            if let node = stealFromOthers(worker, includingLast: includingLast) { return node }
+            if now &- begin >= stealDelay, let node = stealFromOthers(worker, includingLast: includingLast) {
+                return node
+            }
             if !pool.value.injection.isEmpty, let node = nextNode(worker) { return node }
             if now > end { return nil }
             for _ in 0..<32 { cqos_spin_hint() }
