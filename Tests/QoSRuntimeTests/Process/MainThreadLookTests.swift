@@ -60,7 +60,11 @@ struct MainThreadLookTests {
             let executor = try MainLoopExecutor(beside: scheduler.core.group)
             let loop = try RunningThread(name: "main-stand-in") { try? executor.runLoop() }
             let lost = Lock<Int?>(nil)
-            try RunningThread(name: "submitter") { lost.withLock { $0 = Self.firstLost(of: 40_000, on: executor) } }.join()
+            let submitter = try RunningThread(name: "submitter") {
+                let number = Self.firstLost(of: 40_000, on: executor)
+                lost.withLock { $0 = number }
+            }
+            try submitter.join()
             #expect(lost.withLock { $0 } == nil)
             executor.loop.stop()
             try loop.join()
