@@ -30,10 +30,10 @@ struct ShutdownBehaviorTests {
         while !scheduler.core.group.isEnding { await Task.yield() }
     }
 
-    /// So many jobs of the utility class have begun and ended, taken together: what ran is suspended. (A yield need not
-    /// suspend: the job that resumes may have run on another worker before.)
-    private func progress(_ steps: UInt64, _ scheduler: QoSScheduler) async {
-        while scheduler.core.group.pools[QoSClass.utility.rank].progress < steps { await Task.yield() }
+    /// So many jobs of a class have begun and ended, taken together: what ran is suspended. (A yield need not suspend:
+    /// the job that resumes may have run on another worker before.)
+    private func progress(_ steps: UInt64, _ scheduler: QoSScheduler, of qosClass: QoSClass = .utility) async {
+        while scheduler.core.group.pools[qosClass.rank].progress < steps { await Task.yield() }
     }
 
     /// The loop has looked whether it may close the scheduler, some times.
@@ -206,6 +206,8 @@ struct ShutdownBehaviorTests {
             }
         }
         await begun.passed()
+        // Otherwise it may find the gate open, and goes on where it is.
+        await progress(2, scheduler, of: .background)
         async let report = scheduler.shutdown(within: .seconds(600))
         await ending(scheduler)
         try await loopLooks(scheduler)
