@@ -239,6 +239,11 @@ struct PlacementTests {
         let found = problem(
             in: shared.placement, awake: Set(0..<seats), processors: Set(0..<most), seats: seats, bindings)
         #expect(found == nil)
+        // A record of a binding that does not hold would leave a seeker bound, or a worker unbound.
+        shared.placement.use(CPUSet([0]), leavesOthers: true, bind: bindings.bind)
+        let foundLater = problem(
+            in: shared.placement, awake: Set(0..<seats), processors: [0], seats: seats, leavesOthers: true, bindings)
+        #expect(foundLater == nil)
     }
 }
 

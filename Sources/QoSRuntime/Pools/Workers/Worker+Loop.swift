@@ -145,7 +145,8 @@ extension Worker {
             if joined == nil { return nil }
             isSearching = true
         }
-        let limit = pool.value.group.hasIdleCore ? max(pool.value.spin, lastNodeGrace) : lastNodeGrace
+        // Never shorter than the delay: each search looks at the others' queues once.
+        let limit = pool.value.group.hasIdleCore ? max(pool.value.spin, stealDelay) : stealDelay
         let begin = MonotonicClock.nanoseconds()
         var now = begin
         let end = begin &+ limit
