@@ -8,14 +8,18 @@ extension QoSScheduler {
     /// go to the pool of the class.
     ///
     /// - A task that waits in one of this scheduler's queues is moved at once, in constant time.
-    /// - The worker of a running task is raised by the loop's next look, within 0.1 ms or so. The same look finds a
-    ///   raised child, and a task that yields or waits for an actor's turn.
+    /// - If the task does not wait there, what it waits for may: a child, or an actor's turn. The call looks through up
+    ///   to 64 jobs of each lower queue, which takes some microseconds.
+    /// - The worker of a running task is raised by the loop's next look, within 0.1 ms or so. The same look finds a call
+    ///   that waits in a ``QoSSerialExecutor``, and jobs further back.
     ///
     /// Any thread.
     public func raise<Success, Failure: Error>(_ task: Task<Success, Failure>, to qosClass: QoSClass) {
         noteIfUnrecorded(task, qosClass)
         task.escalatePriority(to: TaskPriority(qosClass))
-        moveIfWaiting(ConcurrencyRuntime.node(of: task), to: qosClass)
+        if !moveIfWaiting(ConcurrencyRuntime.node(of: task), to: qosClass) {
+            core.group.raiseQueued(below: qosClass.rank)
+        }
         core.group.calls.noteTaskRaised()
     }
 }
@@ -37,13 +41,16 @@ extension QoSScheduler {
     /// Moves a task's node from its queue to a higher pool, if the task waits in one. The task is alive.
     ///
     /// A node that has just come in from another thread is in no worker's queue yet. The loop's look will find it.
-    private func moveIfWaiting(_ node: JobNode, to qosClass: QoSClass) {
+    ///
+    /// - Returns: whether the node was in a queue.
+    private func moveIfWaiting(_ node: JobNode, to qosClass: QoSClass) -> Bool {
         let (group, place) = (core.group, node.place)
-        guard group.number != 0, place.scheduler == group.number, place.rank < qosClass.rank else { return }
+        guard group.number != 0, place.scheduler == group.number, place.rank < qosClass.rank else { return false }
         let pool = group.pools.at(place.rank)
         guard place.worker < pool.value.capacity,
             let queued = pool.value.workers[place.worker].queue.remove(node)
-        else { return }
+        else { return false }
         group.moveRaised(queued, from: place.rank, to: qosClass, .raised(by: LockParty.callingThread.name))
+        return true
     }
 }

@@ -37,6 +37,59 @@ struct WaitingStateTests {
     }
 
     @Test(
+        "I4 what a raised task waits for is moved at once, while the loop is busy with something else",
+        .needsKnownLayout, arguments: AwaitedChild.allCases)
+    func childWithoutLoop(_ child: AwaitedChild) async throws {
+        try await withScheduler(Self.oneWorker) { scheduler in
+            let (busy, release, ended) = (Gate(), Gate(), Gate())
+            let names = Collected<String>()
+            let victim = Task(executorPreference: scheduler.executor(for: .background), priority: .background) {
+                Task.detached(executorPreference: scheduler.executor(for: .background), priority: .background) {
+                    busy.open()
+                    release.blockThread()
+                }
+                await child.run { names.append(CurrentThread.name) }
+                ended.open()
+            }
+            await busy.passed()
+            let (stopped, goOn) = (Gate(), Gate())
+            try scheduler.core.loop.submit {
+                stopped.open()
+                goOn.blockThread()
+            }
+            await stopped.passed()
+            scheduler.raise(victim, to: .userInitiated)
+            let moved = scheduler.snapshot.tasksMoved
+            goOn.open()
+            await ended.passed()
+            #expect(moved == 1)
+            #expect(names.all.count == 1 && names.all.allSatisfy { $0.hasPrefix("qos-in-") }, "\(names.all)")
+            release.open()
+            await victim.value
+        }
+    }
+
+    /// A child whose parent waits for it. It comes with a second one, since the last child may begin before all other
+    /// work of its worker.
+    enum AwaitedChild: CaseIterable {
+        case ofGroup, asyncLet
+
+        func run(_ body: @escaping @Sendable () -> Void) async {
+            switch self {
+            case .ofGroup:
+                await withTaskGroup { group in
+                    group.addTask { body() }
+                    group.addTask {}
+                }
+            case .asyncLet:
+                async let first: Void = body()
+                async let second: Void = ()
+                _ = await (first, second)
+            }
+        }
+    }
+
+    @Test(
         "I4 a yielded task that is raised is moved at once, while the loop is busy with something else",
         .needsKnownLayout)
     func yieldedWithoutLoop() async throws {

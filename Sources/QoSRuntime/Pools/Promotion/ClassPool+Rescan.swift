@@ -29,6 +29,16 @@ extension ClassPool {
         if extractRaised(started: started, limit: limit, cancelledClass: nil, move: move) { wakeForMoved() }
     }
 
+    /// Moves those of the waiting tasks that stand in the workers' queues. Any thread.
+    ///
+    /// New nodes and calls in a lane stay for the other looks. They would wait for the calling thread if it were
+    /// preempted, and it may be of any class.
+    func raiseQueued(limit: Int, move: (JobNode, QoSClass) -> Void) {
+        for index in 0..<started {
+            extractRaised(from: index, limit: limit, cancelledClass: nil, move: move)
+        }
+    }
+
     /// Takes the raised nodes out of the queues.
     ///
     /// - Returns: whether nodes have gone from one queue of the pool to another.
@@ -39,16 +49,28 @@ extension ClassPool {
         let hasDistributed = distributeInjected(started: started, cancelledClass: cancelledClass, move: move)
         var lanes: [SerialLane] = []
         for index in 0..<started {
-            var raised = workers[index].queue.extract(limit: limit) { node in
+            extractRaised(from: index, limit: limit, cancelledClass: cancelledClass, move: move) { node in
                 if node.tag.isLane { lanes.append(LaneActivation(node: node).lane) }
-                return self.newClass(of: node, cancelledClass: cancelledClass) != nil
-            }
-            while let node = raised.popFirst() {
-                move(node, newClass(of: node, cancelledClass: cancelledClass) ?? qosClass)
             }
         }
         for lane in lanes { lane.raiseAwaited(limit: limit) }
         return hasDistributed
+    }
+
+    /// Takes the raised nodes out of one worker's queue.
+    ///
+    /// - Parameter note: called with each node that was looked at.
+    private func extractRaised(
+        from index: Int, limit: Int, cancelledClass: QoSClass?, move: (JobNode, QoSClass) -> Void,
+        note: (JobNode) -> Void = { _ in }
+    ) {
+        var raised = workers[index].queue.extract(limit: limit) { node in
+            note(node)
+            return self.newClass(of: node, cancelledClass: cancelledClass) != nil
+        }
+        while let node = raised.popFirst() {
+            move(node, newClass(of: node, cancelledClass: cancelledClass) ?? qosClass)
+        }
     }
 
     /// Wakes a worker for moved nodes. During the move the nodes were in no queue, so a worker that parked saw none. A

@@ -4,7 +4,7 @@ import Synchronization
 // A worker's search between two jobs, and the raise of waiting work (`Docs/Protocols/promotion.md`).
 
 extension PoolGroup {
-    /// The number of nodes at which a worker looks each time: it wants to go on to other work, or to sleep.
+    /// The number of nodes of each queue at which a worker looks, or a thread that raises a task: it wants to go on.
     private static let workerLimit = 64
 
     /// The lowest of the classes whose workers look for themselves. The others are preempted too easily: a worker that
@@ -29,6 +29,14 @@ extension PoolGroup {
         for lower in 0..<rank {
             pools[lower].raiseWaiting(limit: Self.workerLimit) { moveRaised($0, from: lower, to: $1) }
             promoteRunning(rank: lower, awaitedBy: waiter == 0 ? nil : (waiter, rank))
+        }
+    }
+
+    /// Raises what waits in the queues of the lower pools, after the program has raised a task that may wait for it. Any
+    /// thread.
+    func raiseQueued(below rank: Int) {
+        for lower in 0..<rank {
+            pools[lower].raiseQueued(limit: Self.workerLimit) { moveRaised($0, from: lower, to: $1) }
         }
     }
 
