@@ -55,10 +55,11 @@ struct Runner {
             guard let before, let after = Self.processorTimes() else { return run.figures }
             let own = run.processorSeconds + Double(bench_process_cpu() - ownBefore) / 1e9
             let others = after.usedByOthers(since: before, seconds: Double(bench_now() - start) / 1e9, own: own)
-            if others <= Self.noiseLimit { return run.figures(others: others) }
+            let figures = run.figures(others: others, stolen: after.stolen - before.stolen)
+            if others <= Self.noiseLimit { return figures }
             if retries == Self.maximumRetries {
                 outcome.noisy += 1
-                return run.figures(others: others)
+                return figures
             }
             retries += 1
             outcome.discarded += 1
@@ -86,11 +87,12 @@ struct Runner {
 }
 
 extension PeerRun {
-    /// The figures, with what only the runner knows: what others used, and when the process was gone after it said that
-    /// its body had ended (`body_end_ns`).
-    func figures(others: Double) -> RawFigures {
+    /// The figures, with what only the runner knows: what others used, the seconds in which the hypervisor ran something
+    /// else, and when the process was gone after it said that its body had ended (`body_end_ns`).
+    func figures(others: Double, stolen: Double) -> RawFigures {
         var figures = figures
         figures["others"] = others
+        figures["stolen_ms"] = stolen * 1000
         if let end = figures["body_end_ns"] { figures["exit_ms"] = (Double(endedAt) - end) / 1e6 }
         return figures
     }

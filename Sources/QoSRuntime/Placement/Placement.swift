@@ -98,8 +98,8 @@ struct Placement: ~Copyable, Sendable {
             return
         }
         shortages.wrappingAdd(1, ordering: .relaxed)
-        letRoam(seat, bind: bind)
         settle(bind: bind)
+        letRoam(seat, bind: bind)
     }
 
     /// Takes the processor from a worker that goes to sleep, or that waits in the kernel. A worker without a processor

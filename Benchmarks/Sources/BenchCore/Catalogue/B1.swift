@@ -91,7 +91,7 @@ extension Catalogue {
             let isOurs = ways.contains(peer)
             all += [alone, loaded]
             rules.show([alone], sojourn + arrival(peer), prefix: "alone_")
-            rules.show([loaded], sojourn + arrival(peer))
+            rules.show([loaded], sojourn + arrival(peer) + ["stolen_ms"])
             rules.value("residual_fraction", loaded, "residual_fraction", isOurs ? residualTarget(cell.load) : nil)
             rules.ratio(
                 "p99_over_alone", "sojourn_p99_us", loaded, over: alone, isOurs ? p99Target(cell.load) : nil)
