@@ -9,7 +9,7 @@ extension QoS {
     /// scope is an activity or ``QoSScheduler/withQoS(_:operation:)`` (rules O1, S8). The level is raised with the
     /// calling task (O8). Any thread or task.
     package static var levelOfScope: QoSLevel? {
-        guard let given = LevelScope.current?.given else { return nil }
+        guard let given = LevelScope.currentlyGiven else { return nil }
         var facts = SubmitterFacts()
         facts.activity = given
         facts.task = LevelScope.callingClass

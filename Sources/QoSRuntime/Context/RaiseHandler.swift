@@ -5,15 +5,18 @@ package import QoSCore
 ///
 /// A raise from before the call is lost: look at the task's level within `body`.
 ///
-/// The handler runs on the raising thread, at the same time as `body`. The concurrency library's own list of handlers
-/// orders the creation of `object` before it. ThreadSanitizer does not see that list, so the function tells it here.
+/// The handler runs on the raising or looking thread, at the same time as `body`. It must not wait for the task. The
+/// concurrency library's own list of handlers orders the creation of `object` before it. ThreadSanitizer does not see
+/// that list, so the function tells it here.
 nonisolated(nonsending) package func withRaiseHandler<Object: AnyObject & Sendable, Success, Failure: Error>(
     for object: Object,
     _ body: nonisolated(nonsending) () async throws(Failure) -> Success,
-    raised: @Sendable (Object, QoSLevel) -> Void
+    raised: @escaping @Sendable (Object, QoSLevel) -> Void
 ) async throws(Failure) -> Success {
     // SAFETY: the addresses are names for the sanitizer; nothing is read through them.
     unsafe cqos_tsan_release(Unmanaged.passUnretained(object).toOpaque())
+    let hidden = HiddenWaits.levelOfCaller.flatMap { HiddenWaits.begin(at: $0) { raised(object, $0) } }
+    defer { if let hidden { HiddenWaits.end(hidden) } }
     return try await withTaskPriorityEscalationHandler(
         operation: body,
         onPriorityEscalated: { _, priority in

@@ -27,6 +27,7 @@ extension SchedulerCore {
         group.lookAtWorkers(at: now)
         onLoop.looks.workersLooked(blocked: group.blocking.total)
         group.calls.forgetTold()
+        HiddenWaits.look()
         for rank in QoSClass.userInitiated.rank..<QoSClass.allCases.count { group.pools[rank].wakeBesideLate() }
         for rank in 0..<QoSClass.userInteractive.rank {
             let cancelledClass = group.classOfCancelled(rank: rank)
@@ -74,6 +75,7 @@ extension SchedulerCore {
         case .begins: break
         case .looks:
             followTopology(at: now)
+            HiddenWaits.look()
             // For tasks that threads of others await: no other thread looks while no work waits.
             for rank in 0..<QoSClass.userInteractive.rank { group.promoteRunning(rank: rank) }
             group.lookAtWorkers(at: now)

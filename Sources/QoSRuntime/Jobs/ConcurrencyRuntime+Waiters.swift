@@ -4,8 +4,8 @@ import Synchronization
 @_spi(ExperimentalCustomExecutors) @_spi(ExperimentalScheduling) import _Concurrency
 
 // A task made on the main thread is recorded at a high priority, whatever executor it is given. When a task of that
-// priority awaits it, the record does not rise. So the runtime reads the task's waiters from the task itself
-// (`FutureFragment` in the library's `Task.h`).
+// priority awaits it, the record does not rise. So the runtime reads the task's waiters from the task itself, and a
+// child's parent from the child (`FutureFragment` and `ChildFragment` in the library's `Task.h`).
 
 extension ConcurrencyRuntime {
     /// The distance from a task's address to the word that names its latest waiter, in bytes; 0 while it is unknown.
@@ -13,6 +13,16 @@ extension ConcurrencyRuntime {
 
     /// The kind of the tasks that have this word: unstructured ones.
     private static let kindWithWaiters = Atomic<UInt32>(0)
+
+    /// Whether the word of a waiter that names the one before it was found. The library puts it where the executor has
+    /// its first word, which a suspended task does not use.
+    private static let seesEarlierWaiters = Atomic<Bool>(false)
+
+    /// Whether a child task names its parent where an unstructured task names its latest waiter.
+    private static let seesParents = Atomic<Bool>(false)
+
+    /// The bit of a child task in its kind (`Task_IsChildTask`).
+    private static let childFlag: UInt32 = 1 << 24
 
     /// Whether the runtime can see which task awaits another.
     package static var seesWaiters: Bool { waiterOffset.load(ordering: .relaxed) != 0 }
@@ -42,15 +52,61 @@ extension ConcurrencyRuntime {
             .load(ordering: .relaxed) & 3 != 0
     }
 
-    /// Returns the class that needs a queued job's task: that of the task's waiter, or the class to which the task was
-    /// raised. For a job that serves an actor, it is the task whose call the job serves.
+    /// Returns the class that needs a queued job's task; see ``classNeeding(task:)``. For a job that serves an actor, it
+    /// is the task whose call the job serves. The task cannot begin while the job is queued, so it cannot end either.
+    package static func classNeeding(_ job: UnownedJob) -> QoSClass? {
+        task(of: call(servedBy: job) ?? job).flatMap(classNeeding)
+    }
+
+    /// Returns the highest class that needs a task, as far as can be seen: that of a waiter or of an explicit raise, of
+    /// the task itself, of the tasks whose child it is, or of the tasks that wait for one of these.
     ///
     /// The result matters if the task's record does not rise, because the task was made at a high priority or was
-    /// raised before it was queued. The task cannot begin while the job is queued, so its waiters are alive.
-    package static func classNeeding(_ job: UnownedJob) -> QoSClass? {
-        let job = call(servedBy: job) ?? job
-        guard let task = task(of: job) else { return nil }
-        return [RaisedTasks.qosClass(of: task), latestWaiter(of: job).flatMap(latestClass)].compactMap(\.self).max()
+    /// raised before it was queued. Visits up to ``mostVisited`` tasks.
+    ///
+    /// The task cannot end meanwhile: it is queued and its queue locked, it is in a wait of ours, or it is the calling
+    /// one. So its waiters and its parents are alive, and theirs.
+    static func classNeeding(task: TaskAddress) -> QoSClass? {
+        var (needed, left) = (QoSClass?.none, mostVisited)
+        visit(task, &needed, &left)
+        return needed
+    }
+
+    /// The bound of a search for waiters.
+    private static let mostVisited = 32
+
+    private static func visit(_ task: TaskAddress, _ needed: inout QoSClass?, _ left: inout Int) {
+        guard left > 0 else { return }
+        left -= 1
+        needed = [needed, RaisedTasks.qosClass(of: task)].compactMap(\.self).max()
+        if let parent = parent(of: task) { return visit(parent, &needed, &left) }
+        var waiter = latestWaiter(of: JobNode(address: task.rawValue).job)
+        while let current = waiter, left > 0 {
+            needed = [needed, latestClass(of: current)].compactMap(\.self).max()
+            visit(current, &needed, &left)
+            waiter = earlierWaiter(than: current)
+        }
+    }
+
+    /// Returns the task whose child a task is; `nil` for an unstructured one.
+    private static func parent(of task: TaskAddress) -> TaskAddress? {
+        guard seesParents.load(ordering: .relaxed),
+            taskKind(of: JobNode(address: task.rawValue).job) & childFlag != 0
+        else { return nil }
+        return word(of: task, at: waiterOffset.load(ordering: .relaxed))
+    }
+
+    /// Returns the task that began to wait before a given waiter, for the same task.
+    private static func earlierWaiter(than waiter: TaskAddress) -> TaskAddress? {
+        seesEarlierWaiters.load(ordering: .relaxed) ? word(of: waiter, at: UInt(JobNode.linkOffset)) : nil
+    }
+
+    /// Returns the task that a word of a live task names.
+    private static func word(of task: TaskAddress, at offset: UInt) -> TaskAddress? {
+        // SAFETY: the layout was verified, and the task is alive.
+        let word = unsafe UnsafePointer<Atomic<UInt>>(bitPattern: task.rawValue + offset).unsafelyUnwrapped.pointee
+            .load(ordering: .relaxed)
+        return word == 0 ? nil : TaskAddress(rawValue: word)
     }
 
     /// Returns the class at which a suspended task ran last: the pool's class, or that of the task's priority if it ran
@@ -78,11 +134,54 @@ extension ConcurrencyRuntime {
         where unsafe block.load(fromByteOffset: offset, as: UInt.self) == JobNode(waiterJob).address {
             kindWithWaiters.store(taskKind(of: awaitedJob), ordering: .relaxed)
             waiterOffset.store(UInt(offset), ordering: .relaxed)
+            unsafe learnEarlierWaiter(of: awaited, at: unsafe block + offset, first: waiterJob)
+            learnParents(at: offset)
             break
         }
         noted.runsAtOnce = true
         unsafe awaitedJob.runSynchronously(on: immediate.asUnownedTaskExecutor())
         withExtendedLifetime((held, noted, immediate)) {}
+    }
+
+    /// Lets a second task wait, and looks whether it names the first one. The second one ends with the first.
+    private static func learnEarlierWaiter(
+        of awaited: Task<Void, Never>, at latest: UnsafeRawPointer, first: UnownedJob
+    ) {
+        let later = Holding()
+        _ = Task.detached(executorPreference: later) { await awaited.value }
+        guard let job = later.job else { return }
+        later.runsAtOnce = true
+        unsafe job.runSynchronously(on: later.asUnownedTaskExecutor())
+        let names = unsafe latest.load(as: UInt.self) == JobNode(job).address
+        if names,
+            word(of: TaskAddress(rawValue: JobNode(job).address), at: UInt(JobNode.linkOffset))?.rawValue
+                == JobNode(first).address
+        {
+            seesEarlierWaiters.store(true, ordering: .relaxed)
+        }
+    }
+
+    /// Makes both kinds of child tasks, and looks whether they name their parents.
+    private static func learnParents(at offset: Int) {
+        let ofGroup = names(parentAt: offset) { await withTaskGroup { $0.addTask {} } }
+        let ofBinding = names(parentAt: offset) {
+            async let child: Void = ()
+            await child
+        }
+        seesParents.store(ofGroup && ofBinding, ordering: .relaxed)
+    }
+
+    /// Returns whether a child that the body makes names its parent at an offset. Runs both to their ends.
+    private static func names(parentAt offset: Int, _ body: @escaping @Sendable () async -> Void) -> Bool {
+        let executor = Holding()
+        _ = Task.detached(executorPreference: executor) { await body() }
+        guard let parent = executor.job.take() else { return false }
+        unsafe parent.runSynchronously(on: executor.asUnownedTaskExecutor())
+        guard let child = executor.job, taskKind(of: child) & childFlag != 0 else { return false }
+        let named = word(of: TaskAddress(rawValue: JobNode(child).address), at: UInt(offset))?.rawValue
+        executor.runsAtOnce = true
+        unsafe child.runSynchronously(on: executor.asUnownedTaskExecutor())
+        return named == JobNode(parent).address
     }
 
     /// An executor that keeps the only job given to it.

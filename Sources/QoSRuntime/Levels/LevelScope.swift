@@ -65,6 +65,20 @@ struct LevelScope: Sendable {
         guard let recorded = recordedClass else { return nil }
         guard let own = ConcurrencyRuntime.preferredClass, own != recorded else { return recorded }
         if recorded > own, ConcurrencyRuntime.isCurrentTaskEscalated { return recorded }
-        return ConcurrencyRuntime.currentTask.flatMap(RaisedTasks.qosClass).map { max($0, own) } ?? own
+        return recorded > own ? max(own, hiddenRaise ?? own) : own
+    }
+
+    /// The level that the innermost scope gives to the calling code; `nil` without such a scope.
+    static var currentlyGiven: Given? {
+        guard let given = current?.given else { return nil }
+        guard let recorded = recordedClass, recorded > given.level.qosClass, let raised = hiddenRaise,
+            raised > given.level.qosClass
+        else { return given }
+        return (QoSLevel(raised), given.begunAt)
+    }
+
+    /// The class to which a waiter or the program has raised the calling task, where the task's record does not show it.
+    private static var hiddenRaise: QoSClass? {
+        ConcurrencyRuntime.currentTask.flatMap(ConcurrencyRuntime.classNeeding(task:))
     }
 }

@@ -39,7 +39,7 @@ final class AsyncGate: PermitLine, @unchecked Sendable {
                     unsafe begin(wait, continuation)
                 }
             } raised: { wait, level in
-                escalated(wait, to: level)
+                self.escalated(wait, to: level)
             }
         } onCancel: {
             cancel(wait)

@@ -17,6 +17,7 @@ extension QoSScheduler {
     public func raise<Success, Failure: Error>(_ task: Task<Success, Failure>, to qosClass: QoSClass) {
         noteIfUnrecorded(task, qosClass)
         task.escalatePriority(to: TaskPriority(qosClass))
+        HiddenWaits.look()
         if !moveIfWaiting(ConcurrencyRuntime.node(of: task), to: qosClass) {
             core.group.raiseQueued(below: qosClass.rank)
         }

@@ -195,7 +195,7 @@ public final class IOThrottle: Sendable {
                 if Self.callingClass != qosClass { giveUp(waiter, in: qosClass) }
                 return await waiter.get().get()
             } raised: { waiter, _ in
-                giveUp(waiter, in: qosClass)
+                self.giveUp(waiter, in: qosClass)
             }
         } onCancel: {
             giveUp(waiter, in: qosClass)

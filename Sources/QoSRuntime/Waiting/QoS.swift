@@ -23,7 +23,7 @@ public enum QoS {
         facts.task = LevelScope.callingClass
         if let standing = WorkScope.current?.standing { (facts.work, facts.workBegunAt) = standing }
         if facts.work == nil {
-            facts.activity = LevelScope.current?.given
+            facts.activity = LevelScope.currentlyGiven
             if facts.task == nil {
                 facts.thread = ThreadLevel.current?.level
                 facts.mainThread = MainThread.levelIfCurrent

@@ -26,6 +26,7 @@ extension PoolGroup {
     ///
     /// - Parameter waiter: the address of the task that the worker ran last, which may have begun to wait; 0 for none.
     func raiseAwaited(below rank: Int, by waiter: UInt) {
+        HiddenWaits.look()
         for lower in 0..<rank {
             pools[lower].raiseWaiting(limit: Self.workerLimit) { moveRaised($0, from: lower, to: $1) }
             promoteRunning(rank: lower, awaitedBy: waiter == 0 ? nil : (waiter, rank))

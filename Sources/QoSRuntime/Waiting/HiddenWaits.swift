@@ -1,0 +1,126 @@
+internal import Glibc
+import QoSCore
+import Synchronization
+
+/// The waits of tasks of which the concurrency library reports no raise.
+///
+/// A task's record does not rise if it was high from the start (``RaisedTasks``), so its escalation handlers do not run.
+/// Such a task may wait at a low level: for a lock, an item or an operation. The wait stands in this table while it
+/// lasts, and each look for awaited work goes through the table.
+///
+/// The table is bounded. A wait that finds no place is left out, and is not raised.
+///
+/// Threading: any thread, no lock. The end of a wait waits for the end of a look at it, and so of its raise.
+package enum HiddenWaits {
+    /// The number of entries.
+    private static let capacity = 256
+
+    /// The number of entries that are tried for one wait.
+    private static let probes = 32
+
+    /// Set in an entry while a thread looks at its wait.
+    private static let looked: UInt = 1
+
+    // SAFETY: allocated once, never freed; the words are atomic.
+    nonisolated(unsafe) private static let entries: UnsafeMutablePointer<Atomic<UInt>> = {
+        let entries = UnsafeMutablePointer<Atomic<UInt>>.allocate(capacity: capacity)
+        for index in 0..<capacity { unsafe (entries + index).initialize(to: Atomic(0)) }
+        return unsafe entries
+    }()
+
+    /// The number of used entries. While it is 0, no thread looks.
+    private static let count = Atomic<Int>(0)
+
+    /// The level of the calling task if a raise of that task may stay hidden: it is lower than the task's record. `nil`
+    /// for nearly all.
+    static var levelOfCaller: QoSLevel? {
+        guard ConcurrencyRuntime.seesWaiters, let recorded = LevelScope.recordedClass, let level = QoS.currentLevel
+        else { return nil }
+        return level.qosClass < recorded ? level : nil
+    }
+
+    /// Begins a wait of the calling task. The task calls ``end(_:)`` when the wait is over.
+    ///
+    /// - Parameters:
+    ///   - level: the level at which it waits.
+    ///   - raise: called on the looking thread if the level rises. Must not wait for the task.
+    static func begin(at level: QoSLevel, _ raise: @escaping @Sendable (QoSLevel) -> Void) -> Place? {
+        guard let task = ConcurrencyRuntime.currentTask else { return nil }
+        let wait = HiddenWait(task: task, level: level, raise: raise)
+        let first = Int(truncatingIfNeeded: (task.rawValue >> 4) &* 0x9E37_79B9_7F4A_7C15 >> 32)
+        let word = unsafe UInt(bitPattern: Unmanaged.passUnretained(wait).toOpaque())
+        for probe in 0..<probes {
+            let index = (first &+ probe) & (capacity - 1)
+            guard
+                unsafe entries[index].compareExchange(
+                    expected: 0, desired: word, ordering: .sequentiallyConsistent
+                ).exchanged
+            else { continue }
+            count.wrappingAdd(1, ordering: .sequentiallyConsistent)
+            return Place(index: index, wait: wait)
+        }
+        return nil
+    }
+
+    /// Ends a wait.
+    static func end(_ place: Place) {
+        let word = unsafe UInt(bitPattern: Unmanaged.passUnretained(place.wait).toOpaque())
+        while unsafe !entries[place.index].compareExchange(
+            expected: word, desired: 0, ordering: .sequentiallyConsistent
+        ).exchanged {
+            sched_yield()
+        }
+        count.wrappingSubtract(1, ordering: .sequentiallyConsistent)
+    }
+
+    /// Raises the waits whose tasks something higher needs by now. Any thread; one load if there is no such wait.
+    package static func look() {
+        if count.load(ordering: .sequentiallyConsistent) != 0 { lookAtAll() }
+    }
+
+    @inline(never)
+    private static func lookAtAll() {
+        for index in 0..<capacity {
+            let word = unsafe entries[index].load(ordering: .relaxed)
+            guard word != 0, word & looked == 0,
+                unsafe entries[index].compareExchange(
+                    expected: word, desired: word | looked, ordering: .sequentiallyConsistent
+                ).exchanged
+            else { continue }
+            // SAFETY: the waiting task keeps the wait as long as the entry has its address, and cannot take it out now.
+            let wait = unsafe Unmanaged<HiddenWait>.fromOpaque(
+                UnsafeRawPointer(bitPattern: word).unsafelyUnwrapped
+            ).takeUnretainedValue()
+            if let level = wait.raisedLevel() { wait.raise(level) }
+            unsafe entries[index].store(word, ordering: .releasing)
+        }
+    }
+
+    /// The entry of a wait.
+    struct Place: Sendable {
+        fileprivate let index: Int
+        fileprivate let wait: HiddenWait
+    }
+}
+
+/// One wait of a task.
+private final class HiddenWait: Sendable {
+    let raise: @Sendable (QoSLevel) -> Void
+    private let task: TaskAddress
+
+    /// The rank of the class at which the task waits.
+    private let rank: Atomic<Int>
+
+    init(task: TaskAddress, level: QoSLevel, raise: @escaping @Sendable (QoSLevel) -> Void) {
+        (self.task, self.raise) = (task, raise)
+        rank = Atomic(level.qosClass.rank)
+    }
+
+    /// Returns the level to which the wait has to rise. One thread at a time, while the task cannot end.
+    func raisedLevel() -> QoSLevel? {
+        guard let needed = ConcurrencyRuntime.classNeeding(task: task), needed.rank > rank.load(ordering: .relaxed)
+        else { return nil }
+        rank.store(needed.rank, ordering: .relaxed)
+        return QoSLevel(needed)
+    }
+}
