@@ -20,7 +20,7 @@ extension OperationDomain {
             await withCheckedContinuation { continuation in
                 // The level is looked at with the handler in place, and again once the waiter is known: a raise between
                 // would come to nobody.
-                let level = promotes ? QoS.currentLevel : nil
+                let level = promotes ? QoS.waitingLevel : nil
                 do throws(OperationError) {
                     guard let wait = try self.begin(.task(continuation), for: awaited, at: level) else {
                         return continuation.resume()
@@ -30,7 +30,7 @@ extension OperationDomain {
                     outcome = .failure(error)
                     return continuation.resume()
                 }
-                if promotes, let latest = QoS.currentLevel, latest != level { self.raise(awaited, to: latest) }
+                if let level, QoS.waitingLevel != level { self.raise(awaited, to: QoS.waitingLevel) }
             }
             return outcome
         } raised: { domain, level in
@@ -45,7 +45,7 @@ extension OperationDomain {
         let thread = BlockedThread()
         // With the level that it has before it is raised for this.
         let report = InversionDetection.isOn ? reportOfSleep(for: awaited) : nil
-        guard let wait = try begin(.thread(thread), for: awaited, at: QoS.currentLevel) else { return }
+        guard let wait = try begin(.thread(thread), for: awaited, at: QoS.waitingLevel) else { return }
         report?()
         thread.parker.park()
         if let begun = wait.begun { waitEnded(begun) }

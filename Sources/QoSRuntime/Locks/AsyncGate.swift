@@ -71,7 +71,7 @@ final class AsyncGate: PermitLine, @unchecked Sendable {
     }
 
     private func begin(_ wait: AsyncWait, _ continuation: UnsafeContinuation<Void, any Error>) {
-        let level = QoS.currentLevel
+        let level = QoS.waitingLevel
         let beginning = state.withLock { state -> Beginning in
             if wait.isCancelled { return .cancelled }
             if Self.takeAvailable(&state, wait.task, isOwned: wait.isOwned) { return .acquired }

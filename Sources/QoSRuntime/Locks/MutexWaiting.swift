@@ -36,7 +36,7 @@ enum MutexWaiting {
     ) throws(LockError) {
         if unsafe spin(word, own: own) { return }
         let waiter = LockWaiter(
-            party: .thread(own >> 1), name: nil, level: QoS.currentLevel,
+            party: .thread(own >> 1), name: nil, level: QoS.waitingLevel,
             lockName: name.map { "mutex '\($0)'" } ?? "a mutex without a name")
         let level = LevelCode(waiter.level)
         let wait = LockWait(thread: own >> 1, lockName: waiter.lockName)

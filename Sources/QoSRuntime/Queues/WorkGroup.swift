@@ -160,7 +160,7 @@ public final class WorkGroup: Sendable {
 
     private func waitHelping(_ thread: ThreadWait) throws(WorkQueueError) {
         let waiter = LockWaiter(
-            party: .callingThread, name: nil, level: QoS.currentLevel, lockName: awaitedName)
+            party: .callingThread, name: nil, level: QoS.waitingLevel, lockName: awaitedName)
         var helped = HelpedQueues(thread)
         defer { helped.end() }
         while isKept(thread) {

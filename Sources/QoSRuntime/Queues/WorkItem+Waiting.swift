@@ -44,7 +44,7 @@ extension WorkItem {
             try entry.checkIsNotRunByCaller()
             try entry.queue.checkMayWait(isBarrier: entry.isBarrier)
         }
-        let level = LevelCode(QoS.currentLevel)
+        let level = LevelCode(QoS.waitingLevel)
         let raised = state.withLock { $0.waitBegan(at: level) }
         if let raised { raised.queue.waitBegan(for: raised, at: level) }
         defer {
@@ -89,7 +89,7 @@ extension WorkItem {
         }
         await withRaiseHandler(for: self) {
             // Not earlier: a raise between this look and the handler would be lost.
-            raise(to: LevelCode(QoS.currentLevel))
+            raise(to: LevelCode(QoS.waitingLevel))
             await suspendUntilFinished()
         } raised: { item, level in
             item.raise(to: LevelCode(level))

@@ -16,7 +16,7 @@ extension WorkQueue {
     public func run<Success: Sendable>(
         level: QoSLevel? = nil, flags: WorkItemFlags = [], _ body: @escaping @Sendable () throws -> Success
     ) async throws -> Success {
-        let waiter = LevelCode(QoS.currentLevel)
+        let waiter = LevelCode(QoS.waitingLevel)
         let entry = AwaitedEntry(
             queue: core, level: core.asynchronousLevel(level, flags), isBarrier: flags.contains(.barrier),
             waiter: waiter, context: .captured(flags), onShutdown: flags.shutdownBehavior, body: body)
@@ -26,7 +26,7 @@ extension WorkQueue {
                     if entry.awaited(by: continuation) {
                         core.add(entry)
                         // A raise of the task before the entry was added was lost.
-                        let latest = LevelCode(QoS.currentLevel)
+                        let latest = LevelCode(QoS.waitingLevel)
                         if latest > waiter { core.waitBegan(for: entry, at: latest) }
                     } else {
                         continuation.resume(throwing: CancellationError())

@@ -95,7 +95,7 @@ extension QueueCore {
     /// Returns the level of a synchronous submission, and the level at which the caller runs anyway (rule B7).
     @inline(__always)
     func synchronousLevels(_ level: QoSLevel?, _ flags: WorkItemFlags) -> (own: LevelCode, caller: LevelCode) {
-        let submitter = QoS.currentLevel
+        let submitter = QoS.waitingLevel
         let caller = LevelCode(submitter)
         if level == nil { return (caller, caller) }
         let submission = WorkSubmission(itemLevel: level, flags: flags, submitter: submitter)

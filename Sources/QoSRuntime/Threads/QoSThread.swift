@@ -106,7 +106,7 @@ public final class QoSThread<Success: Sendable>: Sendable {
             let known =
                 waiter
                 ?? LockWaiter(
-                    party: .callingThread, name: nil, level: QoS.currentLevel, lockName: awaitedName)
+                    party: .callingThread, name: nil, level: QoS.waitingLevel, lockName: awaitedName)
             waiter = known
             do {
                 try known.sleep(wait, awaiting: self, refusal: QoSThreadError.deadlock(waits:))

@@ -33,4 +33,8 @@ public enum QoS {
         }
         return LockRegistry.raised(facts.level)
     }
+
+    /// The level with which the calling code waits for other work: its own, or that of the default class on a thread
+    /// without a level (rule C1).
+    package static var waitingLevel: QoSLevel { currentLevel ?? .default }
 }

@@ -126,7 +126,7 @@ extension QueueCore {
             self.entry = entry
             self.wait = wait
             waiter = LockWaiter(
-                party: .callingThread, name: nil, level: QoS.currentLevel, lockName: entry.awaitedName)
+                party: .callingThread, name: nil, level: QoS.waitingLevel, lockName: entry.awaitedName)
         }
 
         mutating func sleep() throws(WorkQueueError) {
