@@ -1,8 +1,10 @@
+import CQoSShims
 import QoSCore
 import QoSKernel
-import QoSRuntime
 import QoSRuntimeTestSupport
 import Testing
+
+@testable import QoSRuntime
 
 @Suite("Groups, parallel loops and once", .timeLimit(.minutes(5)))
 struct WorkGroupTests {
@@ -107,6 +109,31 @@ struct WorkGroupTests {
             try await queue.quietly {}
             let run = scheduler.snapshot.pools.first { $0.qosClass == .utility }?.jobsRun ?? 0
             #expect(run <= 8, "\(run) jobs were left")
+        }
+    }
+
+    @Test("I1 who waits for the caller of a parallel loop raises those that help with it")
+    func applyRaises() async throws {
+        try await withScheduler { scheduler in
+            let loop = scheduler.makeQueue("loop", .concurrent)
+            let (callers, begun, both, done) = (Collected<UInt32>(), Tally(), Gate(), Gate())
+            let item = WorkItem(level: .default) {
+                callers.append(cqos_own_id())
+                try? loop.apply(2) { _ in
+                    if begun.add() == 2 { both.open() }
+                    both.blockThread()
+                    if callers.all == [cqos_own_id()] { return }
+                    while QoS.currentLevel != .userInitiated { cqosPause() }
+                }
+            }
+            try scheduler.makeQueue("queue").async(item)
+            await both.passed()
+            while LockRegistry.shared.entry(of: .thread(callers.all[0]))?.awaiting == nil { await Task.yield() }
+            scheduler.globalQueue(for: .userInitiated).async {
+                try? item.blockUntilFinished()
+                done.open()
+            }
+            await done.passed()
         }
     }
 
