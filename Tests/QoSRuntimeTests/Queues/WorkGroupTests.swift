@@ -196,6 +196,30 @@ struct WorkGroupTests {
         try once.run { Issue.record("it runs a second time") }
     }
 
+    @Test("I2 who waits for once raises the task that runs it, until the closure has run")
+    func onceRaisesTask() async throws {
+        try await withScheduler { scheduler in
+            let once = Once()
+            let (begun, levels) = (Gate(), Collected<QoSLevel?>())
+            let low = Task.detached(executorPreference: scheduler.executor(for: .background)) {
+                try? once.run {
+                    levels.append(QoS.currentLevel)
+                    begun.open()
+                    while QoS.currentLevel == .background { cqosPause() }
+                    levels.append(QoS.currentLevel)
+                }
+                levels.append(QoS.currentLevel)
+            }
+            await begun.passed()
+            let high = Task.detached(executorPreference: scheduler.executor(for: .userInitiated)) {
+                try? once.run { Issue.record("it runs a second time") }
+            }
+            await high.escaped
+            await low.escaped
+            #expect(levels.all == [.background, .userInitiated, .background])
+        }
+    }
+
     @Test("I1 who waits for once raises the item that runs it")
     func onceRaises() async throws {
         try await withScheduler { scheduler in
