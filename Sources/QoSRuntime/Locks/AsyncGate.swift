@@ -4,8 +4,8 @@ import Synchronization
 
 /// Permits for tasks: the base of ``AsyncMutex`` and ``AsyncSemaphore``.
 ///
-/// A task that finds no permit is suspended in the gate's line. A returned permit goes to the highest waiter. The
-/// registry knows holders and waiters only while a task waits.
+/// A task that finds no permit is suspended in the gate's line. A returned permit goes to the highest waiter, one
+/// in 16 to the longest one. The registry knows holders and waiters only while a task waits.
 ///
 /// Threading: any thread. Lock order: the gate's state, then the registry's shards. Continuations are resumed and tasks
 /// raised outside of both.
@@ -158,7 +158,7 @@ final class AsyncGate: PermitLine, @unchecked Sendable {
 
     // MARK: Giving back
 
-    /// Gives a permit back. It goes to the highest waiter, among equals to the first. Any thread.
+    /// Gives a permit back. It goes to the next waiter in the line (``WaitLine``). Any thread.
     ///
     /// - Parameter task: the task that owns it; `nil` for a permit without an owner.
     func release(ownedBy task: TaskAddress?) {

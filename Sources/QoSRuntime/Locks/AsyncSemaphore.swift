@@ -6,7 +6,8 @@
 /// let answer = try await connections.withPermit { try await ask() }
 /// ```
 ///
-/// A permit goes to the highest waiter, among equals to the first. Prefer ``withPermit(_:)``. A permit taken by
+/// A permit goes to the highest waiter, among equals to the first. One permit in 16 goes to the longest waiter instead,
+/// so that no waiter starves. Prefer ``withPermit(_:)``. A permit taken by
 /// ``wait()`` has no known owner, so no task can be raised for it.
 ///
 /// Threading: any task; ``signal()`` any thread.

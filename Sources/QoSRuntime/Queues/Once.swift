@@ -1,22 +1,17 @@
+import CQoSShims
 import QoSCore
 import QoSKernel
 import Synchronization
 
 /// Runs a closure once. The first caller runs it, and the others wait for it (rule B14).
 ///
-/// The waiting callers raise the item that runs the closure to their level (rule I1).
+/// The waiting callers raise the item that runs the closure to their level (rule I1). Outside of an item, they raise
+/// the thread until the closure has run, like the holder of a ``QoSMutex`` (rule I2).
 ///
 /// Threading: any thread.
 public final class Once: Sendable {
-    private struct State {
-        var isRunning = false
-        var runner: WorkEntry?
-        var thread: ThreadID?
-        var waits: [ThreadWait] = []
-    }
-
     private let isDone = Atomic<Bool>(false)
-    private let state = Lock(State())
+    private let present = Lock<OnceRun?>(nil)
 
     /// Makes an object that has not run a closure.
     public init() {}
@@ -33,83 +28,41 @@ public final class Once: Sendable {
     ///   calling thread.
     public func run(_ body: () throws -> Void) throws {
         while !hasRun {
-            if try begin() {
-                defer { end() }
-                try body()
-                isDone.store(true, ordering: .releasing)
-            }
-        }
-    }
-
-    /// - Returns: whether the caller runs the closure; `false` after it has waited for another caller.
-    private func begin() throws(WorkQueueError) -> Bool {
-        let wait = ThreadWait()
-        let thread = ThreadID.current
-        let entry = WorkEntry.current
-        let found: Found = state.withLock { state in
-            guard state.isRunning else {
-                // Between the caller's look and this one, another closure may have run to its end.
-                if isDone.load(ordering: .relaxed) { return .done }
-                state.isRunning = true
-                state.runner = entry
-                state.thread = thread
-                return .free
-            }
-            if state.thread == thread { return .itself }
-            state.waits.append(wait)
-            return .busy(state.runner)
-        }
-        switch found {
-        case .free: return true
-        case .done: return false
-        case .itself: throw .wouldDeadlock("once")
-        case .busy(let runner):
-            let level = LevelCode(QoS.currentLevel)
-            if let runner { runner.queue.waitBegan(for: runner, at: level) }
-            defer { if let runner { runner.queue.waitEnded(for: runner, at: level) } }
-            let waiter = LockWaiter(
-                party: .callingThread, name: nil, level: level.level, lockName: awaitedName)
-            do throws(WorkQueueError) {
-                try waiter.sleep(wait, awaiting: self, refusal: WorkQueueError.deadlock(waits:))
-            } catch {
-                state.withLock { state in state.waits.removeAll { $0 === wait } }
-                // The closure may have ended just when the wait was refused.
-                if !hasRun { throw error }
-            }
-            return false
+            guard let run = try begin() else { continue }
+            defer { end(run) }
+            try body()
+            isDone.store(true, ordering: .releasing)
         }
     }
 
     private enum Found {
-        case free
+        case free(OnceRun)
+        case busy(OnceRun)
         case done
-        case itself
-        case busy(WorkEntry?)
     }
 
-    private func end() {
-        let waits = state.withLock { state in
-            defer { state = State() }
-            return state.waits
+    /// - Returns: the run that the caller begins; `nil` after it has waited for another caller.
+    private func begin() throws(WorkQueueError) -> OnceRun? {
+        let found = present.withLock { present -> Found in
+            if let present { return .busy(present) }
+            // Between the caller's look and this one, another closure may have run to its end.
+            if isDone.load(ordering: .relaxed) { return .done }
+            let run = OnceRun()
+            present = run
+            return .free(run)
         }
-        for wait in waits { wait.parker.unpark() }
-    }
-}
-
-extension Once: ThreadAwaited {
-    var blockers: [UInt32] {
-        state.withLock { state in state.isRunning ? state.thread.map { [UInt32(bitPattern: $0.rawValue)] } ?? [] : [] }
-    }
-
-    var awaitedName: String { "a closure that runs once" }
-
-    func raised(to level: LevelCode) {
-        let runner = state.withLock { $0.runner }
-        if let runner { runner.queue.waitBegan(for: runner, at: level) }
+        switch found {
+        case .free(let run): return run
+        case .done: return nil
+        case .busy(let run):
+            if run.thread == cqos_own_id() { throw .wouldDeadlock("once") }
+            try run.waitForEnd()
+            return nil
+        }
     }
 
-    func lowered(from level: LevelCode) {
-        let runner = state.withLock { $0.runner }
-        if let runner { runner.queue.waitEnded(for: runner, at: level) }
+    private func end(_ run: OnceRun) {
+        present.withLock { $0 = nil }
+        run.end()
     }
 }

@@ -5,7 +5,10 @@ extension WorkQueue {
     /// have run (rule B14).
     ///
     /// The calling thread takes part, in the queue's turn. Workers of the pool of its level help. On a serial queue the
-    /// calling thread runs them one after the other.
+    /// calling thread runs them one after the other. Higher work that waits for the calling thread raises the helpers.
+    ///
+    /// A helper's wait in the closure may wait for the calling thread, which waits for the helpers. The helper's wait
+    /// is then refused, for example with ``WorkQueueError/deadlock(waits:)`` by `sync`.
     ///
     /// - Parameters:
     ///   - count: 0 or less runs nothing.
@@ -16,7 +19,7 @@ extension WorkQueue {
         try core.checkMayWait(isBarrier: false)
         guard count > 0 else { return }
         try withoutActuallyEscaping(body) { (body) throws(WorkQueueError) in
-            let work = ParallelWork(count: count, context: .captured([]), body: body)
+            let work = ParallelWork(count: count, of: core, at: level, context: .captured([]), body: body)
             let width = core.core.group.pools[level.rank].width
             let helpers = core.isSerialThroughout ? 0 : min(count, width) - 1
             if helpers > 0 { core.callHelp(for: work, at: level, helpers: helpers) }
@@ -39,7 +42,7 @@ extension WorkQueue {
         guard count > 0 else { return }
         let level = core.asynchronousLevel(nil, [])
         let width = core.isSerialThroughout ? 1 : core.core.group.pools[level.rank].width
-        let work = ParallelWork(count: count, body: body)
+        let work = ParallelWork(count: count, of: core, at: level, body: body)
         try await withTaskCancellationHandler {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<min(count, width) {

@@ -78,6 +78,34 @@ struct CheckpointTests {
         }
     }
 
+    @Test(
+        "I2 a task that runs the closure of a once and waits at a checkpoint goes on when a higher thread waits for it",
+        arguments: [.all, .none] as [Rights])
+    func promotedForOnce(_ rights: Rights) async throws {
+        try await withScheduler(configuration(rights)) { scheduler in
+            let once = Once()
+            let (begun, isOver) = (Gate(), Gate())
+            let low = Task.detached(executorPreference: scheduler.executor(for: .background)) {
+                try? once.run {
+                    begun.open()
+                    while !isOver.isOpen { Self.checkpoint() }
+                }
+            }
+            await begun.passed()
+            scheduler.setWidthLimit(0, for: .background)
+            await waits(.background, scheduler)
+            let high = Task.detached(executorPreference: scheduler.executor(for: .userInitiated)) {
+                try? once.run {}
+            }
+            while scheduler.snapshot.runningPromoted == 0 { await Task.yield() }
+            isOver.open()
+            await high.escaped
+            scheduler.setWidthLimit(nil, for: .background)
+            await low.escaped
+            await scheduler.countsNoWorker()
+        }
+    }
+
     @Test("a promoted worker that is taken for blocked before it wakes from its checkpoint is counted once")
     func blockedBeforeWaking() async throws {
         try await withScheduler(configuration(nil)) { scheduler in

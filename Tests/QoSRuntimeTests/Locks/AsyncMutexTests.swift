@@ -61,6 +61,28 @@ struct AsyncMutexTests {
         #expect(order.all == [1, 4, 0, 3, 2])
     }
 
+    @Test("I2 one hand-over in sixteen goes to the task that has waited longest, however many higher ones wait")
+    func longest() async throws {
+        let mutex = AsyncMutex(0)
+        let gate = Gate()
+        let order = Collected<Int>()
+        let holder = Task { try await mutex.withLock { _ in await gate.passed() } }
+        while await mutex.withLockIfAvailable({ _ in }) != nil { await Task.yield() }
+        let ended = Tally()
+        for number in 0..<21 {
+            Task.detached(priority: number == 0 ? .background : .high) {
+                try await mutex.withLock { _ in order.append(number) }
+                ended.add()
+            }
+            await waiters(number + 1, of: mutex)
+        }
+        gate.open()
+        // Awaiting the tasks would raise them.
+        while ended.value < 21 { await Task.yield() }
+        try await holder.value
+        #expect(order.all == Array(1...15) + [0] + Array(16...20))
+    }
+
     @Test("I2 the holder's task is raised to the waiter's class while it has the mutex")
     func raisesHolder() async throws {
         let mutex = AsyncMutex(0)

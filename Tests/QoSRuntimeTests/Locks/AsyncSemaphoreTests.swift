@@ -49,6 +49,24 @@ struct AsyncSemaphoreTests {
         #expect(priorities.all == [.high, .high])
     }
 
+    @Test("I2 one permit in sixteen goes to the task that has waited longest, however many higher ones wait")
+    func longest() async throws {
+        let semaphore = try AsyncSemaphore(permits: 0)
+        let order = Collected<Int>()
+        let ended = Tally()
+        for number in 0..<21 {
+            Task.detached(priority: number == 0 ? .background : .high) {
+                try await semaphore.withPermit { order.append(number) }
+                ended.add()
+            }
+            while semaphore.waiterCount <= number { await Task.yield() }
+        }
+        semaphore.signal()
+        // Awaiting the tasks would raise them.
+        while ended.value < 21 { await Task.yield() }
+        #expect(order.all == Array(1...15) + [0] + Array(16...20))
+    }
+
     @Test("a signal lets one task pass, now or later; a semaphore may begin with no permit")
     func signals() async throws {
         let semaphore = try AsyncSemaphore(permits: 0)

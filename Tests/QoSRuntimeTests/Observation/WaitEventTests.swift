@@ -84,6 +84,18 @@ struct WaitEventTests {
         }
     }
 
+    @Test("I5 a worker that sleeps until a closure has run once is told of, with the name of the thread that runs it")
+    func blockedForOnce() async throws {
+        try await withObserved { scheduler, observer in
+            let once = Once()
+            let report = try await report(
+                on: "a closure that runs once", by: .utility, of: scheduler, to: observer,
+                hold: { body in try? once.run(body) }, wait: { try? once.run {} })
+            #expect(report.waiter.name.contains("'qos-ut-"))
+            #expect(report.holder.name.contains("'holder'"))
+        }
+    }
+
     @Test("I5 of another scheduler's workers an observer is not told, nor of anything once its scheduler has gone")
     func otherScheduler() async throws {
         let observer = Observer()

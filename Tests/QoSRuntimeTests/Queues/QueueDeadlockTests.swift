@@ -186,6 +186,22 @@ struct QueueDeadlockTests {
         }
     }
 
+    @Test("I5 over a parallel loop whose helper waits for the turn that the loop's caller has")
+    func parallelLoop() async throws {
+        try await withScheduler(Self.standingIn) { scheduler in
+            for _ in 0..<20 {
+                let queue = scheduler.makeQueue("queue")
+                let loop = scheduler.makeQueue("loop", .concurrent)
+                let ring = Ring(2)
+                try await queue.quietly { try loop.apply(2) { _ in ring.ask { try queue.sync {} } } }
+                // The caller is refused at once. Its helper would wait for the caller, which waits for the helper.
+                #expect(ring.errors.all.count == 2)
+                #expect(ring.passed.value == 0)
+                #expect(ring.errors.all.count { $0.contains("a parallel loop of queue 'loop'") } == 1)
+            }
+        }
+    }
+
     @Test("I5 over the end of a thread that waits for a queue")
     func join() async throws {
         try await withScheduler { scheduler in

@@ -1,8 +1,10 @@
+import CQoSShims
 import QoSCore
 import QoSKernel
-import QoSRuntime
 import QoSRuntimeTestSupport
 import Testing
+
+@testable import QoSRuntime
 
 @Suite("Groups, parallel loops and once", .timeLimit(.minutes(5)))
 struct WorkGroupTests {
@@ -110,6 +112,31 @@ struct WorkGroupTests {
         }
     }
 
+    @Test("I1 who waits for the caller of a parallel loop raises those that help with it")
+    func applyRaises() async throws {
+        try await withScheduler { scheduler in
+            let loop = scheduler.makeQueue("loop", .concurrent)
+            let (callers, begun, both, done) = (Collected<UInt32>(), Tally(), Gate(), Gate())
+            let item = WorkItem(level: .default) {
+                callers.append(cqos_own_id())
+                try? loop.apply(2) { _ in
+                    if begun.add() == 2 { both.open() }
+                    both.blockThread()
+                    if callers.all == [cqos_own_id()] { return }
+                    while QoS.currentLevel != .userInitiated { cqosPause() }
+                }
+            }
+            try scheduler.makeQueue("queue").async(item)
+            await both.passed()
+            while LockRegistry.shared.entry(of: .thread(callers.all[0]))?.awaiting == nil { await Task.yield() }
+            scheduler.globalQueue(for: .userInitiated).async {
+                try? item.blockUntilFinished()
+                done.open()
+            }
+            await done.passed()
+        }
+    }
+
     @Test("B14 apply onto the own serial queue is an error")
     func applyOwnQueue() async throws {
         try await withScheduler { scheduler in
@@ -167,6 +194,30 @@ struct WorkGroupTests {
         }
         #expect(once.hasRun)
         try once.run { Issue.record("it runs a second time") }
+    }
+
+    @Test("I2 who waits for once raises the task that runs it, until the closure has run")
+    func onceRaisesTask() async throws {
+        try await withScheduler { scheduler in
+            let once = Once()
+            let (begun, levels) = (Gate(), Collected<QoSLevel?>())
+            let low = Task.detached(executorPreference: scheduler.executor(for: .background)) {
+                try? once.run {
+                    levels.append(QoS.currentLevel)
+                    begun.open()
+                    while QoS.currentLevel == .background { cqosPause() }
+                    levels.append(QoS.currentLevel)
+                }
+                levels.append(QoS.currentLevel)
+            }
+            await begun.passed()
+            let high = Task.detached(executorPreference: scheduler.executor(for: .userInitiated)) {
+                try? once.run { Issue.record("it runs a second time") }
+            }
+            await high.escaped
+            await low.escaped
+            #expect(levels.all == [.background, .userInitiated, .background])
+        }
     }
 
     @Test("I1 who waits for once raises the item that runs it")

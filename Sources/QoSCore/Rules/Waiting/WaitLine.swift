@@ -1,20 +1,28 @@
 /// The waiters of a lock in the order in which they get it, as a value: the highest level first, then the first to
-/// come.
+/// come. One turn in sixteen goes to the longest waiter (``HandOverShare``).
 ///
 /// A waiter whose level changes keeps its time of arrival. Arrivals of one level form a list. A waiter with a changed
-/// level moves to a heap beside the lists.
+/// level moves to a heap beside the lists. A further list has all waiters in the order of their arrival.
 ///
 /// - Complexity: O(1) for waiters with an unchanged level, O(log n) for the n others.
 package struct WaitLine: Sendable {
     private struct Place {
         var token: UInt
-        var level: LevelCode
         let arrival: UInt64
         /// The neighbours in the list of the level. `next` also links the free places.
         var previous = Int32(-1)
         var next = Int32(-1)
+        /// The neighbours in the list of all waiters.
+        var older = Int32(-1)
+        var younger = Int32(-1)
         /// The index in the heap; −1 for a place in a list.
         var heapIndex = Int32(-1)
+        /// Behind the words, so that a place takes 40 bytes.
+        var level: LevelCode
+
+        init(token: UInt, level: LevelCode, arrival: UInt64, older: Int32) {
+            (self.token, self.level, self.arrival, self.older) = (token, level, arrival, older)
+        }
     }
 
     private struct List {
@@ -31,6 +39,10 @@ package struct WaitLine: Sendable {
     private var occupied: (UInt64, UInt64) = (0, 0)
     /// The places whose level has changed, the first to go at the top.
     private var heap: [Int32] = []
+    /// The ends of the list of all waiters.
+    private var oldest = Int32(-1)
+    private var youngest = Int32(-1)
+    private var share = HandOverShare()
 
     /// The number of waiters.
     package private(set) var count = 0
@@ -38,7 +50,7 @@ package struct WaitLine: Sendable {
     /// Makes an empty line.
     package init() {}
 
-    /// The level of the next waiter; none without waiters.
+    /// The level of the highest waiter; none without waiters.
     package var highest: LevelCode { first.map { places[Int($0)].level } ?? .none }
 
     /// Returns the token of the waiter at a place.
@@ -53,7 +65,7 @@ package struct WaitLine: Sendable {
     package mutating func add(_ token: UInt, at level: LevelCode) -> Int {
         if lists.isEmpty { lists = Array(repeating: List(), count: LevelCode.count) }
         arrivals += 1
-        let place = Place(token: token, level: level, arrival: arrivals)
+        let place = Place(token: token, level: level, arrival: arrivals, older: youngest)
         let index: Int32
         if free >= 0 {
             index = free
@@ -64,21 +76,27 @@ package struct WaitLine: Sendable {
             places.append(place)
         }
         append(index)
+        if youngest >= 0 { places[Int(youngest)].younger = index } else { oldest = index }
+        youngest = index
         count += 1
         return Int(index)
     }
 
-    /// Removes the next waiter; `nil` without waiters.
+    /// Removes the next waiter, for a hand-over; `nil` without waiters.
     package mutating func removeFirst() -> UInt? {
         guard let first else { return nil }
-        let token = places[Int(first)].token
-        remove(at: Int(first))
+        let next = share.goesToLongest(passesOver: first != oldest) ? oldest : first
+        let token = places[Int(next)].token
+        remove(at: Int(next))
         return token
     }
 
     /// Removes the waiter at a place.
     package mutating func remove(at place: Int) {
         takeOut(Int32(place))
+        let (older, younger) = (places[place].older, places[place].younger)
+        if older >= 0 { places[Int(older)].younger = younger } else { oldest = younger }
+        if younger >= 0 { places[Int(younger)].older = older } else { youngest = older }
         count -= 1
         if count == 0 {
             places.removeAll(keepingCapacity: places.count <= 1024)

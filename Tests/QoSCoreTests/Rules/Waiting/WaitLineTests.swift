@@ -24,12 +24,29 @@ struct WaitLineTests {
         #expect((0..<6).map { _ in line.removeFirst() } == [0, 3, 4, 5, 2, 1])
     }
 
+    @Test("I2 one turn in sixteen goes to the waiter that has waited longest, also where its level has changed")
+    func longest() {
+        var line = WaitLine()
+        for token in 0..<2 as Range<UInt> { _ = line.add(token, at: LevelCode(.background)) }
+        let raised = line.add(2, at: LevelCode(.background))
+        line.changeLevel(at: raised, to: LevelCode(.utility))
+        for token in 3..<50 as Range<UInt> { _ = line.add(token, at: LevelCode(.userInitiated)) }
+        var order: [UInt?] = []
+        for _ in 0..<48 {
+            #expect(line.highest == LevelCode(.userInitiated))
+            order.append(line.removeFirst())
+        }
+        #expect(order[15] == 0 && order[31] == 1 && order[47] == 2)
+        #expect(order.filter { $0.map { $0 > 2 } == true } == (3..<48).map { $0 })
+    }
+
     @Test("I2 any arrivals, departures and changes of level leave the order that the rule says", arguments: 0..<40)
     func random(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         var line = WaitLine()
         var waiters: [UInt: (place: Int, level: LevelCode)] = [:]
-        var next: UInt? { waiters.keys.min { (waiters[$1]!.level, $0) < (waiters[$0]!.level, $1) } }
+        var highest: UInt? { waiters.keys.min { (waiters[$1]!.level, $0) < (waiters[$0]!.level, $1) } }
+        var passed = 0
         for token in 0..<600 as Range<UInt> {
             let level = LevelCode(rawValue: UInt8.random(in: 0...80, using: &generator) / 20 * 20)
             switch Int.random(in: 0..<5, using: &generator) {
@@ -45,13 +62,29 @@ struct WaitLineTests {
                 line.remove(at: waiters[chosen]!.place)
                 waiters[chosen] = nil
             default:
-                let expected = next
+                passed = highest == waiters.keys.min() ? 0 : passed + 1
+                let expected = passed == 16 ? waiters.keys.min() : highest
+                if passed == 16 { passed = 0 }
                 #expect(line.removeFirst() == expected, "seed \(seed), step \(token)")
                 if let expected { waiters[expected] = nil }
             }
             #expect(line.count == waiters.count)
             #expect(line.highest == (waiters.values.map(\.level).max() ?? .none), "seed \(seed), step \(token)")
         }
+    }
+}
+
+@Suite("The share of the waiter that has waited longest")
+struct HandOverShareTests {
+    @Test("I2 one hand-over in sixteen that pass over it goes to it; one that does not begins anew")
+    func share() {
+        var share = HandOverShare()
+        let turns = (1...48).filter { _ in share.goesToLongest(passesOver: true) }
+        #expect(turns == [16, 32, 48])
+        let before = (1...15).filter { _ in share.goesToLongest(passesOver: true) }
+        let isPassedOver = share.goesToLongest(passesOver: false)
+        let after = (1...16).filter { _ in share.goesToLongest(passesOver: true) }
+        #expect(before == [] && !isPassedOver && after == [16])
     }
 }
 
