@@ -58,7 +58,7 @@ final class OnceRun: Sendable {
         }
         if isOver { return }
         let waiter = LockWaiter(
-            party: .callingThread, name: nil, level: QoS.currentLevel, lockName: awaitedName)
+            party: .callingThread, name: nil, level: QoS.waitingLevel, lockName: awaitedName)
         let level = LevelCode(waiter.level)
         waiter.perform(raise(to: level), holder: .thread(thread))
         defer { lowered(from: level) }

@@ -94,7 +94,7 @@ final class ParallelWork: @unchecked Sendable {
 
     private func waitForParticipants() {
         let wait = ThreadWait()
-        let own = LevelCode(QoS.currentLevel)
+        let own = LevelCode(QoS.waitingLevel)
         // The participants run at the level of the loop anyway.
         if own > level { raised(to: own) }
         defer { if own > level { lowered(from: own) } }
