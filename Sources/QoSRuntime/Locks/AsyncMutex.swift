@@ -3,7 +3,8 @@
 ///
 /// The body may suspend. The mutex goes to the highest waiter, among equals to the first. One hand-over in 16 goes to
 /// the longest waiter instead, so that no waiter starves. A waiter that is raised meanwhile moves up, and its raise
-/// reaches the holder. Along a chain, also through ``QoSMutex``, every holder is raised. A raise of a task lasts as long as the task: Swift cannot take a priority back.
+/// reaches the holder. Along a chain, also through ``QoSMutex``, every holder is raised. A raise of a task lasts as long
+/// as the task: Swift cannot take a priority back.
 ///
 /// ```swift
 /// let cache = AsyncMutex([String: Page](), name: "cache")

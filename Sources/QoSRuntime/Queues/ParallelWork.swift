@@ -8,6 +8,10 @@ import Synchronization
 /// Threading: any thread. `body` exists until ``finish()``, and every participant has joined before that.
 // SAFETY: `body` is set before the work is shared. It is cleared when no thread takes part and none can join.
 final class ParallelWork: @unchecked Sendable {
+    /// The nanoseconds of a wait for the participants after which the registry learns of it. Most last iterations end
+    /// before, and a short loop would cost twice as much otherwise.
+    private static let firstPatience: UInt64 = 100_000
+
     private let count: Int
 
     /// The context in which the helping threads run the loop.
@@ -94,6 +98,8 @@ final class ParallelWork: @unchecked Sendable {
 
     private func waitForParticipants() {
         let wait = ThreadWait()
+        let patience = MonotonicClock.nanoseconds() + Self.firstPatience
+        guard isBusy(orWakes: wait), !wait.parker.park(untilNanoseconds: patience) else { return }
         let own = LevelCode(QoS.waitingLevel)
         // The participants run at the level of the loop anyway.
         if own > level { raised(to: own) }
