@@ -7,7 +7,8 @@
 /// ```
 ///
 /// A permit goes to the highest waiter, among equals to the first. One permit in 16 goes to the longest waiter instead,
-/// so that no waiter starves. Prefer ``withPermit(_:)``. A permit taken by ``wait()`` has no known owner, so no task can be raised for it.
+/// so that no waiter starves. Prefer ``withPermit(_:)``. A permit taken by ``wait()`` has no known owner, so no task can be
+/// raised for it.
 ///
 /// Threading: any task; ``signal()`` any thread.
 public final class AsyncSemaphore: Sendable {
