@@ -15,7 +15,7 @@ nonisolated(nonsending) package func withRaiseHandler<Object: AnyObject & Sendab
 ) async throws(Failure) -> Success {
     // SAFETY: the addresses are names for the sanitizer; nothing is read through them.
     unsafe cqos_tsan_release(Unmanaged.passUnretained(object).toOpaque())
-    let hidden = HiddenWaits.levelOfCaller.flatMap { HiddenWaits.begin(at: $0) { raised(object, $0) } }
+    let hidden = levelOfHiddenRaises.flatMap { HiddenWaits.begin(at: $0) { raised(object, $0) } }
     defer { if let hidden { HiddenWaits.end(hidden) } }
     return try await withTaskPriorityEscalationHandler(
         operation: body,
@@ -24,4 +24,12 @@ nonisolated(nonsending) package func withRaiseHandler<Object: AnyObject & Sendab
             guard let qosClass = QoSClass(rawPriority: priority.rawValue) else { return }
             raised(object, QoSLevel(qosClass))
         })
+}
+
+/// The level of the calling task if a raise of that task may stay hidden: it is lower than the task's record. `nil` for
+/// nearly all.
+private var levelOfHiddenRaises: QoSLevel? {
+    guard ConcurrencyRuntime.seesWaiters, let recorded = LevelScope.recordedClass, let level = QoS.currentLevel
+    else { return nil }
+    return level.qosClass < recorded ? level : nil
 }

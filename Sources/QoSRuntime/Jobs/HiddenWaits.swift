@@ -31,14 +31,6 @@ package enum HiddenWaits {
     /// The number of used entries. While it is 0, no thread looks.
     private static let count = Atomic<Int>(0)
 
-    /// The level of the calling task if a raise of that task may stay hidden: it is lower than the task's record. `nil`
-    /// for nearly all.
-    static var levelOfCaller: QoSLevel? {
-        guard ConcurrencyRuntime.seesWaiters, let recorded = LevelScope.recordedClass, let level = QoS.currentLevel
-        else { return nil }
-        return level.qosClass < recorded ? level : nil
-    }
-
     /// Begins a wait of the calling task. The task calls ``end(_:)`` when the wait is over.
     ///
     /// - Parameters:
