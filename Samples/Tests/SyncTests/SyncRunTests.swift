@@ -14,9 +14,10 @@ struct SyncRunTests {
         let world = try SyncWorld()
         try world.temporary.write("a/f.txt", "A")
         try world.temporary.write("b/f.txt", "B is longer")
-        let date = world.options.date
+        let options = world.optionsAtOneTime()
+        let date = options.date
         try world.temporary.write("a/f.conflict-B-\(date).txt", "taken")
-        let report = try await world.sync()
+        let report = try await world.sync { $0 = options }
         #expect(report.conflicts.count == 1 && !report.isInStep)
         #expect(try world.temporary.read("b/f.txt") == "A")
         #expect(try world.temporary.read("a/f.conflict-B-\(date)-2.txt") == "B is longer")

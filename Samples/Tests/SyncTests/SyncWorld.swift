@@ -26,6 +26,15 @@ final class SyncWorld: Sendable {
         return options
     }
 
+    /// Returns options whose clock stands still. The date in the names of conflicts is then the same all the time, also
+    /// at midnight.
+    func optionsAtOneTime() -> SyncOptions {
+        var options = options
+        let time = options.now()
+        options.now = { time }
+        return options
+    }
+
     @discardableResult
     func sync(_ change: (inout SyncOptions) -> Void = { _ in }) async throws -> SyncReport {
         var options = options
