@@ -123,7 +123,7 @@ extension ConcurrencyRuntime {
     static func learnWaiterLayout() {
         let (held, immediate) = (Holding(), Immediate())
         let awaited = Task.detached(executorPreference: held) {}
-        let noted = Holding()
+        let (noted, later) = (Holding(), Holding())
         _ = Task.detached(executorPreference: noted) { await awaited.value }
         guard let awaitedJob = held.job, let waiterJob = noted.job else { return }
         let task = JobNode(awaitedJob).address
@@ -134,20 +134,20 @@ extension ConcurrencyRuntime {
         where unsafe block.load(fromByteOffset: offset, as: UInt.self) == JobNode(waiterJob).address {
             kindWithWaiters.store(taskKind(of: awaitedJob), ordering: .relaxed)
             waiterOffset.store(UInt(offset), ordering: .relaxed)
-            unsafe learnEarlierWaiter(of: awaited, at: unsafe block + offset, first: waiterJob)
+            unsafe learnEarlierWaiter(of: awaited, at: unsafe block + offset, first: waiterJob, later)
             learnParents(at: offset)
             break
         }
         noted.runsAtOnce = true
         unsafe awaitedJob.runSynchronously(on: immediate.asUnownedTaskExecutor())
-        withExtendedLifetime((held, noted, immediate)) {}
+        // The waiters come back to their executors.
+        withExtendedLifetime((held, noted, later, immediate)) {}
     }
 
     /// Lets a second task wait, and looks whether it names the first one. The second one ends with the first.
     private static func learnEarlierWaiter(
-        of awaited: Task<Void, Never>, at latest: UnsafeRawPointer, first: UnownedJob
+        of awaited: Task<Void, Never>, at latest: UnsafeRawPointer, first: UnownedJob, _ later: Holding
     ) {
-        let later = Holding()
         _ = Task.detached(executorPreference: later) { await awaited.value }
         guard let job = later.job else { return }
         later.runsAtOnce = true
@@ -181,6 +181,7 @@ extension ConcurrencyRuntime {
         let named = word(of: TaskAddress(rawValue: JobNode(child).address), at: UInt(offset))?.rawValue
         executor.runsAtOnce = true
         unsafe child.runSynchronously(on: executor.asUnownedTaskExecutor())
+        withExtendedLifetime(executor) {}
         return named == JobNode(parent).address
     }
 

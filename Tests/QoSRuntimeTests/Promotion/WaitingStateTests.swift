@@ -52,12 +52,7 @@ struct WaitingStateTests {
                 ended.open()
             }
             await busy.passed()
-            let (stopped, goOn) = (Gate(), Gate())
-            try scheduler.core.loop.submit {
-                stopped.open()
-                goOn.blockThread()
-            }
-            await stopped.passed()
+            let goOn = try await stopLoop(of: scheduler)
             scheduler.raise(victim, to: .userInitiated)
             let moved = scheduler.snapshot.tasksMoved
             goOn.open()
@@ -67,6 +62,17 @@ struct WaitingStateTests {
             release.open()
             await victim.value
         }
+    }
+
+    /// Keeps the loop's thread until the returned gate is opened.
+    private func stopLoop(of scheduler: QoSScheduler) async throws -> Gate {
+        let (stopped, goOn) = (Gate(), Gate())
+        try scheduler.core.loop.submit {
+            stopped.open()
+            goOn.blockThread()
+        }
+        await stopped.passed()
+        return goOn
     }
 
     /// A child whose parent waits for it. It comes with a second one, since the last child may begin before all other
@@ -114,12 +120,7 @@ struct WaitingStateTests {
                 ended.open()
             }
             await busy.passed()
-            let (stopped, goOn) = (Gate(), Gate())
-            try scheduler.core.loop.submit {
-                stopped.open()
-                goOn.blockThread()
-            }
-            await stopped.passed()
+            let goOn = try await stopLoop(of: scheduler)
             scheduler.raise(victim, to: .userInitiated)
             await ended.passed()
             #expect(names.all.count == 1 && names.all.allSatisfy { $0.hasPrefix("qos-in-") }, "\(names.all)")
