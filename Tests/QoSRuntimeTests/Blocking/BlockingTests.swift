@@ -49,6 +49,31 @@ struct BlockingTests {
         }
     }
 
+    @Test("a job that was seen to block and then declares it is counted in both ways, and once at a time")
+    func detectedThenDeclared() async throws {
+        try await withScheduler(.init(processors: 2, appliesKernelEffects: false)) { scheduler in
+            let (first, second) = (Gate(), Gate())
+            let blocked = (0..<4).map { _ in
+                Task(executorPreference: scheduler.executor(for: .utility)) {
+                    blockThread(first)
+                    blockDeclared(second)
+                }
+            }
+            // Work that waits, so that the loop looks at the workers.
+            let next = Task(executorPreference: scheduler.executor(for: .utility)) { 1 }
+            #expect(await next.value == 1)
+            let detected = scheduler.snapshot.blockedDetected
+            #expect(detected > 0)
+            first.open()
+            while scheduler.snapshot.blockedDeclared < 4 { await Task.yield() }
+            second.open()
+            for task in blocked { await task.value }
+            let snapshot = scheduler.snapshot
+            #expect(snapshot.blockedDeclared == 4)
+            #expect(snapshot.pools.allSatisfy { $0.blocked == 0 })
+        }
+    }
+
     @Test("the threads that stood in go away again")
     func backToWidth() async throws {
         try await withScheduler(.init(processors: 2, appliesKernelEffects: false)) { scheduler in

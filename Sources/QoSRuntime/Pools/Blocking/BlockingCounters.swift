@@ -7,7 +7,7 @@ struct BlockingCounters: ~Copyable {
     /// The number of workers whose threads wait in the kernel with their job unfinished, at this moment.
     let now = Atomic<Int>(0)
 
-    /// The number of cases that a job declared, and the number that the loop detected.
+    /// The number of declarations by jobs, and the number of cases that the loop detected. A case may count in both.
     let declared = Atomic<UInt64>(0)
     let detected = Atomic<UInt64>(0)
 
@@ -17,15 +17,12 @@ struct BlockingCounters: ~Copyable {
     /// The number of jobs that took longer than their class should.
     let stalls = Atomic<UInt64>(0)
 
-    /// The number of cases so far.
+    /// The sum of both.
     var total: UInt64 { declared.load(ordering: .relaxed) &+ detected.load(ordering: .relaxed) }
 
     func began(_ reason: BlockingReason) {
         now.wrappingAdd(1, ordering: .relaxed)
-        switch reason {
-        case .declared: declared.wrappingAdd(1, ordering: .relaxed)
-        case .detected: detected.wrappingAdd(1, ordering: .relaxed)
-        }
+        if reason == .detected { detected.wrappingAdd(1, ordering: .relaxed) }
     }
 
     func ended() {

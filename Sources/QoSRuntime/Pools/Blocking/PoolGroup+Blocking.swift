@@ -45,9 +45,13 @@ extension PoolGroup {
 
     /// Notes that the thread runs again, or that its job has ended. The worker is counted as before. Called by the
     /// worker, or by the loop that sees the thread run.
-    func workerUnblocked(_ worker: WorkerRef) {
+    ///
+    /// - Parameter unlessDeclared: whether a declaration that the job has made meanwhile keeps the worker blocked.
+    func workerUnblocked(_ worker: WorkerRef, unlessDeclared: Bool = false) {
         let pool = worker.pool
         let admitted: AdmittedWorkers? = worker.value.boost.withLock { raise in
+            // A job that found its worker marked has declared before it took this lock.
+            if unlessDeclared && worker.value.hasDeclaredBlocking.load(ordering: .relaxed) { return nil }
             guard let counted = worker.value.standing.blockedAs else { return nil }
             var admitted = admission.workerUnblocked(rank: counted.rank)
             // A raise may have come while the thread slept, without the right to raise the thread: from now on the
@@ -107,9 +111,7 @@ extension PoolGroup {
         }
         if isBlocked {
             // A worker that declared it reports the end itself; for one that did not, running is the proof.
-            if !finding.stoodStill && !worker.value.hasDeclaredBlocking.load(ordering: .relaxed) {
-                workerUnblocked(worker)
-            }
+            if !finding.stoodStill { workerUnblocked(worker, unlessDeclared: true) }
         } else if settings.detectsBlocking, isTakenForBlocked(finding, thread, rank: rank) {
             _ = workerBlocked(worker, .detected, step: step)
         }

@@ -9,7 +9,9 @@ extension Worker {
     static func declareBlocking(_ worker: WorkerRef) -> Bool {
         guard !worker.value.hasDeclaredBlocking.load(ordering: .relaxed) else { return false }
         worker.value.hasDeclaredBlocking.store(true, ordering: .relaxed)
-        // The loop may already have noticed it, with the same effect. If too many workers are blocked, none stands in.
+        worker.group.blocking.declared.wrappingAdd(1, ordering: .relaxed)
+        // The loop may have taken the worker for blocked already, with the same effect. If too many workers are
+        // blocked, none stands in.
         _ = worker.group.workerBlocked(worker, .declared)
         return true
     }
