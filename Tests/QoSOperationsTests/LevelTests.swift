@@ -59,7 +59,7 @@ struct LevelTests {
                 #expect(inTask.effectiveLevel == .userInitiated)
                 #expect(inActivity.0.effectiveLevel == .background)
                 #expect(inActivity.1.effectiveLevel == .utility)
-            }.value
+            }.escaped
         }
     }
 

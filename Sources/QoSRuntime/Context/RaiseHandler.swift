@@ -5,7 +5,8 @@ package import QoSCore
 ///
 /// A raise from before the call is lost: look at the task's level within `body`.
 ///
-/// The handler runs on the raising or looking thread, at the same time as `body`. It must not wait for the task. The
+/// The handler runs on the raising or looking thread, at the same time as `body` or just after it. It must not wait for
+/// the task. The
 /// concurrency library's own list of handlers orders the creation of `object` before it. ThreadSanitizer does not see
 /// that list, so the function tells it here.
 nonisolated(nonsending) package func withRaiseHandler<Object: AnyObject & Sendable, Success, Failure: Error>(

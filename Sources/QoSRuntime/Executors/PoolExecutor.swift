@@ -128,12 +128,12 @@ final class PoolExecutor: JobReceiver, SleepingExecutor, @unchecked Sendable {
     }
 
     /// Returns the class of a job whose priority is above the executor's class. Either the task was raised, or it was
-    /// just created with that priority. A job that serves an actor counts as the task whose call it serves.
+    /// created with that priority; then its waiters tell. A job that serves an actor counts as the task whose call it
+    /// serves.
     @inline(never)
     private func classAbove(_ qosClass: QoSClass, of job: UnownedJob, at byPriority: QoSClass) -> QoSClass {
-        let job = ConcurrencyRuntime.call(servedBy: job) ?? job
-        if ConcurrencyRuntime.isEscalated(job) { return byPriority }
-        return ConcurrencyRuntime.task(of: job).flatMap(RaisedTasks.qosClass).map { max($0, qosClass) } ?? qosClass
+        if ConcurrencyRuntime.isEscalated(ConcurrencyRuntime.call(servedBy: job) ?? job) { return byPriority }
+        return ConcurrencyRuntime.classNeeding(job).map { max($0, qosClass) } ?? qosClass
     }
 
     /// Submits a job once a time has passed: by a timer of the calling task's pool, or by one of the loop.

@@ -59,7 +59,8 @@ extension ConcurrencyRuntime {
     }
 
     /// Returns the highest class that needs a task, as far as can be seen: that of a waiter or of an explicit raise, of
-    /// the task itself, of the tasks whose child it is, or of the tasks that wait for one of these.
+    /// the task itself, of the tasks whose child it is, or of the tasks that wait for one of these. The record of each of
+    /// the others may show a raise.
     ///
     /// The result matters if the task's record does not rise, because the task was made at a high priority or was
     /// raised before it was queued. Visits up to ``mostVisited`` tasks.
@@ -72,17 +73,29 @@ extension ConcurrencyRuntime {
         return needed
     }
 
+    /// Raises a class to at least another one.
+    @inline(__always)
+    private static func raise(_ needed: inout QoSClass?, to qosClass: QoSClass?) {
+        guard let qosClass else { return }
+        if let already = needed, already >= qosClass { return }
+        needed = qosClass
+    }
+
     /// The bound of a search for waiters.
     private static let mostVisited = 32
 
     private static func visit(_ task: TaskAddress, _ needed: inout QoSClass?, _ left: inout Int) {
         guard left > 0 else { return }
         left -= 1
-        needed = [needed, RaisedTasks.qosClass(of: task)].compactMap(\.self).max()
-        if let parent = parent(of: task) { return visit(parent, &needed, &left) }
+        raise(&needed, to: RaisedTasks.qosClass(of: task))
+        if let parent = parent(of: task) {
+            raise(&needed, to: recordedRaise(of: parent))
+            return visit(parent, &needed, &left)
+        }
         var waiter = latestWaiter(of: JobNode(address: task.rawValue).job)
         while let current = waiter, left > 0 {
-            needed = [needed, latestClass(of: current)].compactMap(\.self).max()
+            raise(&needed, to: latestClass(of: current))
+            raise(&needed, to: recordedRaise(of: current))
             visit(current, &needed, &left)
             waiter = earlierWaiter(than: current)
         }

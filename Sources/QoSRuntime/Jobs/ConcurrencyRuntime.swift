@@ -248,6 +248,12 @@ package enum ConcurrencyRuntime {
         QoSClass(rawPriority: unsafe basePriority(task.pointer))
     }
 
+    /// Returns the class to which a live task was raised, as its record shows; `nil` for a task that was not raised.
+    static func recordedRaise(of task: TaskAddress) -> QoSClass? {
+        let live = unsafe currentPriority(task.pointer)
+        return unsafe live > basePriority(task.pointer) ? QoSClass(rawPriority: live) : nil
+    }
+
     @_silgen_name("swift_task_currentPriority")
     private static func currentPriority(_ task: UnsafeRawPointer) -> UInt8
 
@@ -259,6 +265,9 @@ package enum ConcurrencyRuntime {
 package struct TaskAddress: Hashable, Sendable {
     /// The address.
     package let rawValue: UInt
+
+    /// An index for a table whose size is a power of two. Neighbouring tasks get different ones.
+    var tableIndex: Int { Int(truncatingIfNeeded: ((rawValue >> 4) &* 0x9E37_79B9_7F4A_7C15) >> 32) }
 
     var pointer: UnsafeRawPointer {
         unsafe UnsafeRawPointer(bitPattern: rawValue).unsafelyUnwrapped

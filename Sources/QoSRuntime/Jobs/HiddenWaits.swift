@@ -10,7 +10,8 @@ import Synchronization
 ///
 /// The table is bounded. A wait that finds no place is left out, and is not raised.
 ///
-/// Threading: any thread, no lock. The end of a wait waits for the end of a look at it, and so of its raise.
+/// Threading: any thread, no lock. The end of a wait waits for the end of a look at its task: some microseconds, if the
+/// looking thread keeps its processor.
 package enum HiddenWaits {
     /// The number of entries.
     private static let capacity = 256
@@ -35,11 +36,12 @@ package enum HiddenWaits {
     ///
     /// - Parameters:
     ///   - level: the level at which it waits.
-    ///   - raise: called on the looking thread if the level rises. Must not wait for the task.
+    ///   - raise: called on the looking thread if the level rises, also when the wait has just ended. It may resume the
+    ///     task.
     static func begin(at level: QoSLevel, _ raise: @escaping @Sendable (QoSLevel) -> Void) -> Place? {
         guard let task = ConcurrencyRuntime.currentTask else { return nil }
         let wait = HiddenWait(task: task, level: level, raise: raise)
-        let first = Int(truncatingIfNeeded: (task.rawValue >> 4) &* 0x9E37_79B9_7F4A_7C15 >> 32)
+        let first = task.tableIndex
         let word = unsafe UInt(bitPattern: Unmanaged.passUnretained(wait).toOpaque())
         for probe in 0..<probes {
             let index = (first &+ probe) & (capacity - 1)
@@ -80,11 +82,14 @@ package enum HiddenWaits {
                 ).exchanged
             else { continue }
             // SAFETY: the waiting task keeps the wait as long as the entry has its address, and cannot take it out now.
+            // The reference keeps the wait beyond its end.
             let wait = unsafe Unmanaged<HiddenWait>.fromOpaque(
                 UnsafeRawPointer(bitPattern: word).unsafelyUnwrapped
             ).takeUnretainedValue()
-            if let level = wait.raisedLevel() { wait.raise(level) }
+            let level = wait.raisedLevel()
             unsafe entries[index].store(word, ordering: .releasing)
+            // Not earlier: the raise may resume the task, and the task may run on this thread and end its wait.
+            if let level { wait.raise(level) }
         }
     }
 

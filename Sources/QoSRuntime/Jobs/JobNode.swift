@@ -109,12 +109,19 @@ struct JobNode: Equatable {
 
     /// Notes that a worker is about to run the task. Until the task is queued again, ``rankOfLatestRun`` tells in which
     /// pool it ran.
+    ///
+    /// The note is a place of no scheduler. Other executors use the lower bits of the word: Dispatch writes 1 there, or
+    /// the address of a queue.
     @inline(__always)
-    func noteRun(inPoolOf rank: Int) { second = UInt(rank + 1) }
+    func noteRun(inPoolOf rank: Int) { second = UInt(rank + 1) << 48 }
 
     /// The rank of the pool in which a task that is in no queue ran last; `nil` if it ran in no pool.
     var rankOfLatestRun: Int? {
-        (1...UInt(QoSClass.allCases.count)).contains(second) ? Int(second) - 1 : nil
+        let noted = second
+        guard noted & Self.addressMask == 0, (1...UInt(QoSClass.allCases.count)).contains(noted >> 48) else {
+            return nil
+        }
+        return Int(noted >> 48) - 1
     }
 
     /// The node that is queued for this one: itself or, for a yielded task, the resuming job. Under the lock of the

@@ -7,12 +7,22 @@ import Synchronization
 /// on the main thread for the background executor is recorded at userInitiated. Its level is background, and a raise of
 /// it is noted here.
 ///
-/// The table is bounded. A raise that finds no place is left out. An entry lasts until ``remove(_:)``: until the task
-/// has given back the lock for which a thread waited, or until the task has ended.
+/// A task may be raised for two causes at a time. Each raise lasts until ``end(_:of:)``: one for a lock until the task
+/// has given back what others wait for, one by the program until the task has ended.
+///
+/// The table is bounded. A raise that finds no place is left out.
 ///
 /// Threading: any thread, no lock. Two threads may raise the same task; a look at the same time may then miss the
 /// latest raise.
 enum RaisedTasks {
+    /// The cause of a raise.
+    enum Cause: UInt {
+        /// ``QoSScheduler/raise(_:to:)``. The raw values are the places of the class in an entry.
+        case program = 48
+        /// A waiter for a lock or another resource that the task holds.
+        case lock = 52
+    }
+
     /// The number of entries.
     private static let capacity = 64
 
@@ -29,36 +39,48 @@ enum RaisedTasks {
     /// The number of used entries. While it is 0, no thread looks.
     private static let count = Atomic<Int>(0)
 
-    /// The bits of an address. The class is kept above these 48 bits.
+    /// The bits of an address. The classes are kept above these 48 bits, in four bits each: 1 + the rank, or 0.
     private static let addressMask: UInt = (1 << 48) - 1
 
     /// Notes that a task is raised to a class. O(1).
-    static func raise(_ task: TaskAddress, to qosClass: QoSClass) {
-        let word = task.rawValue | UInt(qosClass.rank + 1) << 48
+    ///
+    /// - Returns: `false` if it was already noted as raised as high for this cause.
+    @discardableResult
+    static func raise(_ task: TaskAddress, to qosClass: QoSClass, for cause: Cause) -> Bool {
         for index in places(of: task) {
             let entry = unsafe entries + index
             let seen = unsafe entry.pointee.load(ordering: .relaxed)
             guard seen == 0 || seen & addressMask == task.rawValue else { continue }
+            let noted = UInt(qosClass.rank + 1)
+            guard field(cause, of: seen) < noted else { return false }
             if unsafe entry.pointee.compareExchange(
-                expected: seen, desired: max(seen, word), ordering: .sequentiallyConsistent
+                expected: seen, desired: task.rawValue | seen & ~mask(cause) | noted << cause.rawValue,
+                ordering: .sequentiallyConsistent
             ).exchanged {
                 if seen == 0 { count.wrappingAdd(1, ordering: .sequentiallyConsistent) }
-                return
+                return true
             }
         }
+        return true
     }
 
-    /// Removes a task. O(1).
-    static func remove(_ task: TaskAddress) {
+    /// Ends the raises of a task for one cause. O(1).
+    static func end(_ cause: Cause, of task: TaskAddress) {
         guard count.load(ordering: .sequentiallyConsistent) != 0 else { return }
         for index in places(of: task) {
             let entry = unsafe entries + index
-            let seen = unsafe entry.pointee.load(ordering: .relaxed)
-            guard seen & addressMask == task.rawValue,
-                unsafe entry.pointee.compareExchange(expected: seen, desired: 0, ordering: .sequentiallyConsistent)
-                    .exchanged
-            else { continue }
-            count.wrappingSubtract(1, ordering: .sequentiallyConsistent)
+            var seen = unsafe entry.pointee.load(ordering: .relaxed)
+            while seen & addressMask == task.rawValue {
+                let left = seen & ~mask(cause)
+                let (exchanged, now) = unsafe entry.pointee.compareExchange(
+                    expected: seen, desired: left & ~addressMask == 0 ? 0 : left, ordering: .sequentiallyConsistent)
+                guard exchanged else {
+                    seen = now
+                    continue
+                }
+                if left & ~addressMask == 0 { count.wrappingSubtract(1, ordering: .sequentiallyConsistent) }
+                break
+            }
         }
     }
 
@@ -71,14 +93,19 @@ enum RaisedTasks {
     private static func find(_ task: TaskAddress) -> QoSClass? {
         for index in places(of: task) {
             let seen = unsafe entries[index].load(ordering: .relaxed)
-            if seen & addressMask == task.rawValue { return QoSClass(rank: Int(seen >> 48) - 1) }
+            guard seen & addressMask == task.rawValue else { continue }
+            return QoSClass(rank: Int(max(field(.program, of: seen), field(.lock, of: seen))) - 1)
         }
         return nil
     }
 
+    private static func field(_ cause: Cause, of word: UInt) -> UInt { word >> cause.rawValue & 0xF }
+
+    private static func mask(_ cause: Cause) -> UInt { 0xF << cause.rawValue }
+
     /// Returns the indices at which a task may be.
     private static func places(of task: TaskAddress) -> some Sequence<Int> {
-        let first = Int(truncatingIfNeeded: (task.rawValue >> 4) &* 0x9E37_79B9_7F4A_7C15 >> 32)
+        let first = task.tableIndex
         return (0..<probes).lazy.map { (first &+ $0) & (capacity - 1) }
     }
 }

@@ -48,9 +48,7 @@ extension PoolGroup {
         while let qosClass = admitted.popHighest() {
             if !pools[qosClass.rank].wakeAdmitted() {
                 admitted.add(admission.workerWentIdle(rank: qosClass.rank))
-                // The return withdrew requests that came meanwhile. Their callers were told that enough workers were
-                // admitted.
-                if pools[qosClass.rank].hasWork() { pools[qosClass.rank].wakeOne() }
+                wakeAgain(pools.at(qosClass.rank))
             }
         }
         places.takeBack()
@@ -59,6 +57,15 @@ extension PoolGroup {
         if !opened.isEmpty { observe(.starvationWindowsOpened(opened.members)) }
         // The loop keeps the time at which a class has waited too long.
         if let time = admission.nextLook, admission.isEarlierThanArmed(time) { loop.wake() }
+    }
+
+    /// Asks for a worker again, because the return of an admission withdrew requests that came meanwhile. Their callers
+    /// were told that enough workers were admitted.
+    private func wakeAgain(_ pool: Shared<ClassPool>) {
+        guard pool.value.hasWork() else { return }
+        // A worker that begins a wait at a checkpoint has counted itself, and not yet published the wait; or a thread
+        // ends the wait. Both look for work afterwards. Asking again here would get the same admission, and so on.
+        if pool.value.hasWaiting { calls.noteBacklog() } else { pool.value.wakeOne() }
     }
 
     /// Reports the limits that have taken effect to the observer. One load if there are none.

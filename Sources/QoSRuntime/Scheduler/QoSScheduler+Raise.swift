@@ -17,7 +17,7 @@ extension QoSScheduler {
     public func raise<Success, Failure: Error>(_ task: Task<Success, Failure>, to qosClass: QoSClass) {
         noteIfUnrecorded(task, qosClass)
         task.escalatePriority(to: TaskPriority(qosClass))
-        HiddenWaits.look()
+        if Worker.current.map({ core.group.looksAtHiddenWaits(rank: $0.qosClass.rank) }) ?? true { HiddenWaits.look() }
         if !moveIfWaiting(ConcurrencyRuntime.node(of: task), to: qosClass) {
             core.group.raiseQueued(below: qosClass.rank)
         }
@@ -28,13 +28,24 @@ extension QoSScheduler {
 extension QoSScheduler {
     /// Notes a raise that the concurrency library's record does not show, until the task has ended.
     private func noteIfUnrecorded<Success, Failure: Error>(_ task: Task<Success, Failure>, _ qosClass: QoSClass) {
-        let address = TaskAddress(rawValue: ConcurrencyRuntime.node(of: task).address)
-        guard let base = ConcurrencyRuntime.baseClass(of: address), base >= qosClass else { return }
-        RaisedTasks.raise(address, to: qosClass)
+        let node = ConcurrencyRuntime.node(of: task)
+        let address = TaskAddress(rawValue: node.address)
+        guard let base = ConcurrencyRuntime.baseClass(of: address), base >= qosClass,
+            !isInPool(node, atLeast: qosClass),
+            RaisedTasks.raise(address, to: qosClass, for: .program)
+        else { return }
         Task.detached(executorPreference: executor(for: qosClass), priority: TaskPriority(qosClass)) {
             _ = await task.result
-            RaisedTasks.remove(address)
+            RaisedTasks.end(.program, of: address)
         }
+    }
+
+    /// Returns whether a live task waits in a pool of at least a class, or ran last in one. Its executor will give it to
+    /// the same pool again.
+    private func isInPool(_ node: JobNode, atLeast qosClass: QoSClass) -> Bool {
+        let place = node.place
+        if place.scheduler == core.group.number, place.scheduler != 0 { return place.rank >= qosClass.rank }
+        return node.rankOfLatestRun.map { $0 >= qosClass.rank } ?? false
     }
 }
 

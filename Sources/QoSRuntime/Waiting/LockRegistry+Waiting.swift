@@ -248,12 +248,12 @@ extension LockRegistry.Entry {
         if let task = party.taskAddress {
             let address = TaskAddress(rawValue: task)
             // A task's priority cannot be taken back.
-            if now == .none { RaisedTasks.remove(address) }
+            if now == .none { RaisedTasks.end(.lock, of: address) }
             let known = max(before, known)
             guard let level = now.level, known == .none || now.rank > known.rank else { return }
             let isRetained = ConcurrencyRuntime.retain(address)
             if isRetained, let base = ConcurrencyRuntime.baseClass(of: address), base >= level.qosClass {
-                RaisedTasks.raise(address, to: level.qosClass)
+                RaisedTasks.raise(address, to: level.qosClass, for: .lock)
             }
             effects.raises.append(
                 LockRaise(party: party, means: isRetained ? .task(address, level.qosClass) : .impossible))

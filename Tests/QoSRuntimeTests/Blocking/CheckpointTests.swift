@@ -13,7 +13,7 @@ struct CheckpointTests {
 
     private func configuration(_ rights: Rights?) -> QoSScheduler.Configuration {
         var configuration = QoSScheduler.Configuration(
-            processors: 2, appliesKernelEffects: rights != nil, detectsBlocking: false)
+            processors: 2, workers: [.background: 1], appliesKernelEffects: rights != nil, detectsBlocking: false)
         configuration.schedulingCalls = rights.map { SimulatedSchedulingCalls(rights: $0) }
         return configuration
     }
@@ -46,6 +46,29 @@ struct CheckpointTests {
             #expect(await high.value == .background)
             scheduler.setWidthLimit(nil, for: .background)
             #expect(await second.escaped)
+            await scheduler.countsNoWorker()
+        }
+    }
+
+    @Test(
+        "an admission for a worker that has not yet published its wait is given back, and not asked for again and again"
+    )
+    func aboutToWait() async throws {
+        try await withScheduler(configuration(nil)) { scheduler in
+            let group = scheduler.core.group
+            let (isRunning, isOver) = (Gate(), Gate())
+            // Keeps the only worker, so that none can be woken.
+            let task = Task.detached(executorPreference: scheduler.executor(for: .background)) {
+                isRunning.open()
+                while !isOver.isOpen {}
+            }
+            await isRunning.passed()
+            let pool = group.pools.at(QoSClass.background.rank)
+            pool.value.waiting.wrappingAdd(1, ordering: .sequentiallyConsistent)
+            group.workArrived(rank: QoSClass.background.rank)
+            pool.value.waiting.wrappingSubtract(1, ordering: .sequentiallyConsistent)
+            isOver.open()
+            await task.value
             await scheduler.countsNoWorker()
         }
     }

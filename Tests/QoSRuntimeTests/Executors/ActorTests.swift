@@ -44,7 +44,7 @@ struct ActorTests {
         try await withScheduler { scheduler in
             let ranAt = await Task(executorPreference: scheduler.executor(for: qosClass)) {
                 await Counter().ranAt()
-            }.value
+            }.escaped
             #expect(ranAt == qosClass)
         }
     }
@@ -59,7 +59,7 @@ struct ActorTests {
                     classes.append(CurrentThread.qosClass)
                 }
                 return classes
-            }.value
+            }.escaped
             #expect(classes == Array(repeating: [nil, .utility], count: 10).flatMap { $0 })
         }
     }

@@ -85,7 +85,7 @@ struct ClassExecutorTests {
                     return await group.reduce(into: []) { $0.append($1) }
                 }
                 return await [first, second] + third
-            }.value
+            }.escaped
             #expect(classes == Array(repeating: .utility, count: 4))
         }
     }
@@ -116,7 +116,7 @@ struct ClassExecutorTests {
                     let child = await group.next()
                     return [child, CurrentThread.qosClass]
                 }
-            }.value
+            }.escaped
             #expect(classes == [.background, .utility])
         }
     }
@@ -129,7 +129,7 @@ struct ClassExecutorTests {
                 let secondID = await Task(executorPreference: second.executor(for: .utility)) { CurrentThread.id }.value
                 let nested = await Task(executorPreference: first.executor(for: .utility)) {
                     await second.withQoS(.background) { CurrentThread.name }
-                }.value
+                }.escaped
                 #expect(firstID != secondID)
                 #expect(nested.hasPrefix("qos-bg-"))
             }

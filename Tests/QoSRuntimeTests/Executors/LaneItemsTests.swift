@@ -49,4 +49,30 @@ struct LaneItemsTests {
         }
         #expect(report.all == ["0", "1", "2"])
     }
+
+    @Test("I4 a look with a limit goes on where the last one ended, and moves a raised task up", .needsKnownLayout)
+    func looks() {
+        let held = (0..<5).map { _ in HeldJob() }
+        let tasks = held.map { Task.detached(executorPreference: $0, priority: .background) {} }
+        var items = LaneItems()
+        for job in held.compactMap(\.job) {
+            let node = JobNode(job)
+            node.prepare(.job(executor: 0))
+            items.append(contentsOf: list(node))
+        }
+        tasks[3].escalatePriority(to: .userInitiated)
+        let first = items.raiseEscalated(limit: 2)
+        #expect(first == nil)
+        let raised = items.raiseEscalated(limit: 2)
+        #expect(raised?.from == QoSClass.background.rank)
+        #expect(raised?.to == QoSClass.userInitiated.rank)
+        var popped = [items.popHighest(), items.popHighest()]
+        // The first leaves. The next look begins at the last one all the same.
+        tasks[4].escalatePriority(to: .userInitiated)
+        let last = items.raiseEscalated(limit: 1)
+        #expect(last?.to == QoSClass.userInitiated.rank)
+        popped.append(items.popHighest())
+        #expect(popped == [3, 0, 4].map { held[$0].job.map { JobNode($0) } })
+        for job in held { job.run() }
+    }
 }

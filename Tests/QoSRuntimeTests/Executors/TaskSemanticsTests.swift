@@ -101,7 +101,7 @@ struct TaskSemanticsTests {
                     if value == index { classes.insert(CurrentThread.qosClass) }
                 }
                 return classes
-            }.value
+            }.escaped
             #expect(classes == [qosClass])
         }
     }

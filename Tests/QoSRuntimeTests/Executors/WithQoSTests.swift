@@ -64,7 +64,7 @@ struct WithQoSTests {
                     return await [QoS.currentLevel, child, group, item]
                 }
                 return inside + [QoS.currentLevel]
-            }.value
+            }.escaped
             let level = QoSLevel(qosClass)
             // The item infers it, and whoever awaits it raises it to what it is itself.
             #expect(seen == [level, level, level, level, .default])

@@ -155,9 +155,9 @@ struct RuntimeFaultTests {
         let classes = try await descend(6)
         #expect(classes.count == 6)
         for (depth, qosClass) in zip(1..., classes) {
-            // Each is awaited by those above: where it was made to wait, it may have been promoted to the class of one
-            // (rule I3).
-            let ofExecutors = (depth...6).map { QoSClass.allCases[$0 % 5] }
+            // Each is awaited by those above, and by this test: where it was made to wait, it may have been promoted to
+            // the class of one (rules I3, I4).
+            let ofExecutors = (depth...6).map { QoSClass.allCases[$0 % 5] } + [.default]
             let (lowest, highest) = (ofExecutors[0], ofExecutors.max() ?? ofExecutors[0])
             #expect(qosClass.map { (lowest...highest).contains($0) } == true, "\(depth): \(classes)")
         }

@@ -34,6 +34,23 @@ struct PrecedenceTests {
         }
     }
 
+    @Test("I4 a look with a limit goes on where the last one ended, through all positions")
+    func looks() {
+        let nodes = MadeNodes(count: 300)
+        var ordered = OrderedNodes()
+        for index in 0..<300 {
+            nodes[index].prepare(.job(executor: 3).lowered(by: 1 + index % 3))
+            ordered.append(nodes[index])
+        }
+        var taken: [Int] = []
+        for _ in 0..<3 {
+            let found = ordered.extract(limit: 100) { nodes.number(of: $0) >= 297 }
+            taken += nodes.numbers(in: found)
+        }
+        #expect(taken == [297, 298, 299])
+        #expect(ordered.count == 297)
+    }
+
     @Test(
         "C4 the higher goes first, equal ones in the order of their arrival",
         arguments: [
@@ -136,7 +153,13 @@ struct PrecedenceTests {
                 model.removeAll { seen.contains($0.node) }
             default:
                 let picked = Set(model.filter { _ in Bool.random(using: &random) }.map(\.node.address))
-                var taken = preceding.extract(limit: .max) { picked.contains($0.address) }
+                let limit = Int.random(in: 0...20, using: &random)
+                var taken = preceding.extract(limit: limit) { picked.contains($0.address) }
+                #expect(taken.count <= limit, "seed \(seed)")
+                // From where the first call ended to the end of all, then once more from the front.
+                for _ in 0..<2 {
+                    taken.append(contentsOf: preceding.extract(limit: .max) { picked.contains($0.address) })
+                }
                 var seen = Set<UInt>()
                 while let node = taken.popFirst() { seen.insert(node.address) }
                 #expect(seen == picked, "seed \(seed)")

@@ -244,15 +244,3 @@ enum Obstacle: CaseIterable {
         }
     }
 }
-
-/// An executor that keeps the job given to it until it is told to run it.
-// SAFETY: the job is written before the test reads it, by the same thread.
-private final class HeldJob: TaskExecutor, @unchecked Sendable {
-    private(set) var job: UnownedJob?
-
-    func enqueue(_ job: UnownedJob) { self.job = job }
-
-    func run() {
-        if let job { unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
-    }
-}

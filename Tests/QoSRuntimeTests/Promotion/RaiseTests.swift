@@ -30,7 +30,7 @@ struct RaiseTests {
             #expect(names.all == ["qos-in-0", "qos-in-0", "qos-in-0"])
             #expect(scheduler.snapshot.tasksMoved == 3)
             release.open()
-            for task in tasks { await task.value }
+            for task in tasks { await task.escaped }
             await hog.value
             #expect(names.all.dropFirst(3).allSatisfy { $0 == "qos-ut-0" })
         }

@@ -28,7 +28,7 @@ struct YieldTests {
                 }
             }
             release.open()
-            for task in tasks { await task.value }
+            for task in tasks { await task.escaped }
             await hog.value
             #expect(notes.all == Array(repeating: Array(0..<count), count: 5).flatMap(\.self))
         }

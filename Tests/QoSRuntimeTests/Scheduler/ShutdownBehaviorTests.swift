@@ -58,7 +58,7 @@ struct ShutdownBehaviorTests {
         async let report = scheduler.shutdown(within: .seconds(600))
         await ending(scheduler)
         held.release.open()
-        let (isCancelled, ranAt) = await task.value
+        let (isCancelled, ranAt) = await task.escaped
         #expect(isCancelled)
         #expect(ranAt == .utility)
         let isClean = try await report.isClean
@@ -294,9 +294,9 @@ struct ShutdownBehaviorTests {
         }
         let other = Task.detached(executorPreference: scheduler.executor(for: .utility)) { CurrentThread.qosClass }
         async let report = scheduler.shutdown(within: .seconds(600))
-        #expect(await task.value == nil)
+        #expect(await task.escaped == nil)
         held.release.open()
-        #expect(await other.value == .utility)
+        #expect(await other.escaped == .utility)
         let isClean = try await report.isClean
         #expect(isClean)
     }

@@ -271,7 +271,7 @@ struct ShutdownTests {
                 await Task.yield()
                 return CurrentThread.qosClass
             }
-            let ranAt = await task.value
+            let ranAt = await task.escaped
             #expect(ranAt == .utility)
         }
         // Threads and loop keep it until they are gone.

@@ -27,6 +27,12 @@ struct OrderedNodes {
 
     /// The position that last got a turn of those further behind, as a bit.
     private var latestBehind: UInt32 = 1
+
+    /// The node at which the next look of ``extract(limit:where:)`` begins, and its position; `nil` for the front of
+    /// all. Never a node that has left its list.
+    private var cursor: JobNode?
+    private var cursorPosition = 0
+
     private(set) var count = 0
 
     /// The position of the nodes without an order, as a bit, and the positions before and behind it.
@@ -72,6 +78,7 @@ struct OrderedNodes {
         guard bit != Self.plain, bit != 0 else { return nil }
         let position = bit.trailingZeroBitCount
         let node = lists[position].popFirst()
+        if node == cursor { cursor = node?.next }
         count -= 1
         clearIfEmpty(position)
         return node
@@ -79,6 +86,7 @@ struct OrderedNodes {
 
     mutating func remove(_ node: JobNode) {
         let position = Self.position(of: node)
+        if node == cursor { cursor = node.next }
         lists[position].remove(node)
         count -= 1
         clearIfEmpty(position)
@@ -96,30 +104,40 @@ struct OrderedNodes {
     mutating func steal(_ limit: Int, behind: Bool = false) -> NodeList {
         guard let list = firstOccupied(behind: behind) else { return NodeList() }
         let taken = lists[list].takeFirst(min((lists[list].count + 1) / 2, limit))
+        cursor = nil
         count -= taken.count
         clearIfEmpty(list)
         return taken
     }
 
-    /// Takes out the nodes for which the predicate holds, among the first `limit` of each order.
+    /// Takes out the nodes for which the predicate holds. Looks at up to `limit` nodes, from the end of the last look on.
     mutating func extract(limit: Int, where isMeant: (JobNode) -> Bool) -> NodeList {
         var taken = NodeList()
-        for list in 0..<lists.count where occupied & (1 << UInt32(list)) != 0 {
-            var node = lists[list].head
-            for _ in 0..<min(limit, lists[list].count) {
-                guard let current = node else { break }
-                node = current.next
-                guard isMeant(current) else { continue }
-                remove(current)
-                taken.append(current)
+        var left = limit
+        var position = cursor == nil ? 0 : cursorPosition
+        var node = cursor ?? lists[0].head
+        while true {
+            guard let current = node else {
+                position += 1
+                guard position < lists.count else { break }
+                node = lists[position].head
+                continue
             }
+            guard left > 0 else { break }
+            node = current.next
+            left -= 1
+            guard isMeant(current) else { continue }
+            remove(current)
+            taken.append(current)
         }
+        (cursor, cursorPosition) = (node, position)
         return taken
     }
 
     /// Takes all nodes before the others, or all nodes behind them, the highest first.
     mutating func takeAll(behind: Bool = false) -> NodeList {
         var all = NodeList()
+        cursor = nil
         while let list = firstOccupied(behind: behind) {
             all.append(contentsOf: lists[list])
             count -= lists[list].count

@@ -20,6 +20,10 @@ final class SerialLane: @unchecked Sendable {
     /// The number of items that one activation runs before the pool's other work gets its turn.
     private static let batch = 64
 
+    /// The number of waiting items of each class at which the runner looks before it chooses the next item, when another
+    /// thread has asked for that. A look through all of them would hold up a lane with a crowd at each item.
+    private static let lookedAtBetweenItems = 1024
+
     let group: PoolGroup
 
     private let arrivals = InjectionQueue()
@@ -145,7 +149,7 @@ final class SerialLane: @unchecked Sendable {
             takeArrivals()
             if mustLook.load(ordering: .relaxed) {
                 mustLook.store(false, ordering: .relaxed)
-                _ = waiting.raiseEscalated(limit: .max)
+                _ = waiting.raiseEscalated(limit: Self.lookedAtBetweenItems)
             }
             guard let highest = waiting.highestRank, rank == nil || highest == rank else { return }
             guard let node = waiting.popHighest() else { return }
@@ -170,6 +174,10 @@ struct LaneItems {
     private var lists: [5 of NodeList] = .init(repeating: NodeList())
     private var occupied: UInt8 = 0
 
+    /// The items at which the next look of ``raiseEscalated(limit:)`` begins, by class; `nil` for the first. Never one
+    /// that has left its list.
+    private var cursors: [5 of JobNode?] = .init(repeating: nil)
+
     /// The rank of the highest waiting item.
     var highestRank: Int? {
         occupied == 0 ? nil : 7 - occupied.leadingZeroBitCount
@@ -187,13 +195,13 @@ struct LaneItems {
 
     /// Moves tasks that were raised since they came to the items of their new class.
     ///
-    /// - Parameter limit: the number of items to look at in each class, from the first on.
+    /// - Parameter limit: the number of items to look at in each class, from the end of the last look on.
     /// - Returns: the lowest rank from which a task went, and the highest rank to which one went; `nil` when none was
     ///   raised.
     mutating func raiseEscalated(limit: Int) -> (from: Int, to: Int)? {
         var raised: (from: Int, to: Int)?
         for rank in 0..<QoSClass.userInteractive.rank where occupied & (1 << UInt8(rank)) != 0 {
-            var next = lists[rank].head
+            var next = cursors[rank] ?? lists[rank].head
             for _ in 0..<min(limit, lists[rank].count) {
                 guard let node = next else { break }
                 next = node.next
@@ -205,6 +213,7 @@ struct LaneItems {
                 occupied |= 1 << UInt8(live.rank)
                 raised = (raised?.from ?? rank, max(raised?.to ?? 0, live.rank))
             }
+            cursors[rank] = next
             if lists[rank].isEmpty { occupied &= ~(1 << UInt8(rank)) }
         }
         return raised
@@ -214,6 +223,7 @@ struct LaneItems {
     mutating func popHighest() -> JobNode? {
         guard let rank = highestRank else { return nil }
         let node = lists[rank].popFirst()
+        if node == cursors[rank] { cursors[rank] = nil }
         if lists[rank].isEmpty { occupied &= ~(1 << UInt8(rank)) }
         return node
     }

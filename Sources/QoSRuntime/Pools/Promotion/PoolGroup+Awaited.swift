@@ -21,12 +21,16 @@ extension PoolGroup {
             ? rank >= Self.lowestLooking : rank > 0 && calls.awake.load(ordering: .relaxed) > 1
     }
 
+    /// Returns whether a worker of a class looks at the waits of other tasks. A task whose wait is over waits for the end
+    /// of the look, so a thread that is preempted easily leaves it to the loop.
+    func looksAtHiddenWaits(rank: Int) -> Bool { rank >= Self.lowestLooking }
+
     /// Raises waiting or running work of the lower pools for which higher work waits (rule I4). On a worker of that
     /// rank, between two jobs.
     ///
     /// - Parameter waiter: the address of the task that the worker ran last, which may have begun to wait; 0 for none.
     func raiseAwaited(below rank: Int, by waiter: UInt) {
-        HiddenWaits.look()
+        if looksAtHiddenWaits(rank: rank) { HiddenWaits.look() }
         for lower in 0..<rank {
             pools[lower].raiseWaiting(limit: Self.workerLimit) { moveRaised($0, from: lower, to: $1) }
             promoteRunning(rank: lower, awaitedBy: waiter == 0 ? nil : (waiter, rank))

@@ -94,6 +94,10 @@ extension PoolGroup {
     ) -> AdmittedWorkers {
         let thread = ThreadID(rawValue: worker.value.threadID.load(ordering: .relaxed))
         return worker.value.boost.withLock { raise in
+            // A lock that the job holds may be wanted at a higher class. The waiter sets the target before it comes for
+            // this lock, to raise the worker.
+            let id = UInt32(bitPattern: thread.rawValue)
+            let needed = max(needed, LockRegistry.shared.raise(ofThread: id)?.targetClass ?? needed)
             let hadFence = raise.isFence
             let actions = raise.lowered(to: needed, own: own, worker.value.presence) { qosClass in
                 guard giveEffects(of: qosClass, to: thread) else { return false }
@@ -191,6 +195,8 @@ extension PoolGroup {
         // Counted anew under the lock under which it may be taken for blocked. If that has happened, the end of the job
         // undoes the raise.
         endRaise(of: worker, own) { $0.unlocked(own: own, worker.value.presence) }
+        // The job is still within what it declared to block.
+        if worker.value.hasDeclaredBlocking.load(ordering: .relaxed) { _ = workerBlocked(worker, .declared) }
     }
 
     /// Undoes the raise of a job that has ended. The worker's thread.

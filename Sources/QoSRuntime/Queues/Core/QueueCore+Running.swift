@@ -81,11 +81,11 @@ extension QueueCore {
             state.stalled = []
             for entry in stalled { submitActive(entry, &state, &effects) }
             advance(&state, &effects)
-            // Helpers found these entries while the queue was suspended, and left them.
-            effects.wake(state.helpers)
             return true
         }
         effects.perform(on: core.group)
+        // Helpers found these entries while the queue was suspended, and left them.
+        if wasSuspended { wakeHelpers() }
         guard wasSuspended else { throw .notSuspended(label) }
     }
 
