@@ -55,7 +55,7 @@ package enum ConcurrencyRuntime {
         let job = UnownedJob(_swift_createJobForTestingOnly(priority: .high) {})
         let expected = JobNode(job).address + UInt(JobNode.linkOffset)
         let flags = Self.flags(of: job)
-        let flagsMatch = flags & 0xFF == ExecutorJob(job).kind.rawValue && flags >> 8 & 0xFF == job.priority.rawValue
+        let flagsMatch = flags & 0xFF == ExecutorJob(job).kind.rawValue && rawPriority(of: job) == job.priority.rawValue
         let matches =
             unsafe ExecutorJob(job).withUnsafeExecutorPrivateData { words in
                 UInt(bitPattern: words.baseAddress) == expected && words.count >= 2 * MemoryLayout<UInt>.size
@@ -133,6 +133,10 @@ package enum ConcurrencyRuntime {
     /// Returns the kind of a job, as the library numbers kinds. Only if the layout is known.
     @inline(__always)
     static func kind(of job: UnownedJob) -> UInt32 { flags(of: job) & kindMask }
+
+    /// Returns the priority at which a job was queued. Only if the layout is known.
+    @inline(__always)
+    static func rawPriority(of job: UnownedJob) -> UInt8 { UInt8(truncatingIfNeeded: flags(of: job) >> 8) }
 
     /// Returns the present priority of a queued or running task. It is the priority at which the task was queued, or
     /// higher if higher work waits for the task.

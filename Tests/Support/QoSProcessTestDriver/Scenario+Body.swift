@@ -38,6 +38,7 @@ extension Scenario {
         case .busyActor: await busyActor()
         case .raisedOnMainActor: await raisedOnMainActor()
         case .waitingStates: await waitingStates()
+        case .runningChildren: await runningChildren()
         case .keepsAwake: try await keepsAwake()
         case .returns, .invalidConfiguration: Driver.say("body", "ran")
         case .taskBeforeRun: await taskBeforeRun()
