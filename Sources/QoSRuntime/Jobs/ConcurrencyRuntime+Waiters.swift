@@ -16,16 +16,22 @@ extension ConcurrencyRuntime {
 
     /// Whether the word of a waiter that names the one before it was found. The library puts it where the executor has
     /// its first word, which a suspended task does not use.
-    private static let seesEarlierWaiters = Atomic<Bool>(false)
+    private static let seesEarlierWaitersFlag = Atomic<Bool>(false)
 
     /// Whether a child task names its parent where an unstructured task names its latest waiter.
-    private static let seesParents = Atomic<Bool>(false)
+    private static let seesParentsFlag = Atomic<Bool>(false)
 
     /// The bit of a child task in its kind (`Task_IsChildTask`).
     private static let childFlag: UInt32 = 1 << 24
 
     /// Whether the runtime can see which task awaits another.
     package static var seesWaiters: Bool { waiterOffset.load(ordering: .relaxed) != 0 }
+
+    /// Whether the runtime can see all tasks that await another, and not only the latest.
+    package static var seesEarlierWaiters: Bool { seesEarlierWaitersFlag.load(ordering: .relaxed) }
+
+    /// Whether the runtime can see whose child a task is.
+    package static var seesParents: Bool { seesParentsFlag.load(ordering: .relaxed) }
 
     /// Returns whether the record of a queued job may hide a raise: it is above a class, and there are other means to see
     /// a raise.
@@ -100,7 +106,7 @@ extension ConcurrencyRuntime {
 
     /// Returns the task whose child a task is; `nil` for an unstructured one.
     private static func parent(of task: TaskAddress) -> TaskAddress? {
-        guard seesParents.load(ordering: .relaxed),
+        guard seesParents,
             taskKind(of: JobNode(address: task.rawValue).job) & childFlag != 0
         else { return nil }
         return word(of: task, at: waiterOffset.load(ordering: .relaxed))
@@ -120,7 +126,7 @@ extension ConcurrencyRuntime {
 
     /// Returns the task that began to wait before a given waiter, for the same task.
     private static func earlierWaiter(than waiter: TaskAddress) -> TaskAddress? {
-        seesEarlierWaiters.load(ordering: .relaxed) ? word(of: waiter, at: UInt(JobNode.linkOffset)) : nil
+        seesEarlierWaiters ? word(of: waiter, at: UInt(JobNode.linkOffset)) : nil
     }
 
     /// Returns the task that a word of a live task names.
@@ -179,7 +185,7 @@ extension ConcurrencyRuntime {
             word(of: TaskAddress(rawValue: JobNode(job).address), at: UInt(JobNode.linkOffset))?.rawValue
                 == JobNode(first).address
         {
-            seesEarlierWaiters.store(true, ordering: .relaxed)
+            seesEarlierWaitersFlag.store(true, ordering: .relaxed)
         }
     }
 
@@ -190,7 +196,7 @@ extension ConcurrencyRuntime {
             async let child: Void = ()
             await child
         }
-        seesParents.store(ofGroup && ofBinding, ordering: .relaxed)
+        seesParentsFlag.store(ofGroup && ofBinding && !isLayoutHidden(by: "no-parents"), ordering: .relaxed)
     }
 
     /// Returns whether a child that the body makes names its parent at an offset. Runs both to their ends.

@@ -65,14 +65,14 @@ package enum ConcurrencyRuntime {
         let executor = Immediate()
         unsafe job.runSynchronously(on: executor.asUnownedTaskExecutor())
         withExtendedLifetime(executor) {}
-        if matches, !isLayoutHidden { learnPrivateLayout() }
+        if matches, !isLayoutHidden(by: "unknown") { learnPrivateLayout() }
         return matches
     }()
 
-    /// Whether the process asks to run as if no private layout were known: the environment variable
-    /// `QOS_LIBRARY_LAYOUT` is `unknown`.
-    private static var isLayoutHidden: Bool {
-        unsafe getenv("QOS_LIBRARY_LAYOUT").map { unsafe String(cString: $0) == "unknown" } ?? false
+    /// Returns whether the process asks to run as if a private layout were not known. It does so by the value of the
+    /// environment variable `QOS_LIBRARY_LAYOUT`: `unknown` for all of it, or `no-parents`.
+    static func isLayoutHidden(by value: String) -> Bool {
+        unsafe getenv("QOS_LIBRARY_LAYOUT").map { unsafe String(cString: $0) == value } ?? false
     }
 
     /// Verifies the private layout of the running library: flags, continuation jobs, actors.
