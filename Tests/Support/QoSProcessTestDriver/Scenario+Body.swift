@@ -39,6 +39,8 @@ extension Scenario {
         case .raisedOnMainActor: await raisedOnMainActor()
         case .waitingStates: await waitingStates()
         case .runningChildren: await runningChildren()
+        case .manyHiddenWaits: try await manyHiddenWaits()
+        case .hiddenWaitsUnderLoad: try await HiddenLoad().run(seed: UInt64(Driver.number))
         case .keepsAwake: try await keepsAwake()
         case .returns, .invalidConfiguration: Driver.say("body", "ran")
         case .taskBeforeRun: await taskBeforeRun()
