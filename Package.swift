@@ -196,7 +196,8 @@ let package = Package(
         .executableTarget(
             name: "QoSProcessTestDriver",
             dependencies: [
-                "QoSOperations", "QoSRuntime", "QoSCore", "QoSKernel", "QoSKernelTestSupport", "QoSRuntimeTestSupport",
+                "QoSOperations", "QoSRuntime", "QoSCore", "QoSKernel", "QoSTesting", "QoSKernelTestSupport",
+                "QoSRuntimeTestSupport",
             ],
             path: "Tests/Support/QoSProcessTestDriver"
         ),
@@ -227,7 +228,7 @@ let package = Package(
             name: "QoSWorkloadsTests",
             dependencies: [
                 "QoSWorkloads", "QoSWorkloadsTesting", "QoSTesting", "QoSRuntime", "QoSCore", "QoSKernel",
-                "QoSFileTestSupport",
+                "QoSFileTestSupport", "QoSRuntimeTestSupport",
             ]
         ),
         // Hosts of a workload that ignores its cancellation, for tests of signals. Empty without the trait.

@@ -16,10 +16,10 @@ extension ConcurrencyRuntime {
 
     /// Whether the word of a waiter that names the one before it was found. The library puts it where the executor has
     /// its first word, which a suspended task does not use.
-    private static let seesEarlierWaiters = Atomic<Bool>(false)
+    private static let seesEarlierWaitersFlag = Atomic<Bool>(false)
 
     /// Whether a child task names its parent where an unstructured task names its latest waiter.
-    private static let seesParents = Atomic<Bool>(false)
+    private static let seesParentsFlag = Atomic<Bool>(false)
 
     /// The bit of a child task in its kind (`Task_IsChildTask`).
     private static let childFlag: UInt32 = 1 << 24
@@ -27,19 +27,35 @@ extension ConcurrencyRuntime {
     /// Whether the runtime can see which task awaits another.
     package static var seesWaiters: Bool { waiterOffset.load(ordering: .relaxed) != 0 }
 
+    /// Whether the runtime can see all tasks that await another, and not only the latest.
+    package static var seesEarlierWaiters: Bool { seesEarlierWaitersFlag.load(ordering: .relaxed) }
+
+    /// Whether the runtime can see whose child a task is.
+    package static var seesParents: Bool { seesParentsFlag.load(ordering: .relaxed) }
+
+    /// Returns whether the record of a queued job may hide a raise: it is above a class, and there are other means to see
+    /// a raise.
+    @inline(__always)
+    static func mayHideRaise(_ job: UnownedJob, above qosClass: QoSClass) -> Bool {
+        seesWaiters && rawPriority(of: job) > qosClass.rawValue
+    }
+
     /// Returns the latest task that awaits a live task; `nil` when none does, or for a task without the word.
     ///
     /// The waiter is alive as long as the awaited task cannot end.
-    static func latestWaiter(of job: UnownedJob) -> TaskAddress? {
+    static func latestWaiter(of task: TaskAddress) -> TaskAddress? {
         let offset = waiterOffset.load(ordering: .relaxed)
-        guard offset != 0, let task = task(of: job),
-            taskKind(of: JobNode(address: task.rawValue).job) == kindWithWaiters.load(ordering: .relaxed)
-        else { return nil }
+        guard offset != 0, isUnstructured(task) else { return nil }
         // SAFETY: the layout was verified, and the task is alive.
         let word = unsafe UnsafePointer<Atomic<UInt>>(bitPattern: task.rawValue + offset).unsafelyUnwrapped.pointee
             .load(ordering: .acquiring)
         // The lowest bits tell whether the task has ended, and how; then no task waits any more.
         return word & 3 == 0 && word != 0 ? TaskAddress(rawValue: word) : nil
+    }
+
+    /// Returns whether a live task has the word of the latest waiter.
+    private static func isUnstructured(_ task: TaskAddress) -> Bool {
+        taskKind(of: JobNode(address: task.rawValue).job) == kindWithWaiters.load(ordering: .relaxed)
     }
 
     /// Returns whether a live task has ended, as far as can be seen: not for a child task.
@@ -65,8 +81,8 @@ extension ConcurrencyRuntime {
     /// The result matters if the task's record does not rise, because the task was made at a high priority or was
     /// raised before it was queued. Visits up to ``mostVisited`` tasks.
     ///
-    /// The task cannot end meanwhile: it is queued and its queue locked, it is in a wait of ours, or it is the calling
-    /// one. So its waiters and its parents are alive, and theirs.
+    /// The task cannot end meanwhile: it is queued and its queue locked, it is in a wait of ours, or the calling thread
+    /// runs it or is about to. So its waiters and its parents are alive, and theirs.
     static func classNeeding(task: TaskAddress) -> QoSClass? {
         var (needed, left) = (QoSClass?.none, mostVisited)
         visit(task, &needed, &left)
@@ -92,7 +108,7 @@ extension ConcurrencyRuntime {
             raise(&needed, to: recordedRaise(of: parent))
             return visit(parent, &needed, &left)
         }
-        var waiter = latestWaiter(of: JobNode(address: task.rawValue).job)
+        var waiter = latestWaiter(of: task)
         while let current = waiter, left > 0 {
             raise(&needed, to: latestClass(of: current))
             raise(&needed, to: recordedRaise(of: current))
@@ -103,15 +119,27 @@ extension ConcurrencyRuntime {
 
     /// Returns the task whose child a task is; `nil` for an unstructured one.
     private static func parent(of task: TaskAddress) -> TaskAddress? {
-        guard seesParents.load(ordering: .relaxed),
+        guard seesParents,
             taskKind(of: JobNode(address: task.rawValue).job) & childFlag != 0
         else { return nil }
         return word(of: task, at: waiterOffset.load(ordering: .relaxed))
     }
 
+    /// Returns the root of a child task that the calling thread is about to run: the parent that is no child itself.
+    /// `nil` for a task that is no child, and for one with ``mostVisited`` parents.
+    static func root(ofChild job: UnownedJob) -> TaskAddress? {
+        var root = parent(of: TaskAddress(rawValue: JobNode(job).address))
+        for _ in 0..<mostVisited {
+            guard let task = root else { return nil }
+            guard let parent = parent(of: task) else { return isUnstructured(task) ? task : nil }
+            root = parent
+        }
+        return nil
+    }
+
     /// Returns the task that began to wait before a given waiter, for the same task.
     private static func earlierWaiter(than waiter: TaskAddress) -> TaskAddress? {
-        seesEarlierWaiters.load(ordering: .relaxed) ? word(of: waiter, at: UInt(JobNode.linkOffset)) : nil
+        seesEarlierWaiters ? word(of: waiter, at: UInt(JobNode.linkOffset)) : nil
     }
 
     /// Returns the task that a word of a live task names.
@@ -170,7 +198,7 @@ extension ConcurrencyRuntime {
             word(of: TaskAddress(rawValue: JobNode(job).address), at: UInt(JobNode.linkOffset))?.rawValue
                 == JobNode(first).address
         {
-            seesEarlierWaiters.store(true, ordering: .relaxed)
+            seesEarlierWaitersFlag.store(true, ordering: .relaxed)
         }
     }
 
@@ -181,7 +209,7 @@ extension ConcurrencyRuntime {
             async let child: Void = ()
             await child
         }
-        seesParents.store(ofGroup && ofBinding, ordering: .relaxed)
+        seesParentsFlag.store(ofGroup && ofBinding && !isLayoutHidden(by: "no-parents"), ordering: .relaxed)
     }
 
     /// Returns whether a child that the body makes names its parent at an offset. Runs both to their ends.

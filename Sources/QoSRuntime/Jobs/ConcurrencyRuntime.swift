@@ -55,7 +55,7 @@ package enum ConcurrencyRuntime {
         let job = UnownedJob(_swift_createJobForTestingOnly(priority: .high) {})
         let expected = JobNode(job).address + UInt(JobNode.linkOffset)
         let flags = Self.flags(of: job)
-        let flagsMatch = flags & 0xFF == ExecutorJob(job).kind.rawValue && flags >> 8 & 0xFF == job.priority.rawValue
+        let flagsMatch = flags & 0xFF == ExecutorJob(job).kind.rawValue && rawPriority(of: job) == job.priority.rawValue
         let matches =
             unsafe ExecutorJob(job).withUnsafeExecutorPrivateData { words in
                 UInt(bitPattern: words.baseAddress) == expected && words.count >= 2 * MemoryLayout<UInt>.size
@@ -65,14 +65,14 @@ package enum ConcurrencyRuntime {
         let executor = Immediate()
         unsafe job.runSynchronously(on: executor.asUnownedTaskExecutor())
         withExtendedLifetime(executor) {}
-        if matches, !isLayoutHidden { learnPrivateLayout() }
+        if matches, !isLayoutHidden(by: "unknown") { learnPrivateLayout() }
         return matches
     }()
 
-    /// Whether the process asks to run as if no private layout were known: the environment variable
-    /// `QOS_LIBRARY_LAYOUT` is `unknown`.
-    private static var isLayoutHidden: Bool {
-        unsafe getenv("QOS_LIBRARY_LAYOUT").map { unsafe String(cString: $0) == "unknown" } ?? false
+    /// Returns whether the process asks to run as if a private layout were not known. It does so by the value of the
+    /// environment variable `QOS_LIBRARY_LAYOUT`: `unknown` for all of it, or `no-parents`.
+    static func isLayoutHidden(by value: String) -> Bool {
+        unsafe getenv("QOS_LIBRARY_LAYOUT").map { unsafe String(cString: $0) == value } ?? false
     }
 
     /// Verifies the private layout of the running library: flags, continuation jobs, actors.
@@ -133,6 +133,10 @@ package enum ConcurrencyRuntime {
     /// Returns the kind of a job, as the library numbers kinds. Only if the layout is known.
     @inline(__always)
     static func kind(of job: UnownedJob) -> UInt32 { flags(of: job) & kindMask }
+
+    /// Returns the priority at which a job was queued. Only if the layout is known.
+    @inline(__always)
+    static func rawPriority(of job: UnownedJob) -> UInt8 { UInt8(truncatingIfNeeded: flags(of: job) >> 8) }
 
     /// Returns the present priority of a queued or running task. It is the priority at which the task was queued, or
     /// higher if higher work waits for the task.

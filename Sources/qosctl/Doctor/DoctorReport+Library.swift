@@ -25,6 +25,12 @@ extension DoctorReport {
             LibraryPart(
                 name: "waiters", isKnown: ConcurrencyRuntime.seesWaiters,
                 grants: "promotion by an await of tasks whose recorded priority was high from the start"),
+            LibraryPart(
+                name: "earlier waiters", isKnown: ConcurrencyRuntime.seesEarlierWaiters,
+                grants: "the same for a task that several others await"),
+            LibraryPart(
+                name: "parents", isKnown: ConcurrencyRuntime.seesParents,
+                grants: "promotion of the children of such tasks"),
         ]
     }
 }

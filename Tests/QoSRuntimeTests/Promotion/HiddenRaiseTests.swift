@@ -112,21 +112,6 @@ struct HiddenRaiseTests {
     }
 }
 
-/// How a task of a high record comes to run at the background.
-enum Origin: CaseIterable {
-    /// It is given to the executor of the class, as by code on the main thread.
-    case executor
-    /// It is a task of userInitiated within `withQoS(.background)`.
-    case scope
-
-    func start(on scheduler: QoSScheduler, _ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
-        let qosClass: QoSClass = self == .executor ? .background : .userInitiated
-        return Task.detached(executorPreference: scheduler.executor(for: qosClass), priority: .userInitiated) {
-            if self == .executor { await body() } else { await scheduler.withQoS(.background) { await body() } }
-        }
-    }
-}
-
 /// The background of a scheduler with one worker of that class.
 struct LowWay: Sendable {
     let scheduler: QoSScheduler

@@ -39,6 +39,9 @@ enum Scenario: String, CaseIterable {
     case busyActor = "busy-actor"
     case raisedOnMainActor = "raised-on-main-actor"
     case waitingStates = "waiting-states"
+    case runningChildren = "running-children"
+    case manyHiddenWaits = "many-hidden-waits"
+    case hiddenWaitsUnderLoad = "hidden-waits-under-load"
     case keepsAwake = "keeps-awake"
 
     var configuration: QoSProcess.Configuration {
@@ -51,7 +54,7 @@ enum Scenario: String, CaseIterable {
         case .interactiveKind: configuration.kind = .interactive
         case .holdsForever where Driver.number > 0: configuration.signalGrace = .milliseconds(Driver.number)
         case .pools: configuration.qosClass = .userInitiated
-        case .busyActor, .waitingStates:
+        case .busyActor, .waitingStates, .runningChildren, .manyHiddenWaits:
             configuration.scheduler.workers = [.background: 1]
             configuration.scheduler.detectsBlocking = false
         default: break

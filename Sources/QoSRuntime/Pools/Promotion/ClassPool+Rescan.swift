@@ -152,9 +152,10 @@ extension ClassPool {
         return raised > qosClass ? raised : nil
     }
 
-    /// Returns the same for a task whose priority is above its executor's class, and so did not rise.
+    /// Returns the same for a task whose priority is above its executor's class, and so did not rise. The queue is locked,
+    /// or the calling worker has taken the node out to run it.
     @inline(never)
-    private func raisedWithoutRecord(_ node: JobNode) -> QoSClass? {
+    func raisedWithoutRecord(_ node: JobNode) -> QoSClass? {
         guard let own = ExecutorIndex.qosClass(at: node.tag.executor), own <= qosClass else { return nil }
         return ConcurrencyRuntime.classNeeding(node.job).flatMap { $0 > qosClass ? $0 : nil }
     }

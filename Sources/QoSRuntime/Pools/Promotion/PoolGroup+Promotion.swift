@@ -19,7 +19,8 @@ extension PoolGroup {
             // in which it no longer runs. A fence would stay up until the worker's next job, which the fence itself may
             // hold back.
             let promotion: Promotion? = worker.value.running.inspect { task in
-                let wanted = raisedClass(ofRunning: task, awaitedBy: waiter)
+                let root = worker.value.running.inspectedRoot
+                let wanted = raisedClass(ofRunning: task, root: root, awaitedBy: waiter)
                 guard let wanted, wanted.rank > rank else { return nil }
                 return promote(worker, from: QoSClass(atRank: rank), to: wanted)
             }
@@ -34,16 +35,34 @@ extension PoolGroup {
     }
 
     /// Returns the class to which a running task was raised; `nil` for a task that was not raised.
-    private func raisedClass(ofRunning task: UnownedJob, awaitedBy waiter: (address: UInt, rank: Int)?) -> QoSClass? {
+    ///
+    /// - Parameter root: the published root of a child task.
+    private func raisedClass(
+        ofRunning task: UnownedJob, root: TaskAddress?, awaitedBy waiter: (address: UInt, rank: Int)?
+    ) -> QoSClass? {
         let live = ConcurrencyRuntime.livePriority(task).flatMap { $0 > task.priority.rawValue ? $0 : nil }
         if let live { return QoSClass(rawPriority: live) }
-        if let raised = RaisedTasks.qosClass(of: TaskAddress(rawValue: JobNode(task).address)) { return raised }
+        let address = TaskAddress(rawValue: JobNode(task).address)
+        let (own, ofRoot) = (RaisedTasks.qosClass(of: address), root.flatMap(RaisedTasks.qosClass))
+        if let raised = own ?? ofRoot { return max(raised, ofRoot ?? raised) }
         // A priority that was high from the start does not rise. The waiter is only compared, because the task may end
         // meanwhile.
         guard let waiter, task.priority.rawValue >= QoSClass(atRank: waiter.rank).rawValue,
-            ConcurrencyRuntime.latestWaiter(of: task)?.rawValue == waiter.address
+            ConcurrencyRuntime.latestWaiter(of: root ?? address)?.rawValue == waiter.address
         else { return nil }
         return QoSClass(atRank: waiter.rank)
+    }
+
+    /// Returns the highest class that something may still need of a running task; `nil` if nothing was seen to need it.
+    ///
+    /// A waiter that the record does not show was compared by its address when the task was raised. It is not compared
+    /// again, so any waiter keeps such a raise.
+    private func classToKeep(forRunning task: UnownedJob, root: TaskAddress?) -> QoSClass? {
+        if let raised = raisedClass(ofRunning: task, root: root, awaitedBy: nil) { return raised }
+        guard ConcurrencyRuntime.latestWaiter(of: root ?? TaskAddress(rawValue: JobNode(task).address)) != nil else {
+            return nil
+        }
+        return ConcurrencyRuntime.livePriority(task).flatMap(QoSClass.init(rawPriority:))
     }
 
     /// The rest of a promotion, to be done once its worker may go on: no worker waits for an observer.
@@ -80,7 +99,7 @@ extension PoolGroup {
             }
             guard worker.value.boost.isUp.load(ordering: .acquiring) else { return Promotion() }
             let ofTask = worker.value.running.inspect { task in
-                ConcurrencyRuntime.livePriority(task).flatMap(QoSClass.init(rawPriority:))
+                classToKeep(forRunning: task, root: worker.value.running.inspectedRoot)
             }
             let ofLane = worker.value.lane.inspect { $0.awaitedRank }.map { QoSClass(atRank: $0) }
             return Promotion(admitted: lower(worker, from: own, to: max(wanted, ofTask ?? own, ofLane ?? own)))

@@ -8,16 +8,27 @@ import Synchronization
 /// thread counts itself before it reads. The worker checks that count after it has retracted the task. Sequentially
 /// consistent, so one sees the other.
 ///
-/// Threading: the worker calls ``publish(_:)`` and ``retract()``; any thread calls ``inspect(_:)``, several at a time.
+/// A child task names its parents, which may end as soon as the child has. If a raise of them may not show in the
+/// child's record, the worker also publishes the root: the parent that is no child itself. It keeps the root in the
+/// same way.
+///
+/// Threading: the worker calls ``publish(_:root:)`` and ``retract()``; any thread calls ``inspect(_:)``, several at a time.
 struct RunningTask: ~Copyable {
     private let address = Atomic<UInt>(0)
     private let looks = Atomic<Int>(0)
 
-    /// Publishes the task that the worker is about to run.
+    /// The address of the root; 0 for nearly all. Other threads read it only while a task is published.
+    private let root = Atomic<UInt>(0)
+
+    /// Publishes the task that the worker is about to run, and the root of a child whose raise may not show.
     @inline(__always)
-    func publish(_ task: UnownedJob) {
+    func publish(_ task: UnownedJob, root: TaskAddress? = nil) {
         let address = JobNode(task).address
         _ = unsafe Self.object(at: address).retain()
+        if let root {
+            _ = unsafe Self.object(at: root.rawValue).retain()
+            self.root.store(root.rawValue, ordering: .relaxed)
+        }
         self.address.store(address, ordering: .releasing)
     }
 
@@ -32,6 +43,10 @@ struct RunningTask: ~Copyable {
         guard address != 0 else { return }
         while isInspected { cqos_spin_hint() }
         unsafe Self.object(at: address).release()
+        let root = root.load(ordering: .relaxed)
+        guard root != 0 else { return }
+        self.root.store(0, ordering: .relaxed)
+        unsafe Self.object(at: root).release()
     }
 
     /// Whether a thread is looking at this moment.
@@ -61,10 +76,17 @@ struct RunningTask: ~Copyable {
         return address == 0 ? nil : body(JobNode(address: address).job)
     }
 
+    /// The published root, within ``inspect(_:)``.
+    var inspectedRoot: TaskAddress? {
+        let root = root.load(ordering: .relaxed)
+        return root == 0 ? nil : TaskAddress(rawValue: root)
+    }
+
     /// Returns the task as the object that it is.
     @inline(__always)
     private static func object(at address: UInt) -> Unmanaged<AnyObject> {
-        // SAFETY: the address is that of a task, which is a reference-counted object; it runs, so it is alive.
+        // SAFETY: the address is that of a task, which is a reference-counted object. It runs or waits for its child, so
+        // it is alive.
         unsafe Unmanaged.fromOpaque(UnsafeRawPointer(bitPattern: address).unsafelyUnwrapped)
     }
 }

@@ -67,15 +67,17 @@ extension Worker {
         }
     }
 
-    /// Runs a node.
+    /// Runs a node, or submits it to a higher class that needs it.
     ///
-    /// - Returns: whether it was a task that has come to its end, and so waits for nothing.
+    /// - Returns: whether no task waits for anything since: a task has come to its end, or the node went to another class.
     @inline(__always)
     private static func run(
         _ node: JobNode, _ worker: WorkerRef,
         _ executors: UnsafeMutablePointer<UnownedTaskExecutor>, _ rank: Int
     ) -> Bool {
         let tag = node.tag
+        let hidesRaise = tag.isJob && ConcurrencyRuntime.mayHideRaise(node.job, above: worker.qosClass)
+        if hidesRaise, moveIfRaised(node, worker, rank) { return true }
         worker.value.jobSteps.store(worker.value.jobSteps.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
         if !tag.isJob {
             node.runActivation(on: worker)
@@ -88,7 +90,9 @@ extension Worker {
                 node.noteRun(inPoolOf: rank)
             }
             if !tag.isPlainJob { begin(tag.shutdownBehavior, of: job, worker) }
-            if ConcurrencyRuntime.isRetainableTask(job) { worker.value.running.publish(job) }
+            if ConcurrencyRuntime.isRetainableTask(job) {
+                worker.value.running.publish(job, root: hidesRaise ? ConcurrencyRuntime.root(ofChild: job) : nil)
+            }
             unsafe job.runSynchronously(on: executors[tag.executor])
             if !tag.isPlainJob { worker.value.declared.store(0, ordering: .sequentiallyConsistent) }
         }
@@ -105,6 +109,15 @@ extension Worker {
             worker.group.endBoost(of: worker, qosClass: worker.qosClass)
         }
         return hasEnded
+    }
+
+    /// Submits a node, which the worker was about to run, to a higher class that needs it and of which the task's record
+    /// does not tell.
+    @inline(never)
+    private static func moveIfRaised(_ node: JobNode, _ worker: WorkerRef, _ rank: Int) -> Bool {
+        guard let needed = worker.pool.value.raisedWithoutRecord(node) else { return false }
+        worker.group.moveRaised(node, from: rank, to: needed)
+        return true
     }
 
     /// Returns the next node of the worker's own queue or the injection queue.
