@@ -80,7 +80,9 @@ extension Worker {
         if hidesRaise, moveIfRaised(node, worker, rank) { return true }
         worker.value.jobSteps.store(worker.value.jobSteps.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
         if !tag.isJob {
+            worker.value.runsEntry = !tag.isLane
             node.runActivation(on: worker)
+            worker.value.runsEntry = false
         } else {
             let job = node.job
             if tag.isContinuation {

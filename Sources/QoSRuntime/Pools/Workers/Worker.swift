@@ -48,6 +48,9 @@ struct Worker: ~Copyable {
     /// The running task; `nil` for other work, which may have freed itself meanwhile. Owner only.
     var current: JobNode?
 
+    /// Whether the running node is an entry of a work queue, and no job or lane. Owner only.
+    var runsEntry = false
+
     /// The address of the task that ran last, only for comparison: the task may be gone. 0 for none. Owner only.
     var latestTask: UInt = 0
 

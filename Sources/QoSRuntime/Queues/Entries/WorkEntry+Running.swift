@@ -122,15 +122,13 @@ extension WorkEntry {
 }
 
 extension Worker {
-    /// Ends the raise of a worker with the item that caused it. If there are more entries around the item, the loop
-    /// finds the new level.
+    /// Ends the raise of a worker with the item that caused it. If there is a task or are more entries around the item,
+    /// the loop finds the new level.
     fileprivate static func ended(_ item: WorkEntry, on worker: WorkerRef) {
         let group = worker.group
         let own = worker.qosClass
         let isOutermost = unsafe cqos_current_item() == nil
-        let node = worker.value.current
-        let isInTask = node?.tag.isJob ?? true
-        if isOutermost, !isInTask {
+        if isOutermost, worker.value.runsEntry {
             group.endBoost(of: worker, qosClass: own)
         } else if item.demandsMore(than: own.rank) {
             group.calls.noteItemsChanged()
