@@ -28,15 +28,18 @@ extension LockRegistry {
         let party = LockParty.thread(id)
         let awaiting = ThreadAwaiting(awaited, wait)
         let own = LevelCode(level)
-        _ = begins(party, at: own, for: .awaited(id)) { $0.awaiting = awaiting }
+        guard begins(party, at: own, for: .awaited(id), { $0.awaiting = awaiting }).isRecorded else {
+            // Foreign code waits, on a thread that is about to wait itself.
+            wait.parker.park()
+            return
+        }
         var isReported = false
         try open(party, awaiting) { cycle in
             neverEnds(cycle)
             isReported = true
         }
         handOn(party, to: awaiting)
-        let task = ConcurrencyRuntime.currentTask
-        if let task { beginExecution(of: task, by: id, at: own) }
+        let task = beginExecution(by: id, at: own)
         let circle = parkLooking(party, awaiting) { cycle in
             if !isReported { neverEnds(cycle) }
             isReported = true
@@ -187,17 +190,23 @@ extension LockRegistry {
 
     // MARK: Executions
 
-    /// Notes that the calling thread is about to sleep while it runs a task. A waiter for a lock of the task raises the
+    /// Notes that the calling thread is about to sleep, if it runs a task. A waiter for a lock of the task raises the
     /// thread.
-    func beginExecution(of task: TaskAddress, by thread: UInt32, at level: LevelCode) {
+    ///
+    /// - Returns: the task for ``endExecution(of:by:)``; `nil` without one, and for a task that waits already.
+    func beginExecution(by thread: UInt32, at level: LevelCode) -> TaskAddress? {
+        guard let task = ConcurrencyRuntime.currentTask else { return nil }
         let resource = LockResource.execution(thread)
         var effects = LockEffects()
-        withSite(of: resource) { _ in
-            let (effective, isAwaited) = begins(.task(task), at: level, for: resource)
-            if isAwaited { demand(effective, of: .thread(thread), for: resource, &effects) }
+        let isRecorded = withSite(of: resource) { _ in
+            let begun = begins(.task(task), at: level, for: resource)
+            guard begun.isRecorded else { return false }
+            if begun.isAwaited { demand(begun.effective, of: .thread(thread), for: resource, &effects) }
+            return true
         }
         follow(&effects)
         effects.perform()
+        return isRecorded ? task : nil
     }
 
     /// Notes that the calling thread goes on with the task.
@@ -205,7 +214,7 @@ extension LockRegistry {
         let resource = LockResource.execution(thread)
         var effects = LockEffects()
         withSite(of: resource) { _ in
-            stopsWaiting(.task(task))
+            stopsWaiting(.task(task), for: resource)
             demandNothing(of: .thread(thread), for: resource, &effects)
         }
     }
