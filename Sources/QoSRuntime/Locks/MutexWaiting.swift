@@ -62,8 +62,11 @@ enum MutexWaiting {
         }
         registry.follow(&effects)
         if reports { waiter.perform(effects, holder: holder) } else { effects.perform() }
+        // The item that the thread runs may have been raised before the wait was known.
+        let present = QoS.waitingLevel
+        if LevelCode(present) > level { registry.raised(thread: own >> 1, to: present) }
         // A waiter for a lock of this task raises the thread that runs the task.
-        let task = registry.beginExecution(by: own >> 1, at: level)
+        let task = registry.beginExecution(by: own >> 1, at: max(level, LevelCode(present)))
         if reports, Worker.current != nil {
             waiter.report(
                 .blockedPoolThread, holder: holder,

@@ -55,7 +55,7 @@ extension WorkItem {
         guard state.withLock({ $0.parks(thread) }) else { return true }
         guard let deadline else {
             do throws(WorkQueueError) {
-                try waitHelping(raised, thread)
+                try waitHelping(raised, thread, at: level)
             } catch {
                 state.withLock { $0.gaveUp(thread) }
                 // The item may have ended just when the wait was refused.
@@ -68,12 +68,14 @@ extension WorkItem {
         return isFinished
     }
 
-    private func waitHelping(_ entry: ItemEntry?, _ thread: ThreadWait) throws(WorkQueueError) {
+    private func waitHelping(
+        _ entry: ItemEntry?, _ thread: ThreadWait, at level: LevelCode
+    ) throws(WorkQueueError) {
         guard let entry else {
             thread.parker.park()
             return
         }
-        try entry.queue.helping(towards: entry, wait: thread) { isFinished }
+        try entry.queue.helping(towards: entry, wait: thread, at: level) { isFinished }
     }
 
     /// Suspends the task until the item has finished. Blocks no thread. If the waiting task is raised meanwhile, the

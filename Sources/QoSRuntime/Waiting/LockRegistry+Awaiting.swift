@@ -18,7 +18,7 @@ extension LockRegistry {
     ///
     /// - Parameters:
     ///   - wait: unparked at the end. The call may return before that.
-    ///   - level: the level of the wait.
+    ///   - level: the level of the wait that the target knows. A higher one is passed on.
     ///   - neverEnds: called if the wait closes a circle and no wait on the circle can be given up.
     /// - Throws: the cycle for which this wait is given up.
     func sleep(
@@ -27,8 +27,8 @@ extension LockRegistry {
         let id = cqos_own_id()
         let party = LockParty.thread(id)
         let awaiting = ThreadAwaiting(awaited, wait)
-        let own = LevelCode(level)
-        guard begins(party, at: own, for: .awaited(id), { $0.awaiting = awaiting }).isRecorded else {
+        let known = LevelCode(level)
+        guard begins(party, at: known, for: .awaited(id), { $0.awaiting = awaiting }).isRecorded else {
             // Foreign code waits, on a thread that is about to wait itself.
             wait.parker.park()
             return
@@ -38,8 +38,10 @@ extension LockRegistry {
             neverEnds(cycle)
             isReported = true
         }
-        handOn(party, to: awaiting)
-        let task = beginExecution(by: id, at: own)
+        // Read after the wait was entered: a raise that is not contained here finds the wait.
+        let present = LevelCode(QoS.waitingLevel)
+        handOn(party, to: awaiting, at: present, knownAt: known)
+        let task = beginExecution(by: id, at: max(known, present))
         let circle = parkLooking(party, awaiting) { cycle in
             if !isReported { neverEnds(cycle) }
             isReported = true
@@ -145,18 +147,22 @@ extension LockRegistry {
 
     private func mayGiveUp(_ party: LockParty) -> Bool { entry(of: party)?.awaiting?.awaited.mayBeGivenUp ?? false }
 
-    /// Passes on a raise by a thread that began to wait for this one earlier. That thread did not know this wait yet.
+    /// Passes on raises from before the wait was known: by a thread that waits for this one, or of the item that this
+    /// one runs.
     ///
-    /// Also where the wait's own level is as high: the level may have risen with that raise, after the target had been
-    /// submitted at the lower one.
-    private func handOn(_ party: LockParty, to awaiting: ThreadAwaiting) {
-        let inherited = with(party) { entry in
-            let record = entry.record
-            guard record.wait != nil, record.inherited != .none else { return LevelCode.none }
-            awaiting.note(record.inherited)
-            return record.inherited
+    /// The first also where the wait's own level is as high: the level may have risen with that raise, after the target
+    /// had been submitted at the lower one.
+    private func handOn(
+        _ party: LockParty, to awaiting: ThreadAwaiting, at present: LevelCode, knownAt known: LevelCode
+    ) {
+        let raise = with(party) { entry in
+            guard entry.record.wait != nil else { return LevelCode.none }
+            entry.record.raiseOwn(to: present)
+            let raise = max(entry.record.inherited, present > known ? present : .none)
+            if raise != .none { awaiting.note(raise) }
+            return raise
         }
-        if inherited != .none { awaiting.awaited.raised(to: inherited) }
+        if raise != .none { awaiting.awaited.raised(to: raise) }
     }
 
     /// Ends a wait. From then on no thread notes a raise in it, or gives it up.
@@ -177,7 +183,8 @@ extension LockRegistry {
         let level = LevelCode(level)
         var effects = LockEffects()
         with(.thread(id)) { entry in
-            guard entry.record.wait != nil, entry.record.effective < level else { return }
+            // Not the effective level: the inherited one may go before this raise does.
+            guard let wait = entry.record.wait, wait.own < level else { return }
             entry.record.raiseOwn(to: level)
             noteLink(entry, of: .thread(id), &effects)
             guard let awaiting = entry.awaiting else { return }

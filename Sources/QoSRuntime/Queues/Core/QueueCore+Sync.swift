@@ -26,7 +26,7 @@ extension QueueCore {
                 let wait = ThreadWait()
                 entry.wait = wait
                 add(entry)
-                try waitHelping(entry, wait)
+                try waitHelping(entry, wait, at: level)
             }
         }
     }
@@ -154,10 +154,10 @@ extension QueueCore {
     }
 
     /// Waits until an entry has run. Gives the entry up if the wait would never end.
-    private func waitHelping(_ entry: SyncEntry, _ wait: ThreadWait) throws(WorkQueueError) {
+    private func waitHelping(_ entry: SyncEntry, _ wait: ThreadWait, at level: LevelCode) throws(WorkQueueError) {
         while !entry.isDone {
             do throws(WorkQueueError) {
-                try helping(towards: entry, wait: wait) { entry.isDone }
+                try helping(towards: entry, wait: wait, at: level) { entry.isDone }
             } catch {
                 guard entry.withdraw() else { continue }
                 withdrawn(entry)
