@@ -19,24 +19,28 @@ extension LockRegistry {
     /// - Parameters:
     ///   - wait: unparked at the end. The call may return before that.
     ///   - level: the level of the wait that the target knows. A higher one is passed on.
+    ///   - deadline: the end of the wait at the latest. Such a wait is no part of a circle.
     ///   - neverEnds: called if the wait closes a circle and no wait on the circle can be given up.
     /// - Throws: the cycle for which this wait is given up.
     func sleep(
-        _ wait: ThreadWait, awaiting awaited: any ThreadAwaited, at level: QoSLevel?, neverEnds: (Cycle) -> Void
+        _ wait: ThreadWait, awaiting awaited: any ThreadAwaited, at level: QoSLevel?, until deadline: UInt64? = nil,
+        neverEnds: (Cycle) -> Void
     ) throws(Cycle) {
         let id = cqos_own_id()
         let party = LockParty.thread(id)
-        let awaiting = ThreadAwaiting(awaited, wait)
+        let awaiting = ThreadAwaiting(awaited, wait, until: deadline)
         let known = LevelCode(level)
         guard begins(party, at: known, for: .awaited(id), { $0.awaiting = awaiting }).isRecorded else {
             // Foreign code waits, on a thread that is about to wait itself.
-            wait.parker.park()
+            awaiting.park()
             return
         }
         var isReported = false
-        try open(party, awaiting) { cycle in
-            neverEnds(cycle)
-            isReported = true
+        if deadline == nil {
+            try open(party, awaiting) { cycle in
+                neverEnds(cycle)
+                isReported = true
+            }
         }
         // Read after the wait was entered: a raise that is not contained here finds the wait.
         let present = LevelCode(QoS.waitingLevel)
@@ -58,6 +62,10 @@ extension LockRegistry {
     private func parkLooking(
         _ party: LockParty, _ awaiting: ThreadAwaiting, _ neverEnds: (Cycle) -> Void
     ) -> Cycle? {
+        if awaiting.deadline != nil {
+            awaiting.park()
+            return nil
+        }
         var patience = Self.firstPatience
         while !awaiting.wait.parker.park(untilNanoseconds: MonotonicClock.nanoseconds().addingSaturating(patience)) {
             patience = patience.addingSaturating(patience)
