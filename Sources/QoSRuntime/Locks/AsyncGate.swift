@@ -105,12 +105,16 @@ final class AsyncGate: PermitLine, @unchecked Sendable {
     {
         if effects.mayCloseCircle {
             var continuation: UnsafeContinuation<Void, any Error>?
+            var withdrawal = LockEffects()
             let circle = Self.registry.refuse(waiter.party) { _ in
-                unsafe continuation = leave(wait)
+                unsafe continuation = leave(wait, &withdrawal)
                 return unsafe continuation != nil
             }
             if let circle {
-                effects.discard()
+                Self.registry.follow(&effects)
+                effects.performRefused(isAwaited: waiterCount > 0)
+                Self.registry.follow(&withdrawal)
+                withdrawal.perform()
                 unsafe continuation?.resume(throwing: waiter.refusedLock(by: circle))
                 return
             }
@@ -135,25 +139,26 @@ final class AsyncGate: PermitLine, @unchecked Sendable {
     }
 
     private func cancel(_ wait: AsyncWait) {
-        let continuation = unsafe leave(wait)
+        var effects = LockEffects()
+        let continuation = unsafe leave(wait, &effects)
+        Self.registry.follow(&effects)
+        effects.perform()
         unsafe continuation?.resume(throwing: CancellationError())
     }
 
     /// Takes a wait out of the line, or prevents it from beginning.
     ///
     /// - Returns: the continuation of the task; `nil` when it has not begun to wait, or has been handed a permit.
-    private func leave(_ wait: AsyncWait) -> UnsafeContinuation<Void, any Error>? {
-        var effects = LockEffects()
-        let continuation = unsafe state.withLock { state -> UnsafeContinuation<Void, any Error>? in
+    private func leave(
+        _ wait: AsyncWait, _ effects: inout LockEffects
+    ) -> UnsafeContinuation<Void, any Error>? {
+        unsafe state.withLock { state -> UnsafeContinuation<Void, any Error>? in
             wait.isCancelled = true
             guard let place = wait.place else { return nil }
             unsafe AsyncWait.at(state.site.line.token(at: place)).release()
             Self.registry.withdraw(.task(wait.task), at: place, from: resource, &state.site, &effects)
             return unsafe wait.ends()
         }
-        Self.registry.follow(&effects)
-        effects.perform()
-        return unsafe continuation
     }
 
     // MARK: Giving back

@@ -35,36 +35,71 @@ enum MutexWaiting {
         _ word: UnsafeMutablePointer<Atomic<UInt32>>, own: UInt32, name: String?, refusesCycle: Bool
     ) throws(LockError) {
         if unsafe spin(word, own: own) { return }
+        if unsafe registry.usesOuterTurn(own >> 1, for: resource(word)) { return }
         let waiter = LockWaiter(
             party: .thread(own >> 1), name: nil, level: QoS.waitingLevel,
             lockName: name.map { "mutex '\($0)'" } ?? "a mutex without a name")
+        var reports = true
+        // The turn of a call may be used by foreign code on its way to sleep. It is told of its wait once.
+        while try unsafe !lock(word, own: own, waiter, refusesCycle: refusesCycle, reports: reports) { reports = false }
+    }
+
+    /// Waits in the line for one turn.
+    ///
+    /// - Returns: `false` when foreign code has used the turn.
+    private static func lock(
+        _ word: UnsafeMutablePointer<Atomic<UInt32>>, own: UInt32, _ waiter: LockWaiter, refusesCycle: Bool,
+        reports: Bool
+    ) throws(LockError) -> Bool {
         let level = LevelCode(waiter.level)
-        let wait = LockWait(thread: own >> 1, lockName: waiter.lockName)
-        guard let (place, holder, begun) = unsafe enter(word, own: own, level: level, wait) else { return }
+        let wait = unsafe LockWait(thread: own >> 1, for: resource(word), lockName: waiter.lockName)
+        registry.enters(wait)
+        defer { registry.leaves(wait) }
+        guard let (place, holder, begun) = unsafe enter(word, own: own, level: level, wait) else { return true }
         var effects = begun
-        if refusesCycle {
-            let resource = unsafe resource(word)
-            let refused = registry.refuse(waiter.party) { _ in withdraw(waiter.party, at: place, from: resource) }
-            if let refused {
-                effects.discard()
-                throw waiter.refusedLock(by: refused)
-            }
-        } else {
-            registry.openOthers(waiter.party) { waiter.reportEndlessLock(by: $0) }
+        if effects.isRecorded {
+            try open(waiter, at: place, from: wait.resource, &effects, refusesCycle: refusesCycle)
         }
         registry.follow(&effects)
-        waiter.perform(effects, holder: holder)
-        let task = ConcurrencyRuntime.currentTask
+        if reports { waiter.perform(effects, holder: holder) } else { effects.perform() }
+        // The item that the thread runs may have been raised before the wait was known.
+        let present = QoS.waitingLevel
+        if LevelCode(present) > level { registry.raised(thread: own >> 1, to: present) }
         // A waiter for a lock of this task raises the thread that runs the task.
-        if let task { registry.beginExecution(of: task, by: own >> 1, at: level) }
-        if Worker.current != nil {
+        let task = registry.beginExecution(by: own >> 1, at: max(level, LevelCode(present)))
+        if reports, Worker.current != nil {
             waiter.report(
                 .blockedPoolThread, holder: holder,
                 "a thread of a pool sleeps in a lock: wait with AsyncMutex, or hold the lock for less long")
         }
-        wait.parker.park()
+        if !wait.isUsed { wait.parker.park() }
         if let task { registry.endExecution(of: task, by: own >> 1) }
         registry.settleCallingThread(own >> 1)
+        return !wait.isUsed
+    }
+
+    /// Opens the circle that a wait closes, if there is one: refuses the wait, or gives up another.
+    private static func open(
+        _ waiter: LockWaiter, at place: Int, from resource: LockResource, _ effects: inout LockEffects,
+        refusesCycle: Bool
+    ) throws(LockError) {
+        guard refusesCycle else {
+            registry.openOthers(waiter.party) { waiter.reportEndlessLock(by: $0) }
+            return
+        }
+        var withdrawal = LockEffects()
+        var isAwaited = false
+        let refused = registry.refuse(waiter.party) { _ in
+            guard let left = withdraw(waiter.party, at: place, from: resource, &withdrawal) else { return false }
+            isAwaited = left > 0
+            return true
+        }
+        guard let refused else { return }
+        registry.follow(&effects)
+        effects.performRefused(isAwaited: isAwaited)
+        registry.follow(&withdrawal)
+        withdrawal.perform()
+        throw waiter.refusedLock(by: refused)
     }
 
     /// Gives the mutex back after the compare-and-swap has failed. The highest of the waiting threads gets it.
@@ -124,7 +159,7 @@ enum MutexWaiting {
             var effects = LockEffects()
             let token = unsafe UInt(bitPattern: Unmanaged.passRetained(wait).toOpaque())
             let place = registry.begin(
-                .thread(own >> 1), at: level, for: resource, token: token, sleeper: wait, &present, &effects)
+                .thread(own >> 1), at: level, for: resource, token: token, &present, &effects)
             site = present
             return (place, holder, effects)
         }
@@ -132,19 +167,18 @@ enum MutexWaiting {
 
     /// Takes a wait back. The contended bit stays: the holder finds no waiter when it gives the mutex back.
     ///
-    /// - Returns: `false` when the mutex has been handed over meanwhile.
-    private static func withdraw(_ party: LockParty, at place: Int, from resource: LockResource) -> Bool {
-        var effects = LockEffects()
-        let isWithdrawn = registry.withSite(of: resource) { site in
-            guard registry.isWaiting(party), var present = site.take() else { return false }
+    /// - Returns: the number of the other waiters; `nil` when the mutex has been handed over meanwhile.
+    private static func withdraw(
+        _ party: LockParty, at place: Int, from resource: LockResource, _ effects: inout LockEffects
+    ) -> Int? {
+        registry.withSite(of: resource) { site in
+            guard registry.isWaiting(party), var present = site.take() else { return nil }
             unsafe LockWait.at(present.line.token(at: place)).release()
             registry.withdraw(party, at: place, from: resource, &present, &effects)
-            site = present.line.count > 0 ? present : nil
-            return true
+            let left = present.line.count
+            site = left > 0 ? present : nil
+            return left
         }
-        registry.follow(&effects)
-        effects.perform()
-        return isWithdrawn
     }
 
     /// Sets the last bit, so that the mutex is given back under the lock of its line. Returns the holder; `nil` when

@@ -1,3 +1,4 @@
+import CQoSShims
 import QoSCore
 import QoSKernel
 
@@ -39,41 +40,55 @@ extension WorkItem {
 
     private func block(until deadline: UInt64?) throws(WorkQueueError) -> Bool {
         if isFinished { return true }
-        let entry = state.withLock { $0.entry }
-        if let entry {
-            try entry.checkIsNotRunByCaller()
-            try entry.queue.checkMayWait(isBarrier: entry.isBarrier)
-        }
+        let runners = state.withLock(\.runners)
+        try Self.checkMayWait(for: runners)
         let level = LevelCode(QoS.waitingLevel)
-        let raised = state.withLock { $0.waitBegan(at: level) }
-        if let raised { raised.queue.waitBegan(for: raised, at: level) }
-        defer {
-            let lowered = state.withLock { $0.waitEnded(at: level) }
-            if let lowered { lowered.queue.waitEnded(for: lowered, at: level) }
-        }
+        let waiter = LockWaiter(party: .callingThread, name: nil, level: level.level, lockName: awaitedName)
+        waiter.perform(waitBegan(at: level), holder: runners.performance.map { .thread($0.thread) })
+        defer { waitEnded(at: level) }
         let thread = ThreadWait()
         guard state.withLock({ $0.parks(thread) }) else { return true }
-        guard let deadline else {
-            do throws(WorkQueueError) {
-                try waitHelping(raised, thread)
-            } catch {
-                state.withLock { $0.gaveUp(thread) }
-                // The item may have ended just when the wait was refused.
-                if !isFinished { throw error }
+        defer { state.withLock { $0.gaveUp(thread) } }
+        do throws(WorkQueueError) {
+            if let deadline {
+                try waiter.sleep(thread, awaiting: self, until: deadline, refusal: WorkQueueError.deadlock(waits:))
+            } else {
+                try wait(thread, waiter)
             }
-            return true
+        } catch {
+            // The item may have ended just when the wait was refused.
+            if !isFinished { throw error }
         }
-        if thread.parker.park(untilNanoseconds: deadline) { return true }
-        state.withLock { $0.gaveUp(thread) }
         return isFinished
     }
 
-    private func waitHelping(_ entry: ItemEntry?, _ thread: ThreadWait) throws(WorkQueueError) {
-        guard let entry else {
-            thread.parker.park()
+    /// - Throws: ``WorkQueueError/wouldDeadlock(_:)`` when the calling thread itself would have to end the wait.
+    private static func checkMayWait(for runners: WorkItemState.Runners) throws(WorkQueueError) {
+        if let performance = runners.performance {
+            guard performance.thread != cqos_own_id() else {
+                throw .wouldDeadlock(performance.entry?.queue.label ?? "perform()")
+            }
+        } else if let entry = runners.entry {
+            try entry.checkIsNotRunByCaller()
+            try entry.queue.checkMayWait(isBarrier: entry.isBarrier)
+        }
+    }
+
+    /// Waits for the item's turn in its queue, or else for the thread that performs the item.
+    private func wait(_ thread: ThreadWait, _ waiter: LockWaiter) throws(WorkQueueError) {
+        let runners = state.withLock(\.runners)
+        if let entry = runners.entry, runners.performance == nil {
+            try entry.queue.helping(towards: entry, wait: thread, at: LevelCode(waiter.level)) { isFinished }
             return
         }
-        try entry.queue.helping(towards: entry, wait: thread) { isFinished }
+        if Worker.current != nil {
+            waiter.report(
+                .blockedPoolThread, holder: runners.performance.map { .thread($0.thread) },
+                "a thread of a pool sleeps until an item has run: await waitUntilFinished() instead")
+        }
+        while !isFinished {
+            try waiter.sleep(thread, awaiting: self, refusal: WorkQueueError.deadlock(waits:))
+        }
     }
 
     /// Suspends the task until the item has finished. Blocks no thread. If the waiting task is raised meanwhile, the
@@ -89,10 +104,10 @@ extension WorkItem {
         }
         await withRaiseHandler(for: self) {
             // Not earlier: a raise between this look and the handler would be lost.
-            raise(to: LevelCode(QoS.waitingLevel))
+            raised(to: LevelCode(QoS.waitingLevel))
             await suspendUntilFinished()
         } raised: { item, level in
-            item.raise(to: LevelCode(level))
+            item.raised(to: LevelCode(level))
         }
     }
 
@@ -100,12 +115,6 @@ extension WorkItem {
         await withCheckedContinuation { continuation in
             if !state.withLock({ $0.suspends(continuation) }) { continuation.resume() }
         }
-    }
-
-    /// Raises the item until it has finished.
-    private func raise(to level: LevelCode) {
-        let raised = state.withLock { $0.waitBegan(at: level) }
-        if let raised { raised.queue.waitBegan(for: raised, at: level) }
     }
 }
 

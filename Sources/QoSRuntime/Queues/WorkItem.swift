@@ -90,10 +90,14 @@ public final class WorkItem: Sendable {
     func runOnce(_ performance: Performance? = nil) {
         switch state.withLock({ $0.begun(performance) }) {
         case .nothing: return
-        case .run(let body): body()
+        case .run(let body):
+            // For waiters from before.
+            if let performance { demandChanged(of: performance).perform() }
+            body()
         case .skip: break
         }
         state.withLock { $0.ended() }.perform()
+        if let performance { ended(performance) }
     }
 
     /// Notes that the item is about to be added to a queue.
@@ -103,6 +107,13 @@ public final class WorkItem: Sendable {
     func submitted(as entry: ItemEntry?) throws(WorkQueueError) {
         let isFirst = state.withLock { $0.submitted(as: entry) }
         guard isFirst else { throw .itemAlreadySubmitted }
+    }
+
+    /// Notes that the submitter, who runs the item, waits for its turn.
+    ///
+    /// - Parameter entry: the submitter's entry; `nil` when the wait is over.
+    func submitterWaits(as entry: WorkEntry?) {
+        state.withLock { $0.submitterWaits(as: entry) }
     }
 
     /// Submits a closure to a queue when the item has finished, or at once if it has (rule B4).
@@ -117,19 +128,5 @@ public final class WorkItem: Sendable {
             context: .captured(flags), onShutdown: flags.shutdownBehavior, body: body)
         let isFinished = state.withLock { $0.notificationAdded(entry) }
         if isFinished { queue.core.add(entry) }
-    }
-
-    /// The execution of an item by the thread that calls ``perform()``, or that submits the item synchronously.
-    final class Performance: CurrentWork {
-        private let level: QoSLevel?
-        /// The entry that the thread ran before. A raise of that entry raises the item.
-        private let entry: WorkEntry?
-
-        init(level: QoSLevel?, within entry: WorkEntry?) {
-            self.level = level
-            self.entry = entry
-        }
-
-        var effectiveLevel: QoSLevel? { QoSLevel.higher(level, entry?.effectiveLevel) }
     }
 }

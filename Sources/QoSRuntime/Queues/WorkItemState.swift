@@ -16,8 +16,8 @@ struct WorkItemState {
 
     private enum Submission {
         case none
-        /// The submitter runs the item.
-        case bySubmitter
+        /// The submitter runs the item. While it waits for its turn, it has this entry.
+        case bySubmitter(WorkEntry?)
         /// The item has an entry in its queue.
         case queued(ItemEntry)
     }
@@ -54,16 +54,33 @@ struct WorkItemState {
     /// The execution that the item runs as, if no entry runs it.
     var performance: WorkItem.Performance? { if case .running(let performance) = phase { performance } else { nil } }
 
-    /// The item's entry in its queue, once it has been submitted.
-    var entry: ItemEntry? { if case .queued(let entry) = submission { entry } else { nil } }
+    /// The entry whose turn runs the item, once it has been submitted.
+    var entry: WorkEntry? {
+        switch submission {
+        case .none: nil
+        case .bySubmitter(let entry): entry
+        case .queued(let entry): entry
+        }
+    }
+
+    /// The level that the waiters demand of the execution; none without one.
+    var demandOfPerformance: LevelCode { performance == nil ? .none : waits.max() ?? .none }
 
     /// - Returns: whether this is the first submission, and the item has not begun.
     mutating func submitted(as entry: ItemEntry?) -> Bool {
         guard case .none = submission, case .pending = phase else { return false }
-        submission = entry.map(Submission.queued) ?? .bySubmitter
+        submission = entry.map(Submission.queued) ?? .bySubmitter(nil)
         // No other thread knows the entry yet. Later waiters raise it themselves.
         entry?.waits = waits
         return true
+    }
+
+    /// Notes that the submitter waits for its turn.
+    ///
+    /// - Parameter entry: the submitter's entry; `nil` when the wait is over.
+    mutating func submitterWaits(as entry: WorkEntry?) {
+        submission = .bySubmitter(entry)
+        entry?.waits = waits
     }
 
     /// The effects of a cancellation, to be performed outside of the lock.
@@ -90,7 +107,7 @@ struct WorkItemState {
     }
 
     private mutating func takeDelay() -> (ticket: TimerTicket, entry: ItemEntry)? {
-        guard let entry, let ticket = delay.take() else { return nil }
+        guard case .queued(let entry) = submission, let ticket = delay.take() else { return nil }
         return (ticket, entry)
     }
 
@@ -113,20 +130,28 @@ struct WorkItemState {
         return false
     }
 
+    /// The parts of the program that the end of the item depends on.
+    struct Runners {
+        let entry: WorkEntry?
+        let performance: WorkItem.Performance?
+    }
+
+    var runners: Runners { Runners(entry: entry, performance: performance) }
+
     /// Notes a waiter.
     ///
-    /// - Returns: the entry to raise, if there is one.
-    mutating func waitBegan(at level: LevelCode) -> ItemEntry? {
+    /// - Returns: the runners to raise.
+    mutating func waitBegan(at level: LevelCode) -> Runners {
         waits.append(level)
-        return entry
+        return runners
     }
 
     /// Removes a waiter.
     ///
-    /// - Returns: the entry to lower, if there is one.
-    mutating func waitEnded(at level: LevelCode) -> ItemEntry? {
+    /// - Returns: the runners to lower.
+    mutating func waitEnded(at level: LevelCode) -> Runners {
         if let index = waits.lastIndex(of: level) { waits.remove(at: index) }
-        return entry
+        return runners
     }
 
     /// - Returns: `false` when the item has finished. The thread is then not kept.

@@ -79,7 +79,10 @@ extension WorkQueue {
         try core.checkMayWait(isBarrier: item.flags.contains(.barrier))
         let (own, caller) = core.synchronousLevels(item.level, item.flags)
         try item.submitted(as: nil)
-        try core.sync(level: own, caller: caller, isBarrier: item.flags.contains(.barrier), item.perform)
+        defer { item.submitterWaits(as: nil) }
+        try core.sync(
+            level: own, caller: caller, isBarrier: item.flags.contains(.barrier),
+            willWait: item.submitterWaits(as:), item.perform)
     }
 }
 

@@ -15,11 +15,15 @@ extension ThreadLevel {
     }
 
     /// Changes the scheduling of the calling thread, which owns this level, below its raise.
+    ///
+    /// Also without a raise: a waiter may make one at any moment. It would save the scheduling of before the change, and
+    /// the thread would put that back.
     func changingScheduling(_ change: () -> Void) {
-        if let raise = LockRegistry.shared.raise(ofThread: cqos_own_id()) {
-            raise.changingOwn(change)
-        } else {
-            change()
+        var isChanged = false
+        while !isChanged {
+            let raise = LockRegistry.shared.raiseOrNew(ofThread: cqos_own_id())
+            isChanged = raise.changingOwn(change)
+            LockRegistry.shared.tidy(raise)
         }
     }
 }

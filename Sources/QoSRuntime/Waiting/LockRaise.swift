@@ -16,7 +16,7 @@ struct LockRaise: Sendable {
     let party: LockParty
     let means: Means
 
-    /// Drops the raise: the wait was refused.
+    /// Drops the raise of a task: the wait was refused.
     func discard() {
         if case .task(let task, _) = means { ConcurrencyRuntime.release(task) }
     }

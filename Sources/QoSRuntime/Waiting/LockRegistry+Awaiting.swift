@@ -18,25 +18,34 @@ extension LockRegistry {
     ///
     /// - Parameters:
     ///   - wait: unparked at the end. The call may return before that.
-    ///   - level: the level of the wait.
+    ///   - level: the level of the wait that the target knows. A higher one is passed on.
+    ///   - deadline: the end of the wait at the latest. Such a wait is no part of a circle.
     ///   - neverEnds: called if the wait closes a circle and no wait on the circle can be given up.
     /// - Throws: the cycle for which this wait is given up.
     func sleep(
-        _ wait: ThreadWait, awaiting awaited: any ThreadAwaited, at level: QoSLevel?, neverEnds: (Cycle) -> Void
+        _ wait: ThreadWait, awaiting awaited: any ThreadAwaited, at level: QoSLevel?, until deadline: UInt64? = nil,
+        neverEnds: (Cycle) -> Void
     ) throws(Cycle) {
         let id = cqos_own_id()
         let party = LockParty.thread(id)
-        let awaiting = ThreadAwaiting(awaited, wait)
-        let own = LevelCode(level)
-        _ = begins(party, at: own, for: .awaited(id)) { $0.awaiting = awaiting }
-        var isReported = false
-        try open(party, awaiting) { cycle in
-            neverEnds(cycle)
-            isReported = true
+        let awaiting = ThreadAwaiting(awaited, wait, until: deadline)
+        let known = LevelCode(level)
+        guard begins(party, at: known, for: .awaited(id), { $0.awaiting = awaiting }).isRecorded else {
+            // Foreign code waits, on a thread that is about to wait itself.
+            awaiting.park()
+            return
         }
-        handOn(party, to: awaiting)
-        let task = ConcurrencyRuntime.currentTask
-        if let task { beginExecution(of: task, by: id, at: own) }
+        var isReported = false
+        if deadline == nil {
+            try open(party, awaiting) { cycle in
+                neverEnds(cycle)
+                isReported = true
+            }
+        }
+        // Read after the wait was entered: a raise that is not contained here finds the wait.
+        let present = LevelCode(QoS.waitingLevel)
+        handOn(party, to: awaiting, at: present, knownAt: known)
+        let task = beginExecution(by: id, at: max(known, present))
         let circle = parkLooking(party, awaiting) { cycle in
             if !isReported { neverEnds(cycle) }
             isReported = true
@@ -53,6 +62,10 @@ extension LockRegistry {
     private func parkLooking(
         _ party: LockParty, _ awaiting: ThreadAwaiting, _ neverEnds: (Cycle) -> Void
     ) -> Cycle? {
+        if awaiting.deadline != nil {
+            awaiting.park()
+            return nil
+        }
         var patience = Self.firstPatience
         while !awaiting.wait.parker.park(untilNanoseconds: MonotonicClock.nanoseconds().addingSaturating(patience)) {
             patience = patience.addingSaturating(patience)
@@ -142,18 +155,22 @@ extension LockRegistry {
 
     private func mayGiveUp(_ party: LockParty) -> Bool { entry(of: party)?.awaiting?.awaited.mayBeGivenUp ?? false }
 
-    /// Passes on a raise by a thread that began to wait for this one earlier. That thread did not know this wait yet.
+    /// Passes on raises from before the wait was known: by a thread that waits for this one, or of the item that this
+    /// one runs.
     ///
-    /// Also where the wait's own level is as high: the level may have risen with that raise, after the target had been
-    /// submitted at the lower one.
-    private func handOn(_ party: LockParty, to awaiting: ThreadAwaiting) {
-        let inherited = with(party) { entry in
-            let record = entry.record
-            guard record.wait != nil, record.inherited != .none else { return LevelCode.none }
-            awaiting.note(record.inherited)
-            return record.inherited
+    /// The first also where the wait's own level is as high: the level may have risen with that raise, after the target
+    /// had been submitted at the lower one.
+    private func handOn(
+        _ party: LockParty, to awaiting: ThreadAwaiting, at present: LevelCode, knownAt known: LevelCode
+    ) {
+        let raise = with(party) { entry in
+            guard entry.record.wait != nil else { return LevelCode.none }
+            entry.record.raiseOwn(to: present)
+            let raise = max(entry.record.inherited, present > known ? present : .none)
+            if raise != .none { awaiting.note(raise) }
+            return raise
         }
-        if inherited != .none { awaiting.awaited.raised(to: inherited) }
+        if raise != .none { awaiting.awaited.raised(to: raise) }
     }
 
     /// Ends a wait. From then on no thread notes a raise in it, or gives it up.
@@ -174,7 +191,8 @@ extension LockRegistry {
         let level = LevelCode(level)
         var effects = LockEffects()
         with(.thread(id)) { entry in
-            guard entry.record.wait != nil, entry.record.effective < level else { return }
+            // Not the effective level: the inherited one may go before this raise does.
+            guard let wait = entry.record.wait, wait.own < level else { return }
             entry.record.raiseOwn(to: level)
             noteLink(entry, of: .thread(id), &effects)
             guard let awaiting = entry.awaiting else { return }
@@ -187,17 +205,23 @@ extension LockRegistry {
 
     // MARK: Executions
 
-    /// Notes that the calling thread is about to sleep while it runs a task. A waiter for a lock of the task raises the
+    /// Notes that the calling thread is about to sleep, if it runs a task. A waiter for a lock of the task raises the
     /// thread.
-    func beginExecution(of task: TaskAddress, by thread: UInt32, at level: LevelCode) {
+    ///
+    /// - Returns: the task for ``endExecution(of:by:)``; `nil` without one, and for a task that waits already.
+    func beginExecution(by thread: UInt32, at level: LevelCode) -> TaskAddress? {
+        guard let task = ConcurrencyRuntime.currentTask else { return nil }
         let resource = LockResource.execution(thread)
         var effects = LockEffects()
-        withSite(of: resource) { _ in
-            let (effective, isAwaited) = begins(.task(task), at: level, for: resource)
-            if isAwaited { demand(effective, of: .thread(thread), for: resource, &effects) }
+        let isRecorded = withSite(of: resource) { _ in
+            let begun = begins(.task(task), at: level, for: resource)
+            guard begun.isRecorded else { return false }
+            if begun.isAwaited { demand(begun.effective, of: .thread(thread), for: resource, &effects) }
+            return true
         }
         follow(&effects)
         effects.perform()
+        return isRecorded ? task : nil
     }
 
     /// Notes that the calling thread goes on with the task.
@@ -205,7 +229,7 @@ extension LockRegistry {
         let resource = LockResource.execution(thread)
         var effects = LockEffects()
         withSite(of: resource) { _ in
-            stopsWaiting(.task(task))
+            stopsWaiting(.task(task), for: resource)
             demandNothing(of: .thread(thread), for: resource, &effects)
         }
     }

@@ -105,8 +105,10 @@ extension LockRegistry {
             case .mutex: return (wait, .mutex)
             case .execution: return (wait, .execution)
             case .awaited:
-                // A wait that is given up is about to end.
-                guard let awaiting = entry.awaiting, awaiting.refusal == nil else { return nil }
+                // A wait that is given up is about to end. One with a deadline ends in any case.
+                guard let awaiting = entry.awaiting, awaiting.refusal == nil, awaiting.deadline == nil else {
+                    return nil
+                }
                 return (wait, .awaited(awaiting))
             }
         }

@@ -22,6 +22,9 @@ struct LockEffects {
     /// Whether the wait could be the last of a circle: a holder waits, or another party waits for a lock of the waiter.
     var mayCloseCircle = false
 
+    /// Whether the waiter's record has the wait. If not, the search for circles does not see it.
+    var isRecorded = true
+
     /// Whether the chain was longer than ``LockRegistry/depthLimit``. The parties at its end are then not raised.
     var isBeyondDepth = false
 
@@ -33,9 +36,14 @@ struct LockEffects {
         for raise in raises { _ = raise.perform() }
     }
 
-    /// Drops the raises: the wait was refused.
-    func discard() {
-        for raise in raises { raise.discard() }
+    /// Performs the raises of a wait that was refused. Other waiters may rely on them: they changed nothing, because
+    /// this one was there.
+    ///
+    /// - Parameter isAwaited: whether there are other waiters. If not, no task is raised: that cannot be taken back.
+    func performRefused(isAwaited: Bool) {
+        for raise in raises {
+            if !isAwaited, case .task = raise.means { raise.discard() } else { _ = raise.perform() }
+        }
     }
 }
 
@@ -51,29 +59,43 @@ extension LockRegistry {
     /// - Parameter token: the party's token in the line.
     /// - Returns: the party's place in the line.
     func begin(
-        _ party: LockParty, at level: LevelCode, for resource: LockResource, token: UInt, sleeper: LockWait? = nil,
-        _ site: inout WaitSite, _ effects: inout LockEffects
+        _ party: LockParty, at level: LevelCode, for resource: LockResource, token: UInt, _ site: inout WaitSite,
+        _ effects: inout LockEffects
     ) -> Int {
         let (isFirst, before) = (site.line.count == 0, site.line.highest)
         let place = site.line.add(token, at: level)
-        let (effective, isAwaited) = begins(party, at: level, for: resource, place: place) { $0.sleeper = sleeper }
-        effects.mayCloseCircle = isAwaited
-        site.line.changeLevel(at: place, to: effective)
+        let begun = begins(party, at: level, for: resource, place: place)
+        effects.isRecorded = begun.isRecorded
+        effects.mayCloseCircle = begun.isAwaited
+        site.line.changeLevel(at: place, to: begun.effective)
         if isFirst || site.line.highest != before { demand(for: resource, site, &effects) }
         return place
     }
 
+    /// A wait's beginning.
+    struct Begun {
+        /// Whether the party's record has the wait: it had no other one.
+        let isRecorded: Bool
+        /// The effective level of the wait.
+        let effective: LevelCode
+        /// Whether others wait for locks of the party.
+        let isAwaited: Bool
+    }
+
     /// Notes that a party waits.
     ///
-    /// - Returns: the party's effective level, and whether others wait for its locks.
+    /// - Parameter also: called if the party's record has the wait.
     func begins(
         _ party: LockParty, at level: LevelCode, for resource: LockResource, place: Int = 0,
         _ also: (inout Entry) -> Void = { _ in }
-    ) -> (effective: LevelCode, isAwaited: Bool) {
+    ) -> Begun {
         withNewWait(of: party) { entry, id in
-            entry.record.begins(WaitRecord.Wait(for: resource, place: place, id: id, own: level))
-            also(&entry)
-            return (entry.record.effective, entry.record.isAwaited)
+            let wait = WaitRecord.Wait(for: resource, place: place, id: id, own: level)
+            let isRecorded = entry.record.begins(wait)
+            if isRecorded { also(&entry) }
+            return Begun(
+                isRecorded: isRecorded, effective: max(level, entry.record.effective),
+                isAwaited: entry.record.isAwaited)
         }
     }
 
@@ -84,7 +106,7 @@ extension LockRegistry {
     ) {
         let before = site.line.highest
         site.line.remove(at: place)
-        stopsWaiting(party)
+        stopsWaiting(party, for: resource)
         if site.line.count == 0 || site.line.highest != before { demand(for: resource, site, &effects) }
     }
 
@@ -102,17 +124,14 @@ extension LockRegistry {
         if site.line.highest != before { demand(for: resource, site, &effects) }
     }
 
-    /// Whether a party waits. Exact under the lock of the site.
+    /// Whether a party's record has a wait. Exact under the lock of that wait's site.
     func isWaiting(_ party: LockParty) -> Bool {
         entry(of: party)?.record.wait != nil
     }
 
-    /// Notes that a party waits no more.
-    func stopsWaiting(_ party: LockParty) {
-        with(party) { entry in
-            entry.record.stopsWaiting()
-            entry.sleeper = nil
-        }
+    /// Notes that a party waits for a resource no more.
+    func stopsWaiting(_ party: LockParty, for resource: LockResource) {
+        with(party) { $0.record.stopsWaiting(for: resource) }
     }
 
     /// Hands a share of a lock from one party to the next in the line, which is not empty.
@@ -136,8 +155,7 @@ extension LockRegistry {
         let (next, isOwned) = newHolder(token)
         with(next) { entry in
             entry.known = entry.record.effective
-            entry.record.stopsWaiting()
-            entry.sleeper = nil
+            entry.record.stopsWaiting(for: resource)
             if isOwned, !isEmpty {
                 change(&entry, of: next, &effects) { $0.demands(highest, for: resource) }
             }

@@ -27,7 +27,7 @@ final class LockRegistry: Sendable {
         var raise: ThreadRaise?
         /// The wait of a thread that sleeps for a target that is no lock.
         var awaiting: ThreadAwaiting?
-        /// The sleep of a thread that waits for a mutex.
+        /// The innermost call of a thread that waits for a mutex.
         var sleeper: LockWait?
 
         var isIdle: Bool { record.isIdle && raise == nil && awaiting == nil && sleeper == nil }
@@ -177,22 +177,8 @@ final class LockRegistry: Sendable {
     /// Returns the name of a party's awaited resource; `nil` if it is not known.
     func nameOfResource(awaitedBy party: LockParty) -> String? {
         let entry = entry(of: party)
-        return entry?.awaiting?.awaited.awaitedName ?? entry?.sleeper?.lockName
-    }
-}
-
-/// A thread that sleeps until it is handed a mutex.
-final class LockWait: Sendable {
-    let parker = Parker()
-
-    /// The thread's id.
-    let thread: UInt32
-
-    /// The name of the lock.
-    let lockName: String
-
-    init(thread: UInt32, lockName: String) {
-        self.thread = thread
-        self.lockName = lockName
+        if let awaiting = entry?.awaiting { return awaiting.awaited.awaitedName }
+        let resource = entry?.record.wait?.resource
+        return entry?.sleeper?.first { $0.resource == resource }?.lockName
     }
 }

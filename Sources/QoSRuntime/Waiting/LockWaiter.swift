@@ -55,13 +55,15 @@ extension LockWaiter {
     ///
     /// - Parameters:
     ///   - wait: unparked at the end. The call may return before that.
+    ///   - deadline: the end of the wait at the latest. The wait is then not refused.
     ///   - refusal: makes the error for a wait that would never end, from the descriptions of the circle's waits.
     /// - Throws: the refusal, which is reported too. The end may have come meanwhile: the caller has to look.
     func sleep<Refusal: Error>(
-        _ wait: ThreadWait, awaiting awaited: any ThreadAwaited, refusal: ([String]) -> Refusal
+        _ wait: ThreadWait, awaiting awaited: any ThreadAwaited, until deadline: UInt64? = nil,
+        refusal: ([String]) -> Refusal
     ) throws(Refusal) {
         do throws(LockRegistry.Cycle) {
-            try LockRegistry.shared.sleep(wait, awaiting: awaited, at: level) { cycle in
+            try LockRegistry.shared.sleep(wait, awaiting: awaited, at: level, until: deadline) { cycle in
                 reportDeadlock(
                     cycle, "nobody on the circle can give up: \(descriptions(of: cycle).joined(separator: "; "))")
             }

@@ -1,4 +1,5 @@
 import QoSCore
+import QoSKernel
 
 /// The target of a thread's wait that is no lock, such as an item of a work queue or a closure that runs once.
 protocol ThreadAwaited: AnyObject, Sendable {
@@ -37,15 +38,24 @@ final class ThreadAwaiting: @unchecked Sendable {
     /// Wakes the thread.
     let wait: ThreadWait
 
+    /// The end of the wait at the latest; `nil` for a wait that lasts until its target ends.
+    let deadline: UInt64?
+
     /// The circle for which the wait is given up.
     var refusal: LockRegistry.Cycle?
 
     /// The levels that the waiting thread inherited meanwhile and passed on.
     private var raises: [LevelCode] = []
 
-    init(_ awaited: any ThreadAwaited, _ wait: ThreadWait) {
+    init(_ awaited: any ThreadAwaited, _ wait: ThreadWait, until deadline: UInt64? = nil) {
         self.awaited = awaited
         self.wait = wait
+        self.deadline = deadline
+    }
+
+    /// Parks the thread until its target wakes it, or until the deadline.
+    func park() {
+        if let deadline { _ = wait.parker.park(untilNanoseconds: deadline) } else { wait.parker.park() }
     }
 
     /// Notes a raise, to be passed on outside of the lock.

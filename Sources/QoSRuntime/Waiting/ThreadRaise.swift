@@ -61,14 +61,18 @@ final class ThreadRaise: Sendable {
     }
 
     /// Changes the thread's own scheduling while no raise is on top of it. On the thread itself.
-    func changingOwn(_ change: () -> Void) {
-        let wakes = state.withLock { state -> Wakes? in
+    ///
+    /// - Returns: `false` when another object stands for the thread by now. Nothing has changed then.
+    func changingOwn(_ change: () -> Void) -> Bool {
+        let (isChanged, wakes) = state.withLock { state -> (Bool, Wakes?) in
+            if state.isRetired { return (false, nil) }
             if let present = state.applied { undo(present) }
             state.applied = nil
             change()
-            return apply(&state).1
+            return (true, apply(&state).1)
         }
         wakes?()
+        return isChanged
     }
 
     // MARK: Items

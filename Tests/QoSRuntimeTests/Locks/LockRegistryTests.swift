@@ -327,6 +327,18 @@ struct LockRegistryTests {
         #expect(model.inherited(19) == .none)
     }
 
+    @Test("I1 I3 a raise of a waiting thread's item lasts when a waiter of the same level leaves the thread")
+    func raiseBesideWaiter() {
+        var model = Model()
+        for number in 0..<2 { model.acquires(number, number) }
+        #expect(model.waits(1, at: LevelCode(.background), for: 0).0 == nil)
+        #expect(model.waits(2, at: LevelCode(.userInteractive), for: 1).0 == nil)
+        model.registry.raised(thread: Model.party(1).threadID ?? 0, to: .userInteractive)
+        model.stops(2)
+        #expect(model.inherited(1) == .none)
+        #expect(model.inherited(0) == LevelCode(.userInteractive))
+    }
+
     @Test("I2 a chain longer than the limit is raised up to there, and says so", arguments: [63, 64, 65, 80])
     func depth(length: Int) {
         let registry = LockRegistry()

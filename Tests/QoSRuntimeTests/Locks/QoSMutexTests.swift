@@ -191,6 +191,53 @@ extension ThreadsAndLocks {
             }
         }
 
+        @Test("I2 a policy that the holder takes just when it is raised for the first time is what it has afterwards")
+        func setCurrentBesideFirstRaise() throws {
+            let simulated = SimulatedSchedulingCalls(rights: .all)
+            let changing = Lock<ThreadID?>(nil)
+            let (lock, isChanging) = (SharedMutex(), Gate())
+            // Lets the waiter raise the thread within the thread's own change. It cannot: then the tries end.
+            let calls = FaultInjectingSchedulingCalls(over: simulated) { call in
+                let isOwn = changing.withLock { thread in
+                    defer { if call == .getNice, thread == .current { thread = nil } }
+                    return call == .getNice && thread == .current
+                }
+                guard isOwn else { return }
+                isChanging.open()
+                lock.waiters(1)
+                for _ in 0..<1000 where LockRegistry.shared.raises.allSatisfy({ $0.targetClass == nil }) {
+                    cqosPause()
+                }
+                let raised = LockKernelStage.nice(.userInitiated)
+                for _ in 0..<400 where (try? simulated.nice(of: .current)) != raised { cqosPause() }
+            }
+            LockKernel.replace(with: KernelProfile(calls: calls))
+            defer { LockKernel.replace(with: nil) }
+            let (nice, goOn) = (Collected<Int>(), Gate())
+            let policies = Collected<SchedulingPolicy>()
+            let low = QoSThread(name: "low", level: .utility) {
+                try lock.mutex.withLock { _ in
+                    changing.withLock { $0 = .current }
+                    try QoSThread.setCurrentPolicy(.batch)
+                    goOn.blockThread()
+                    nice.append(try simulated.nice(of: .current))
+                }
+                nice.append(try simulated.nice(of: .current))
+                policies.append(try simulated.scheduling(of: .current).policy)
+            }
+            try low.start()
+            isChanging.blockThread()
+            let high = QoSThread(name: "high", level: .userInitiated) { lock.mutex.withLock { _ in } }
+            try high.start()
+            lock.waiters(1)
+            while LockRegistry.shared.raises.allSatisfy({ $0.raisedClass != .userInitiated }) { cqosPause() }
+            goOn.open()
+            try low.join()
+            try high.join()
+            #expect(nice.all == [LockKernelStage.nice(.userInitiated), LockKernelStage.nice(.utility)])
+            #expect(policies.all == [.batch])
+        }
+
         @Test("I2 errors and results come out; a mutex that is held is not available")
         func shape() throws {
             struct Broken: Error {}

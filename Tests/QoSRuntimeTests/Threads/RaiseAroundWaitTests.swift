@@ -44,6 +44,85 @@ extension ThreadsAndLocks {
             }
         }
 
+        /// Work whose level rises after it was read for the first time.
+        private final class Rising: CurrentWork {
+            private let reads = Tally()
+
+            var effectiveLevel: QoSLevel? { reads.add() == 1 ? .utility : .userInteractive }
+        }
+
+        @Test("I1 a raise of the item that the thread runs, from before the wait was known, is passed on")
+        func itemRaisedBeforeTheWait() throws {
+            let (target, work, wait) = (Target(), Rising(), ThreadWait())
+            wait.parker.unpark()
+            try WorkScope.with(work) {
+                let level = QoS.waitingLevel
+                try LockRegistry.shared.sleep(wait, awaiting: target, at: level) { _ in }
+            }
+            let rank = QoSClass.userInteractive.rank
+            #expect(target.changes.all == ["raised to \(rank)", "lowered from \(rank)"])
+        }
+
+        @Test(
+            "I1 I2 a raise of the item that the thread runs, while the thread enters a mutex's line, raises the holder")
+        func itemRaisedBeforeTheLock() throws {
+            try LockKernelStage.with(.all) { stage in
+                let (lock, isHeld, goOn) = (SharedMutex(), Gate(), Gate())
+                let ids = Collected<UInt32>()
+                let holder = QoSThread(name: "holder", level: .background) {
+                    lock.mutex.withLock { _ in
+                        ids.append(cqos_own_id())
+                        isHeld.open()
+                        goOn.blockThread()
+                    }
+                }
+                try holder.start()
+                isHeld.blockThread()
+                let waiter = QoSThread(name: "waiter", level: .utility) {
+                    WorkScope.with(Rising()) { lock.mutex.withLock { _ in } }
+                }
+                try waiter.start()
+                while try stage.nice(of: ids.all[0]) != LockKernelStage.nice(.userInteractive) { cqosPause() }
+                goOn.open()
+                try holder.join()
+                try waiter.join()
+            }
+        }
+
+        @Test("I1 I3 a raise of a sleeping thread's item lasts when the thread wakes in vain and sleeps again")
+        func wokenInVain() async throws {
+            try await withScheduler { scheduler in
+                let (outer, inner) = (scheduler.makeQueue("outer"), scheduler.makeQueue("inner"))
+                let (begun, goOn, ids) = (Gate(), Gate(), Collected<UInt32>())
+                let running = WorkItem(level: .background) {
+                    begun.open()
+                    goOn.blockThread()
+                }
+                try inner.async(running)
+                await begun.passed()
+                let waiter = QoSThread(name: "waiter", level: .utility) {
+                    ids.append(cqos_own_id())
+                    try outer.sync { try inner.sync {} }
+                }
+                try waiter.start()
+                func entry() -> LockRegistry.Entry? { LockRegistry.shared.entry(of: .thread(ids.all[0])) }
+                while ids.all.isEmpty || entry()?.awaiting == nil { await Task.yield() }
+                outer.async(level: .userInteractive) {}
+                while running.effectiveLevel != .userInteractive { await Task.yield() }
+                let (wait, first) = (entry()?.awaiting?.wait, entry()?.record.wait?.id)
+                wait?.parker.unpark()
+                while true {
+                    let present = entry()?.record.wait?.id
+                    if present != nil, present != first { break }
+                    await Task.yield()
+                }
+                while running.effectiveLevel != .userInteractive { await Task.yield() }
+                goOn.open()
+                try await waiter.value
+                try await outer.run {}
+            }
+        }
+
         @Test("I2 a raise whose demand ended before it was performed leaves nothing in the registry")
         func performedLate() {
             LockKernelStage.with(.all) { _ in

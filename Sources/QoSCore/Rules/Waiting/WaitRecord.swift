@@ -50,15 +50,27 @@ package struct WaitRecord: Sendable {
     /// Whether the record is empty.
     package var isIdle: Bool { wait == nil && demand == nil }
 
-    /// Notes that the party begins to wait; it must not wait yet.
-    package mutating func begins(_ wait: Wait) {
-        precondition(self.wait == nil, "a party waits for one thing at a time")
+    /// Notes that the party begins to wait, unless it waits already.
+    ///
+    /// Foreign code, such as an observer or an escalation handler, may wait on a thread that is about to wait itself.
+    /// The record keeps the outer wait, which has to end anyway.
+    ///
+    /// - Returns: whether the record has the wait.
+    @discardableResult
+    package mutating func begins(_ wait: Wait) -> Bool {
+        guard self.wait == nil else { return false }
         self.wait = wait
+        return true
     }
 
     /// Notes that the wait is over.
     package mutating func stopsWaiting() {
         wait = nil
+    }
+
+    /// Notes that the wait for a resource is over. A record that has another wait keeps it.
+    package mutating func stopsWaiting(for resource: LockResource) {
+        if wait?.resource == resource { wait = nil }
     }
 
     /// Notes that the wait was looked at, and is not refused.

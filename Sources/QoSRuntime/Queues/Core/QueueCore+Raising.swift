@@ -126,7 +126,8 @@ extension QueueCore {
         changeWaits(of: entry) { $0 = [] }
     }
 
-    private func changeWaits(of entry: WorkEntry, _ change: (inout [LevelCode]) -> Void) {
+    /// Changes the waiters of an entry. Does not raise or lower an entry that has ended.
+    func changeWaits(of entry: WorkEntry, _ change: (inout [LevelCode]) -> Void) {
         var effects = QueueEffects()
         state.withLock { state in
             change(&entry.waits)

@@ -11,9 +11,11 @@ extension QueueCore {
     /// - Parameters:
     ///   - level: the level of the submission.
     ///   - caller: the level at which the calling thread runs anyway.
+    ///   - willWait: called with the entry of the submission, before it is added, if the queue is busy.
     /// - Throws: ``WorkQueueError/deadlock(waits:)``. The body has then not run.
     func sync(
-        level: LevelCode, caller: LevelCode, isBarrier: Bool, _ body: () -> Void
+        level: LevelCode, caller: LevelCode, isBarrier: Bool, willWait: (SyncEntry) -> Void = { _ in },
+        _ body: () -> Void
     ) throws(WorkQueueError) {
         try withoutActuallyEscaping(body) { (body) throws(WorkQueueError) in
             let entry = SyncEntry(
@@ -25,8 +27,9 @@ extension QueueCore {
                 entry.unclaim()
                 let wait = ThreadWait()
                 entry.wait = wait
+                willWait(entry)
                 add(entry)
-                try waitHelping(entry, wait)
+                try waitHelping(entry, wait, at: level)
             }
         }
     }
@@ -154,10 +157,10 @@ extension QueueCore {
     }
 
     /// Waits until an entry has run. Gives the entry up if the wait would never end.
-    private func waitHelping(_ entry: SyncEntry, _ wait: ThreadWait) throws(WorkQueueError) {
+    private func waitHelping(_ entry: SyncEntry, _ wait: ThreadWait, at level: LevelCode) throws(WorkQueueError) {
         while !entry.isDone {
             do throws(WorkQueueError) {
-                try helping(towards: entry, wait: wait) { entry.isDone }
+                try helping(towards: entry, wait: wait, at: level) { entry.isDone }
             } catch {
                 guard entry.withdraw() else { continue }
                 withdrawn(entry)

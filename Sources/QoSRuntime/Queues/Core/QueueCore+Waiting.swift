@@ -13,25 +13,29 @@ extension QueueCore {
     /// - Parameters:
     ///   - entry: the entry to wait for.
     ///   - wait: unparked when the entry has ended.
+    ///   - level: the level of the wait that the queue knows.
     ///   - isDone: whether the entry has ended.
     /// - Throws: ``WorkQueueError/deadlock(waits:)`` when the wait would never end.
-    func helping(towards entry: WorkEntry, wait: ThreadWait, until isDone: () -> Bool) throws(WorkQueueError) {
+    func helping(
+        towards entry: WorkEntry, wait: ThreadWait, at level: LevelCode, until isDone: () -> Bool
+    ) throws(WorkQueueError) {
+        var sleep = Sleep(entry, wait, at: level)
         if Worker.current != nil || core.group.isClosedForAll {
-            try help(towards: entry, wait: wait, until: isDone)
+            try help(towards: entry, &sleep, until: isDone)
             return
         }
         core.sleepers.add(wait)
         defer { core.sleepers.remove(wait) }
-        var sleep = Sleep(entry, wait)
         while !isDone() {
-            if core.group.isClosedForAll { return try help(towards: entry, wait: wait, until: isDone) }
+            if core.group.isClosedForAll { return try help(towards: entry, &sleep, until: isDone) }
             try sleep.sleep()
         }
     }
 
-    private func help(towards entry: WorkEntry, wait: ThreadWait, until isDone: () -> Bool) throws(WorkQueueError) {
-        var sleep = Sleep(entry, wait)
-        var helped = HelpedQueues(wait)
+    private func help(
+        towards entry: WorkEntry, _ sleep: inout Sleep, until isDone: () -> Bool
+    ) throws(WorkQueueError) {
+        var helped = HelpedQueues(sleep.wait)
         helped.begin(self)
         defer { helped.end() }
         while !isDone() {
@@ -122,11 +126,11 @@ extension QueueCore {
         let waiter: LockWaiter
         var isReported = false
 
-        init(_ entry: WorkEntry, _ wait: ThreadWait) {
+        init(_ entry: WorkEntry, _ wait: ThreadWait, at level: LevelCode) {
             self.entry = entry
             self.wait = wait
             waiter = LockWaiter(
-                party: .callingThread, name: nil, level: QoS.waitingLevel, lockName: entry.awaitedName)
+                party: .callingThread, name: nil, level: level.level, lockName: entry.awaitedName)
         }
 
         mutating func sleep() throws(WorkQueueError) {

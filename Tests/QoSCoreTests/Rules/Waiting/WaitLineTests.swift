@@ -109,6 +109,18 @@ struct WaitRecordTests {
         #expect(record.effective == LevelCode(.userInitiated))
     }
 
+    @Test("a party that waits already keeps that wait, until it ends for its resource")
+    func waitsOnce() {
+        var record = WaitRecord()
+        let outer = record.begins(.init(for: gate, place: 0, id: 1, own: LevelCode(.utility)))
+        let inner = record.begins(.init(for: mutex, place: 0, id: 2, own: LevelCode(.default)))
+        #expect(outer && !inner)
+        record.stopsWaiting(for: mutex)
+        #expect(record.wait?.id == 1)
+        record.stopsWaiting(for: gate)
+        #expect(record.wait == nil)
+    }
+
     @Test("a party that waits for nothing and holds nothing that others wait for is forgotten")
     func idle() {
         var record = WaitRecord()
