@@ -126,8 +126,10 @@ extension ConcurrencyRuntime {
     }
 
     /// Returns the root of a child task that the calling thread is about to run: the parent that is no child itself.
-    /// `nil` for a task that is no child, and for one with ``mostVisited`` parents.
+    /// `nil` for a job that is no child, and for one with ``mostVisited`` parents.
+    @inline(never)
     static func root(ofChild job: UnownedJob) -> TaskAddress? {
+        guard isTask(job) else { return nil }
         var root = parent(of: TaskAddress(rawValue: JobNode(job).address))
         for _ in 0..<mostVisited {
             guard let task = root else { return nil }

@@ -67,7 +67,7 @@ extension Worker {
         }
     }
 
-    /// Runs a node, or submits it to a higher class that needs it.
+    /// Runs a node, or submits a child task to a higher class that needs it.
     ///
     /// - Returns: whether no task waits for anything since: a task has come to its end, or the node went to another class.
     @inline(__always)
@@ -76,8 +76,9 @@ extension Worker {
         _ executors: UnsafeMutablePointer<UnownedTaskExecutor>, _ rank: Int
     ) -> Bool {
         let tag = node.tag
-        let hidesRaise = tag.isJob && ConcurrencyRuntime.mayHideRaise(node.job, above: worker.qosClass)
-        if hidesRaise, moveIfRaised(node, worker, rank) { return true }
+        let mayHideRaise = tag.isJob && ConcurrencyRuntime.mayHideRaise(node.job, above: worker.qosClass)
+        let root = mayHideRaise ? ConcurrencyRuntime.root(ofChild: node.job) : nil
+        if root != nil, moveIfRaised(node, worker, rank) { return true }
         worker.value.jobSteps.store(worker.value.jobSteps.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
         if !tag.isJob {
             worker.value.runsEntry = !tag.isLane
@@ -92,9 +93,7 @@ extension Worker {
                 node.noteRun(inPoolOf: rank)
             }
             if !tag.isPlainJob { begin(tag.shutdownBehavior, of: job, worker) }
-            if ConcurrencyRuntime.isRetainableTask(job) {
-                worker.value.running.publish(job, root: hidesRaise ? ConcurrencyRuntime.root(ofChild: job) : nil)
-            }
+            if ConcurrencyRuntime.isRetainableTask(job) { worker.value.running.publish(job, root: root) }
             unsafe job.runSynchronously(on: executors[tag.executor])
             if !tag.isPlainJob { worker.value.declared.store(0, ordering: .sequentiallyConsistent) }
         }
@@ -113,8 +112,8 @@ extension Worker {
         return hasEnded
     }
 
-    /// Submits a node, which the worker was about to run, to a higher class that needs it and of which the task's record
-    /// does not tell.
+    /// Submits a child task, which the worker was about to run, to a higher class that needs it and of which the task's
+    /// record does not tell.
     @inline(never)
     private static func moveIfRaised(_ node: JobNode, _ worker: WorkerRef, _ rank: Int) -> Bool {
         guard let needed = worker.pool.value.raisedWithoutRecord(node) else { return false }
