@@ -113,10 +113,7 @@ extension PoolGroup {
     ) -> AdmittedWorkers {
         let thread = ThreadID(rawValue: worker.value.threadID.load(ordering: .relaxed))
         return worker.value.boost.withLock { raise in
-            // A lock that the job holds may be wanted at a higher class. The waiter sets the target before it comes for
-            // this lock, to raise the worker.
-            let id = UInt32(bitPattern: thread.rawValue)
-            let needed = max(needed, LockRegistry.shared.raise(ofThread: id)?.targetClass ?? needed)
+            let needed = max(needed, worker.value.classForLock ?? needed)
             let hadFence = raise.isFence
             let actions = raise.lowered(to: needed, own: own, worker.value.presence) { qosClass in
                 guard giveEffects(of: qosClass, to: thread) else { return false }
@@ -135,6 +132,7 @@ extension PoolGroup {
     ) -> Promotion {
         let thread = ThreadID(rawValue: worker.value.threadID.load(ordering: .relaxed))
         let promotion: Promotion = worker.value.boost.withLock { raise in
+            if lifetime == .lock { worker.value.classForLock = wanted }
             let actions = raise.raised(to: wanted, for: lifetime, own: own, worker.value.presence) {
                 giveEffects(of: $0, to: thread)
             }
@@ -213,7 +211,10 @@ extension PoolGroup {
         if worker.value.isBlocked { workerUnblocked(worker) }
         // Counted anew under the lock under which it may be taken for blocked. If that has happened, the end of the job
         // undoes the raise.
-        endRaise(of: worker, own) { $0.unlocked(own: own, worker.value.presence) }
+        endRaise(of: worker, own) {
+            worker.value.classForLock = nil
+            return $0.unlocked(own: own, worker.value.presence)
+        }
         // The job is still within what it declared to block.
         if worker.value.hasDeclaredBlocking.load(ordering: .relaxed) { _ = workerBlocked(worker, .declared) }
     }

@@ -48,6 +48,9 @@ struct Worker: ~Copyable {
     /// The running task; `nil` for other work, which may have freed itself meanwhile. Owner only.
     var current: JobNode?
 
+    /// The class that waits for a lock of the running job; `nil` for none. With the lock of `boost` held.
+    var classForLock: QoSClass?
+
     /// Whether the running node is an entry of a work queue, and no job or lane. Owner only.
     var runsEntry = false
 
