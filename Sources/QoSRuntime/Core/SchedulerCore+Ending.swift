@@ -6,9 +6,6 @@ import Synchronization
 // A shutdown treats work as it declared, at the beginning and while it goes on (`Docs/Protocols/shutdown.md`).
 
 extension SchedulerCore {
-    /// The class to which work that declares `block` is raised at least, because a caller waits for it.
-    private static let waited = QoSClass.userInitiated
-
     /// Begins to drain the scheduler. Once; the loop's thread.
     func beginEnding() {
         guard !group.drainingFlag.exchange(true, ordering: .sequentiallyConsistent) else { return }
@@ -39,9 +36,9 @@ extension SchedulerCore {
     private func promote(_ held: ShutdownHolds.Held) {
         switch held {
         case .task(let address):
-            if let address { ConcurrencyRuntime.escalateAndRelease(address, to: Self.waited) }
+            if let address { ConcurrencyRuntime.escalateAndRelease(address, to: PoolGroup.waited) }
         case .entry(let entry):
-            entry.raised(to: LevelCode(QoSLevel(Self.waited)))
+            entry.raised(to: LevelCode(QoSLevel(PoolGroup.waited)))
         }
         group.calls.noteBacklog()
     }
@@ -53,7 +50,7 @@ extension SchedulerCore {
             var nodes = NodeList()
             nodes.append(node)
             group.forward(nodes)
-        case .finish: group.pools[max(rank, Self.waited.rank)].submit(node)
+        case .finish: group.pools[max(rank, PoolGroup.waited.rank)].submit(node)
         case .skip, nil: group.pools[rank].submit(node)
         }
     }
@@ -91,14 +88,14 @@ extension SchedulerCore {
         guard node.tag.isJob else { return PoolEntry.behavior(of: node) == .continue }
         switch node.tag.shutdownBehavior {
         case .continue: return true
-        case .finish: return rank < Self.waited.rank
+        case .finish: return rank < PoolGroup.waited.rank
         case .skip, nil: return false
         }
     }
 
     /// Raises the running tasks of the executors for `block`. The next look raises their workers.
     private func promoteRunningBlocked() {
-        for rank in 0..<Self.waited.rank {
+        for rank in 0..<PoolGroup.waited.rank {
             for index in 0..<group.pools[rank].started {
                 let worker = group.pools[rank].workers.at(index)
                 let declared = worker.value.declared.load(ordering: .sequentiallyConsistent)
@@ -107,7 +104,7 @@ extension SchedulerCore {
                     let address = TaskAddress(rawValue: JobNode(job).address)
                     return ConcurrencyRuntime.retain(address) ? address : nil
                 }
-                if let task { ConcurrencyRuntime.escalateAndRelease(task, to: Self.waited) }
+                if let task { ConcurrencyRuntime.escalateAndRelease(task, to: PoolGroup.waited) }
             }
         }
     }

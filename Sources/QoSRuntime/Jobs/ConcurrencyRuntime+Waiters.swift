@@ -89,29 +89,21 @@ extension ConcurrencyRuntime {
         return needed
     }
 
-    /// Raises a class to at least another one.
-    @inline(__always)
-    private static func raise(_ needed: inout QoSClass?, to qosClass: QoSClass?) {
-        guard let qosClass else { return }
-        if let already = needed, already >= qosClass { return }
-        needed = qosClass
-    }
-
     /// The bound of a search for waiters.
     private static let mostVisited = 32
 
     private static func visit(_ task: TaskAddress, _ needed: inout QoSClass?, _ left: inout Int) {
         guard left > 0 else { return }
         left -= 1
-        raise(&needed, to: RaisedTasks.qosClass(of: task))
+        needed.rise(to: RaisedTasks.qosClass(of: task))
         if let parent = parent(of: task) {
-            raise(&needed, to: recordedRaise(of: parent))
+            needed.rise(to: recordedRaise(of: parent))
             return visit(parent, &needed, &left)
         }
         var waiter = latestWaiter(of: task)
         while let current = waiter, left > 0 {
-            raise(&needed, to: latestClass(of: current))
-            raise(&needed, to: recordedRaise(of: current))
+            needed.rise(to: latestClass(of: current))
+            needed.rise(to: recordedRaise(of: current))
             visit(current, &needed, &left)
             waiter = earlierWaiter(than: current)
         }
@@ -241,5 +233,13 @@ extension ConcurrencyRuntime {
             }
             unsafe job.runSynchronously(on: asUnownedTaskExecutor())
         }
+    }
+}
+
+extension QoSClass? {
+    /// Raises the class to at least another one; `nil` is below all.
+    @inline(__always)
+    mutating func rise(to other: QoSClass?) {
+        if let other, self.map({ $0 < other }) ?? true { self = other }
     }
 }

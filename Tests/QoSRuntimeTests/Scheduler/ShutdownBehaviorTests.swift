@@ -1,5 +1,6 @@
 import QoSCore
 import QoSEventLoop
+import QoSKernelTestSupport
 import QoSRuntimeTestSupport
 import QoSTesting
 import Testing
@@ -44,6 +45,26 @@ struct ShutdownBehaviorTests {
             try scheduler.core.loop.submit { looked.open() }
             await looked.passed()
         }
+    }
+
+    // MARK: Finish, of a high record
+
+    @Test("finish: a running task whose record was high from the start is raised as well", .needsKnownLayout)
+    func finishHidden() async throws {
+        var configuration = QoSScheduler.Configuration(processors: 2, detectsBlocking: false)
+        configuration.schedulingCalls = SimulatedSchedulingCalls(rights: .all)
+        let scheduler = try QoSScheduler(configuration: configuration)
+        let begun = Gate()
+        let task = Task.detached(
+            executorPreference: scheduler.executor(for: .background, onShutdown: .finish), priority: .userInitiated
+        ) {
+            begun.open()
+            while Worker.current?.value.boost.withLock({ $0.qosClass }) != .userInitiated {}
+        }
+        await begun.passed()
+        let report = try await scheduler.shutdown(within: .seconds(600))
+        #expect(report.isClean)
+        await task.value
     }
 
     // MARK: Skip

@@ -145,7 +145,8 @@ final class SerialLane: @unchecked Sendable {
     private func runItems(rank: Int?) {
         runningRank.store(rank ?? QoSClass.userInteractive.rank, ordering: .relaxed)
         for _ in 0..<Self.batch {
-            if arrivedRank.load(ordering: .relaxed) != 0 { arrivedRank.store(0, ordering: .sequentiallyConsistent) }
+            // Acquires, so that the item whose rank goes here is among the arrivals below.
+            if arrivedRank.load(ordering: .acquiring) != 0 { arrivedRank.store(0, ordering: .sequentiallyConsistent) }
             takeArrivals()
             if mustLook.load(ordering: .relaxed) {
                 mustLook.store(false, ordering: .relaxed)

@@ -5,6 +5,9 @@ import Synchronization
 // Running work is raised when work of a higher class waits for it (`Docs/Protocols/promotion.md`).
 
 extension PoolGroup {
+    /// The class to which work for which a shutdown waits is raised at least.
+    static let waited = QoSClass.userInitiated
+
     /// Raises the running tasks for which work of a higher class waits (rule I4). The loop's thread, or a worker of a
     /// higher class.
     ///
@@ -19,8 +22,7 @@ extension PoolGroup {
             // in which it no longer runs. A fence would stay up until the worker's next job, which the fence itself may
             // hold back.
             let promotion: Promotion? = worker.value.running.inspect { task in
-                let root = worker.value.running.inspectedRoot
-                let wanted = raisedClass(ofRunning: task, root: root, awaitedBy: waiter)
+                let wanted = raisedClass(ofRunning: task, on: worker, awaitedBy: waiter)
                 guard let wanted, wanted.rank > rank else { return nil }
                 return promote(worker, from: QoSClass(atRank: rank), to: wanted)
             }
@@ -35,16 +37,18 @@ extension PoolGroup {
     }
 
     /// Returns the class to which a running task was raised; `nil` for a task that was not raised.
-    ///
-    /// - Parameter root: the published root of a child task.
     private func raisedClass(
-        ofRunning task: UnownedJob, root: TaskAddress?, awaitedBy waiter: (address: UInt, rank: Int)?
+        ofRunning task: UnownedJob, on worker: WorkerRef, awaitedBy waiter: (address: UInt, rank: Int)? = nil
     ) -> QoSClass? {
         let live = ConcurrencyRuntime.livePriority(task).flatMap { $0 > task.priority.rawValue ? $0 : nil }
         if let live { return QoSClass(rawPriority: live) }
-        let address = TaskAddress(rawValue: JobNode(task).address)
-        let (own, ofRoot) = (RaisedTasks.qosClass(of: address), root.flatMap(RaisedTasks.qosClass))
-        if let raised = own ?? ofRoot { return max(raised, ofRoot ?? raised) }
+        let (address, root) = (TaskAddress(rawValue: JobNode(task).address), worker.value.running.inspectedRoot)
+        var raised = RaisedTasks.qosClass(of: address)
+        raised.rise(to: root.flatMap(RaisedTasks.qosClass))
+        // The shutdown has raised the task. A record that was high from the start does not show that.
+        let declared = worker.value.declared.load(ordering: .relaxed)
+        if isEnding, declared == ShutdownBehavior.finish.rawValue { raised.rise(to: Self.waited) }
+        if let raised { return raised }
         // A priority that was high from the start does not rise. The waiter is only compared, because the task may end
         // meanwhile.
         guard let waiter, task.priority.rawValue >= QoSClass(atRank: waiter.rank).rawValue,
@@ -57,11 +61,10 @@ extension PoolGroup {
     ///
     /// A waiter that the record does not show was compared by its address when the task was raised. It is not compared
     /// again, so any waiter keeps such a raise.
-    private func classToKeep(forRunning task: UnownedJob, root: TaskAddress?) -> QoSClass? {
-        if let raised = raisedClass(ofRunning: task, root: root, awaitedBy: nil) { return raised }
-        guard ConcurrencyRuntime.latestWaiter(of: root ?? TaskAddress(rawValue: JobNode(task).address)) != nil else {
-            return nil
-        }
+    private func classToKeep(forRunning task: UnownedJob, on worker: WorkerRef) -> QoSClass? {
+        if let raised = raisedClass(ofRunning: task, on: worker) { return raised }
+        let awaited = worker.value.running.inspectedRoot ?? TaskAddress(rawValue: JobNode(task).address)
+        guard ConcurrencyRuntime.latestWaiter(of: awaited) != nil else { return nil }
         return ConcurrencyRuntime.livePriority(task).flatMap(QoSClass.init(rawPriority:))
     }
 
@@ -99,7 +102,7 @@ extension PoolGroup {
             }
             guard worker.value.boost.isUp.load(ordering: .acquiring) else { return Promotion() }
             let ofTask = worker.value.running.inspect { task in
-                classToKeep(forRunning: task, root: worker.value.running.inspectedRoot)
+                classToKeep(forRunning: task, on: worker)
             }
             let ofLane = worker.value.lane.inspect { $0.awaitedRank }.map { QoSClass(atRank: $0) }
             return Promotion(admitted: lower(worker, from: own, to: max(wanted, ofTask ?? own, ofLane ?? own)))
