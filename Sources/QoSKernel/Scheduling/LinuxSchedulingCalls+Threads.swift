@@ -23,7 +23,7 @@ extension LinuxSchedulingCalls {
         code = unsafe cqos_guests_create_own(
             &raw, &attributes, &blocked,
             { box in
-                LibraryThreads.setRule(.own)
+                cqos_guests_set_rule(CQOS_GUEST_RULE_OWN)
                 if let box = unsafe box {
                     unsafe Unmanaged<ThreadBody>.fromOpaque(box).takeRetainedValue().run()
                 }

@@ -109,22 +109,31 @@ enum GuestTable {
     }
 
     private static func make(on scheduler: QoSScheduler, _ qosClass: QoSClass) async throws {
-        try await Task(executorPreference: scheduler.executor(for: qosClass)) {
-            Driver.say("maker", threadName)
-            make()
-            try await makeScheduler()
-        }.value
+        let failure = await withCheckedContinuation { continuation in
+            // Awaiting the task itself would raise it.
+            Task.detached(executorPreference: scheduler.executor(for: qosClass), priority: qosClass.taskPriority) {
+                Driver.say("maker", threadName)
+                make()
+                do {
+                    try await makeScheduler()
+                    continuation.resume(returning: nil as (any Error)?)
+                } catch {
+                    continuation.resume(returning: error)
+                }
+            }
+        }
+        if let failure { throw failure }
     }
 
     /// A scheduler that this code makes has the effects of its classes.
     private static func makeScheduler() async throws {
         let inner = try QoSScheduler()
+        say("scheduler-processors", "\(inner.snapshot.processors)", processors(start))
         for qosClass in [QoSClass.userInitiated, .utility] {
-            let worker = await Task(executorPreference: inner.executor(for: qosClass)) { own }.value
+            await Task(executorPreference: inner.executor(for: qosClass)) {}.value
             let missing = inner.workerEffects.filter { $0.applied.qosClass == qosClass }
                 .flatMap { Set($0.applied.missing.map(\.rawValue)).intersection(["nice", "policy"]) }
             say("scheduler-missing-\(qosClass.abbreviation)", missing.joined(separator: ","), "")
-            if qosClass == .utility { say("scheduler-processors", processors(worker), processors(start)) }
         }
         try await inner.shutdown()
     }
