@@ -58,6 +58,8 @@ let package = Package(
             providers: [.apt(["libuv1-dev"])]
         ),
         .target(name: "CQoSShims", path: "Sources/C/CQoSShims"),
+        // Definitions of pthread_create and posix_spawn in front of the C library's: what libraries make is not scheduled as our threads.
+        .target(name: "CQoSGuests", path: "Sources/C/CQoSGuests"),
 
         // Pure values and rules; imports nothing that acts.
         .target(
@@ -66,7 +68,7 @@ let package = Package(
         ),
 
         // Typed system calls; the event loop. Not products: they serve the runtime.
-        .target(name: "QoSKernel", dependencies: ["CQoSShims", "QoSCore"]),
+        .target(name: "QoSKernel", dependencies: ["CQoSShims", "CQoSGuests", "QoSCore"]),
         .target(name: "QoSEventLoop", dependencies: ["CLibUV"]),
 
         .target(
@@ -179,7 +181,8 @@ let package = Package(
             name: "QoSTestingTests",
             dependencies: ["QoSTesting", "QoSCore", "QoSRuntime", "QoSKernel", "QoSRuntimeTestSupport"]
         ),
-        // Takes rights away from a thread, so that one privileged run shows what an unprivileged process sees.
+        // Takes rights away from a thread, so that one privileged run shows what an unprivileged process sees; makes threads and processes
+        // in the ways of C and C++.
         .target(name: "CQoSTestSupport", path: "Tests/Support/CQoSTestSupport"),
 
         .testTarget(
@@ -197,7 +200,7 @@ let package = Package(
             name: "QoSProcessTestDriver",
             dependencies: [
                 "QoSOperations", "QoSRuntime", "QoSCore", "QoSKernel", "QoSTesting", "QoSKernelTestSupport",
-                "QoSRuntimeTestSupport",
+                "QoSRuntimeTestSupport", "CQoSTestSupport",
             ],
             path: "Tests/Support/QoSProcessTestDriver"
         ),
@@ -219,7 +222,7 @@ let package = Package(
             name: "QoSRuntimeTests",
             dependencies: [
                 "QoSRuntime", "QoSCore", "QoSKernel", "QoSEventLoop", "QoSTesting", "QoSKernelTestSupport",
-                "QoSRuntimeTestSupport", "QoSFileTestSupport", "QoSProcessTestSupport",
+                "QoSRuntimeTestSupport", "QoSFileTestSupport", "QoSProcessTestSupport", "CQoSTestSupport",
                 "QoSProcessTestDriver", "QoSStress",
                 .product(name: "ServiceContextModule", package: "swift-service-context"),
             ]
@@ -301,7 +304,7 @@ let package = Package(
 )
 
 /// Targets in C have no Swift settings.
-let targetsInC: Set = ["CQoSShims", "CQoSTestSupport"]
+let targetsInC: Set = ["CQoSShims", "CQoSGuests", "CQoSTestSupport"]
 for target in package.targets
 where ![.system, .binary, .plugin].contains(target.type) && !targetsInC.contains(target.name) {
     target.swiftSettings = (target.swiftSettings ?? []) + settings

@@ -53,6 +53,7 @@ let package = Package(
             dependencies: [
                 "BenchCore", "CBenchShims", "CAllocationCounter", "CSQLite",
                 .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "QoSCore", package: "swift-qos"),
                 .product(name: "QoSRuntime", package: "swift-qos"),
                 .product(name: "QoSOperations", package: "swift-qos"),

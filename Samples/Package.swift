@@ -57,6 +57,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.34.1"),
         .package(url: "https://github.com/apple/swift-system", from: "1.5.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
+        // For a test of what its children inherit.
+        .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
     ],
     targets: [
         // The walk of a folder, shared by the samples.
@@ -263,6 +265,19 @@ let package = Package(
                 .product(name: "NIOEmbedded", package: "swift-nio"),
             ]
         ),
+        // The first use of real libraries, as a process of its own.
+        .executableTarget(
+            name: "library-guests",
+            dependencies: [
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "QoSCore", package: "swift-qos"),
+                .product(name: "QoSRuntime", package: "swift-qos"),
+                .product(name: "Subprocess", package: "swift-subprocess"),
+            ],
+            path: "Tests/LibraryGuests"
+        ),
+        .testTarget(name: "LibraryGuestsTests", dependencies: ["library-guests"]),
         .testTarget(name: "ServiceBenchTests", dependencies: ["service-bench"]),
     ],
     swiftLanguageModes: [.v6]

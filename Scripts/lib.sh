@@ -63,6 +63,7 @@ build_modules() {
     modules=(
         -I "$products/Modules"
         -Xcc "-fmodule-map-file=$products/CQoSShims.build/module.modulemap"
+        -Xcc "-fmodule-map-file=$products/CQoSGuests.build/module.modulemap"
         -Xcc "-fmodule-map-file=$root/Sources/C/CLibUV/module.modulemap"
         -Xcc "-fmodule-map-file=$root/Sources/C/CSQLiteSettings/module.modulemap"
         -Xcc "-fmodule-map-file=$root/.build/checkouts/GRDB.swift/Sources/GRDBSQLite/module.modulemap"

@@ -1,4 +1,4 @@
-internal import CQoSShims
+internal import CQoSGuests
 internal import Glibc
 
 extension LinuxSchedulingCalls {
@@ -16,18 +16,14 @@ extension LinuxSchedulingCalls {
             guard code == 0 else { throw KernelError(.createThread, code: code, subject: size) }
         }
 
-        // A thread is born with its creator's mask: blocking here leaves no moment in which the new one could be
-        // chosen for a signal.
+        // The new thread is born with the mask: there is no moment in which it could be chosen for a signal.
         var blocked = Self.maskOfThreads
-        var previous = sigset_t()
-        unsafe pthread_sigmask(SIG_SETMASK, &blocked, &previous)
-        defer { unsafe pthread_sigmask(SIG_SETMASK, &previous, nil) }
-
         var raw = pthread_t()
         let box = unsafe Unmanaged.passRetained(ThreadBody(body))
-        code = unsafe pthread_create(
-            &raw, &attributes,
+        code = unsafe cqos_guests_create_own(
+            &raw, &attributes, &blocked,
             { box in
+                cqos_guests_set_rule(CQOS_GUEST_RULE_OWN)
                 if let box = unsafe box {
                     unsafe Unmanaged<ThreadBody>.fromOpaque(box).takeRetainedValue().run()
                 }

@@ -6,6 +6,8 @@
 package protocol SchedulingCalls: Sendable {
     /// Starts a joinable thread with all signals blocked but those of its own faults (pthread_create(3)).
     ///
+    /// It inherits nothing from a calling thread that is lowered or bound (``LibraryThreads``).
+    ///
     /// - Parameter stackSize: bytes, or `nil` for the system's default.
     func createThread(
         stackSize: Int?, _ body: @escaping @Sendable () -> Void

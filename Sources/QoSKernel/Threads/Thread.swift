@@ -8,7 +8,8 @@ internal import Glibc
 /// The new thread blocks all signals but SIGABRT and those that its own faults raise (SIGSEGV, SIGBUS, SIGILL, SIGFPE,
 /// SIGTRAP, SIGSYS). So the process's signals go to the event loop, and a crash still reaches its handler.
 ///
-/// It inherits nice, policy, slice, I/O priority, timer slack and affinity from its creator (sched(7)).
+/// It has the nice value, policy, I/O priority, timer slack and affinity with which the first thread of ours began:
+/// threads that are lowered or bound make none themselves (``LibraryThreads``).
 package struct Thread: ~Copyable, Sendable {
     /// The kernel's id; valid until the thread has ended.
     package let id: ThreadID

@@ -22,7 +22,6 @@ final class MonitorThread: Sendable {
         do throws(KernelError) {
             watch = try PressureWatch(isReal ? Self.stalls : [:], root: core.configuration.fileRoot)
             let thread = try Thread(name: "qos-monitor") { [self, weak scheduler] in
-                scheduler?.core.unbind()
                 scheduler?.core.applyEffects(of: .userInitiated, threadName: "qos-monitor")
                 run()
             }

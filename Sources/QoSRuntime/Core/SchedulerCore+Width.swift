@@ -32,13 +32,6 @@ extension SchedulerCore {
         if isOtherSet || width != before { group.places.useAnew(width: width) }
     }
 
-    /// Frees the calling thread from a binding that it inherited from a worker of another scheduler. The loop's thread,
-    /// before it starts others. If the kernel refuses, the thread stays bound.
-    func unbind() {
-        guard let unbound = group.settings.unbound else { return }
-        try? group.settings.calls.setAffinity(unbound, of: .current)
-    }
-
     private func changeWidth(to width: Int) {
         let before = group.width
         group.setWidth(width)

@@ -13,8 +13,7 @@ final class WorkerThread {
 
     /// Starts the thread of a worker.
     ///
-    /// A thread inherits policy, nice value and slice from its creator, and cannot always raise them again. So call
-    /// this on a thread that has not been lowered.
+    /// The loop's thread, which is never lowered.
     init(core: SchedulerCore, rank: Int, index: Int) throws(KernelError) {
         let group = core.group
         let name = "qos-\(group.pools[rank].qosClass.abbreviation)-\(index)"
@@ -23,6 +22,7 @@ final class WorkerThread {
         self.index = index
         worker = group.pools[rank].workers.at(index)
         thread = try Thread(name: name, calls: group.settings.calls) {
+            LibraryThreads.setRule(.worker)
             core.applyEffects(of: group.pools[rank].qosClass, threadName: name)
             group.places.beginsOnNewThread(rank: rank, index)
             ThreadTable.register(worker: group.pools[rank].workers.at(index))

@@ -30,6 +30,7 @@ final class ProcessRun: Sendable {
         // A service's main thread keeps the scheduling with which the process was started: `default` is measured by it.
         // Libraries' threads would also inherit a nice value that may be impossible to give back.
         if configuration.kind == .interactive {
+            LibraryThreads.setRule(.own)
             executors.scheduler.core.applyEffects(of: configuration.kind.mainLevel.qosClass, threadName: "main")
         }
         try watchSignals()

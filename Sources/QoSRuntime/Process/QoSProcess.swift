@@ -29,7 +29,7 @@ public enum QoSProcess {
     /// Makes the runtime the executor of the process, runs a body, and ends the process.
     ///
     /// Call it on the main thread, from a synchronous `main`, before any task is started: Swift chooses its executors
-    /// once. The body runs as a task of the configuration's class.
+    /// once. The body runs as a task of the configuration's class, userInitiated without another choice.
     ///
     /// - Important: The body runs in a pool. An asynchronous `main` runs on the main actor: a program that relies on
     ///   that moves to ``runOnMainActor(configuration:_:)``.
@@ -91,8 +91,9 @@ extension QoSProcess {
         /// The user of the process. It decides the level of the main thread (rule T5).
         public var kind: Kind
 
-        /// The class of the body's task, and so of the work that inherits from it. It is `default`, unless the program
-        /// is a service whose main purpose is to answer (rules C2, T5).
+        /// The class of the body's task, and so of the work that inherits from it: `userInitiated`, the class of a
+        /// service's requests. A program that answers nobody takes a lower one. Work that inherits nothing and names
+        /// no priority is `default` all the same (rule C2).
         public var qosClass: QoSClass
 
         /// The signals that ask the process to end: the body's task is cancelled. An empty set leaves signals alone.
@@ -109,7 +110,7 @@ extension QoSProcess {
         public init(
             scheduler: QoSScheduler.Configuration = QoSScheduler.Configuration(),
             kind: Kind = .service,
-            qosClass: QoSClass = .default,
+            qosClass: QoSClass = .userInitiated,
             endingSignals: Set<Int32> = [SIGINT, SIGTERM],
             signalGrace: Duration = .seconds(30),
             servesDispatchMain: Bool = true

@@ -64,7 +64,7 @@ public final class QoSScheduler: Sendable {
         PoolExecutor.register(executors, in: core.group)
         do throws(KernelError) {
             let thread = try Thread(name: "qos-loop") {
-                core.unbind()
+                LibraryThreads.setRule(.ownClean)
                 core.applyEffects(of: .userInteractive, threadName: "qos-loop")
                 core.runLoop()
             }

@@ -172,6 +172,7 @@ final class ThreadRaise: Sendable {
                 return "the kernel lets this process raise no running thread (\(mode)). \(mode.improvement ?? "")"
             }
             try profile.calls.setScheduling(effects.scheduling, of: thread)
+            if applied?.saved == nil { LibraryThreads.noteRaised(true) }
             applied = Applied(qosClass: wanted, saved: present)
             ThreadRaiseCounts.raised.add(1, ordering: .relaxed)
             return nil
@@ -190,6 +191,7 @@ final class ThreadRaise: Sendable {
 
     private func undo(_ present: Applied) {
         if let saved = present.saved {
+            defer { LibraryThreads.noteRaised(false) }
             // The calls that raised the thread also lower it. If they failed, the thread would stay raised, and work.
             let thread = ThreadID(rawValue: Int32(bitPattern: id))
             let calls = LockKernel.profile.calls

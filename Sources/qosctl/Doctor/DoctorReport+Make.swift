@@ -16,6 +16,7 @@ extension DoctorReport {
         }
         tasks.wait()
         let profile = KernelProfileReport.process
+        let libraryThreads = LibraryThreadTrial.run(on: scheduler)
         return DoctorReport(
             machine: machine(Topology.current()),
             rights: profile.rights,
@@ -24,6 +25,7 @@ extension DoctorReport {
                     .first { $0.applied.qosClass == qosClass && $0.threadName != "qos-loop" }
                     .map(classEffects)
             },
+            libraryThreads: libraryThreads,
             pressure: PressureReader.Resource.allCases.map(pressure),
             sources: sources,
             library: library,

@@ -59,9 +59,22 @@ struct DoctorReport: Encodable {
         let error: String?
     }
 
+    /// The threads that libraries make on threads of the runtime, as tried.
+    struct LibraryThreadsPart: Encodable {
+        /// Whether a thread that a library made from background work had the process's scheduling and processors.
+        let areKept: Bool
+        let text: String
+        /// The numbers of threads and processes so far in this process that were made for threads of the runtime, and of
+        /// those that inherited from one.
+        let threads: UInt64
+        let processes: UInt64
+        let inherited: UInt64
+    }
+
     let machine: Machine
     let rights: Rights
     let classes: [ClassEffects]
+    let libraryThreads: LibraryThreadsPart
     let pressure: [Pressure]
     /// The sources of the machine's state.
     let sources: [Source]

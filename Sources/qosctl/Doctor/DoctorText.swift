@@ -5,7 +5,8 @@ struct DoctorText {
     init(_ report: DoctorReport) {
         lines =
             Self.machine(report.machine) + Self.rights(report.rights) + Self.classes(report.classes)
-            + Self.pressure(report.pressure) + Self.sources(report.sources) + Self.library(report.library)
+            + Self.libraryThreads(report.libraryThreads) + Self.pressure(report.pressure) + Self.sources(report.sources)
+            + Self.library(report.library)
             + Self.list("limits", report.limits) + Self.list("what would help", report.improvements)
     }
 
@@ -44,6 +45,14 @@ struct DoctorText {
             }
         }
         return lines
+    }
+
+    private static func libraryThreads(_ part: DoctorReport.LibraryThreadsPart) -> [String] {
+        [
+            "threads that libraries make",
+            "  \(part.areKept ? "kept apart" : "inherit   ")  \(part.text)",
+            "  so far      \(part.threads) threads, \(part.processes) processes; \(part.inherited) inherited",
+        ]
     }
 
     private static func pressure(_ pressure: [DoctorReport.Pressure]) -> [String] {

@@ -11,7 +11,7 @@ struct ProcessKindTests {
         #expect(ending.status == 0)
         #expect(
             ending.findings == [
-                "kind": "service", "body": "default", "plain": "default", "plain-inferred": "default",
+                "kind": "service", "body": "userInitiated", "plain": "default", "plain-inferred": "default",
                 "utility": "utility", "utility-inferred": "utility", "main-thread": "default",
                 "operation": "default",
             ])
@@ -25,7 +25,8 @@ struct ProcessKindTests {
         #expect(ending.status == 0)
         #expect(
             ending.findings == [
-                "kind": "interactive", "body": "default", "plain": "userInteractive", "plain-inferred": "userInitiated",
+                "kind": "interactive", "body": "userInitiated", "plain": "userInteractive",
+                "plain-inferred": "userInitiated",
                 "utility": "utility", "utility-inferred": "utility", "main-thread": "userInteractive",
                 "operation": "userInitiated",
             ])

@@ -18,10 +18,13 @@ struct Driver {
         QoSProcess.run(configuration: scenario.configuration) { try await scenario.body() }
     }
 
-    /// The number after the scenario's name.
-    static var number: Int {
-        CommandLine.arguments.count > 2 ? Int(CommandLine.arguments[2]) ?? 0 : 0
+    /// An argument; empty for none. The first is the scenario's name.
+    static func argument(_ position: Int) -> String {
+        CommandLine.arguments.count > position ? CommandLine.arguments[position] : ""
     }
+
+    /// The number after the scenario's name.
+    static var number: Int { Int(argument(2)) ?? 0 }
 
     /// Prints a finding, at once.
     static func say(_ name: String, _ value: some Any) {

@@ -33,7 +33,8 @@ extension Scenario {
         case .affinityShrinks: try await affinityShrinks()
         case .widthFollows: try await widthFollows()
         case .holdsTheEnd, .holdsForever: await holds(isForever: self == .holdsForever)
-        case .sleepsBesideBlockedDefault, .bodyOnMainActor: break
+        case .guests: try await GuestTable.runInProcess()
+        case .sleepsBesideBlockedDefault, .bodyOnMainActor, .guestChild, .guestChildWithoutNice: break
         case .serviceKind, .interactiveKind: await kind()
         case .busyActor: await busyActor()
         case .raisedOnMainActor: await raisedOnMainActor()

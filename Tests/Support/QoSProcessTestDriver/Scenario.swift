@@ -43,6 +43,9 @@ enum Scenario: String, CaseIterable {
     case manyHiddenWaits = "many-hidden-waits"
     case hiddenWaitsUnderLoad = "hidden-waits-under-load"
     case keepsAwake = "keeps-awake"
+    case guests
+    case guestChild = "guest-child"
+    case guestChildWithoutNice = "guest-child-without-nice"
 
     var configuration: QoSProcess.Configuration {
         var configuration = QoSProcess.Configuration(
@@ -54,6 +57,10 @@ enum Scenario: String, CaseIterable {
         case .interactiveKind: configuration.kind = .interactive
         case .holdsForever where Driver.number > 0: configuration.signalGrace = .milliseconds(Driver.number)
         case .pools: configuration.qosClass = .userInitiated
+        case .guests:
+            // Workers are bound only if all of the process's processors are used.
+            configuration.scheduler.processors = nil
+            if case .mainActor(let kind) = GuestTable.maker { configuration.kind = kind }
         case .busyActor, .waitingStates, .runningChildren, .manyHiddenWaits:
             configuration.scheduler.workers = [.background: 1]
             configuration.scheduler.detectsBlocking = false
@@ -85,6 +92,12 @@ enum Scenario: String, CaseIterable {
         case .leavesSignalsAlone:
             // Whoever starts us may block them; then nobody hears them.
             Self.changeSignalMask(SIG_UNBLOCK)
+        case .guests:
+            GuestTable.begin()
+            return GuestTable.runBesideDefaultExecutor()
+        case .guestChild, .guestChildWithoutNice:
+            GuestTable.beChild()
+            return 0
         default:
             break
         }

@@ -4,7 +4,9 @@
 /// words.
 public enum Catalogue {
     /// The benchmarks.
-    public static let all: [Benchmark] = [b1, b2, b3, b4, b5, b6, b7, b8, b9, b11, b12, b13, b14, b15, b16, b17, b18]
+    public static let all: [Benchmark] = [
+        b1, b2, b3, b4, b5, b6, b7, b8, b9, b11, b12, b13, b14, b15, b16, b17, b18, b19,
+    ]
 
     /// The benchmark of an id, whatever its case.
     public static func benchmark(_ id: String) -> Benchmark? {

@@ -15,6 +15,12 @@ int bench_thread_id(void);
 // A pipe that programs started meanwhile do not inherit (pipe2(2)); the ends for reading and writing.
 int bench_pipe(int ends[2]);
 void bench_sleep_until(uint64_t deadline);
+// A connection to a server on this machine: the descriptor, or the negated errno. An exchange sends 64 bytes and waits for as many; it returns 0
+// or an errno.
+int bench_connect(uint16_t port);
+int bench_exchange(int connection);
+// Starts the program again with a variable in its environment, unless it has it. Returns if that fails, or if it has.
+void bench_restart_with(const char *name, const char *value, char **arguments);
 // Opens a file for I/O that passes the page cache (open(2), O_DIRECT), to read or for both. Returns the descriptor or the
 // negated errno.
 int bench_open_direct(const char *path, int writes);

@@ -17,6 +17,10 @@ enum PeerMain {
         guard let options = PeerOptions(CommandLine.arguments.dropFirst()) else {
             fail("usage: qos-bench-peer EXECUTOR BENCHMARK CASE SECONDS [unprivileged]", status: 64)
         }
+        // It is read at the start of a program.
+        if options.caseName["inherit"] == 1 {
+            unsafe bench_restart_with("QOS_LIBRARY_THREADS", "inherit", CommandLine.unsafeArgv)
+        }
         // Before privileges go: the harness's thread stands for the world outside, which does not compete with the
         // work.
         let outside = OutsideThread(isRealTime: options.hasRealTimeOutside)

@@ -14,9 +14,9 @@ enum PeerProcess {
         let configuration = QoSScheduler.Configuration(processors: options.processors)
         switch options.peer {
         case .ours:
-            runProcessWide(QoSProcess.Configuration(scheduler: configuration), outside, body)
+            runProcessWide(configuration, outside, body)
         case .oursWithOneWorker:
-            runProcessWide(QoSProcess.Configuration(scheduler: .init(processors: 1)), outside, body)
+            runProcessWide(QoSScheduler.Configuration(processors: 1), outside, body)
         case .oursByPreference:
             do {
                 let scheduler = try QoSScheduler(configuration: configuration)
@@ -37,9 +37,10 @@ enum PeerProcess {
     }
 
     private static func runProcessWide(
-        _ configuration: QoSProcess.Configuration, _ outside: OutsideThread, _ body: @escaping Body
+        _ configuration: QoSScheduler.Configuration, _ outside: OutsideThread, _ body: @escaping Body
     ) -> Never {
-        QoSProcess.run(configuration: configuration) {
+        // At default, as the other executors: a body of a higher class would raise what it awaits.
+        QoSProcess.run(configuration: QoSProcess.Configuration(scheduler: configuration, qosClass: .default)) {
             let stage = Stage(.processWide(QoSProcess.scheduler), outside: outside)
             // Apart from the task that `run` made: measured is what an ordinary task sees.
             let figures = await stage.detached { await body(stage) }.value

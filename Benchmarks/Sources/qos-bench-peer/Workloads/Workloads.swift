@@ -49,6 +49,8 @@ enum Workloads {
                 classes: Int(caseName["classes"]), work: UInt64(caseName["us"] * 1000),
                 submitter: Int(caseName["submitter"]))
         case ("B18", "pressure"): ForeignLoad(isGoverned: caseName["governed"] != 0)
+        case ("B19", let name):
+            LibraryThreads.Way(rawValue: name).map { LibraryThreads(way: $0, isLoaded: caseName["low"] != 0) }
         default: nil
         }
     }

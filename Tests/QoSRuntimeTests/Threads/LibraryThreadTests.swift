@@ -1,0 +1,65 @@
+import CQoSTestSupport
+import Glibc
+import QoSCore
+import QoSKernel
+import QoSProcessTestSupport
+import QoSRuntimeTestSupport
+import Testing
+
+@testable import QoSRuntime
+
+@Suite("Threads and children of libraries", .tags(.process), .timeLimit(.minutes(5)))
+struct LibraryThreadTests {
+    /// The code that makes them, and the number of its findings at least.
+    private static let makers =
+        QoSClass.allCases.flatMap { ["pool-\($0.abbreviation)", "preference-\($0.abbreviation)"] }
+        + ["main-service", "main-interactive", "thread", "operation"]
+
+    @Test(
+        "made from any code of ours, in any way, have what the process had at its start",
+        arguments: makers, ["privileged", "unprivileged"])
+    func table(maker: String, rights: String) async throws {
+        let ending = try await DriverProcess(program: "QoSProcessTestDriver", ["guests", maker, rights]).ending()
+        #expect(ending.status == 0, "\(ending.errors)")
+        var findings = ending.findings
+        let thread = findings.removeValue(forKey: "maker")
+        if let thread { #expect(thread.hasPrefix("qos-\(maker.suffix(2))-")) }
+        #expect(findings.count >= 16, "\(findings)")
+        for (way, found) in findings { #expect(found == "as at the start", "\(way)") }
+    }
+
+    @Test("of the loop, which is raised where that is allowed, have what another thread's have")
+    func ofTheLoop() async throws {
+        guard LibraryThreads.report.obstacle == nil else { return }
+        func made() -> String {
+            unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 512) { buffer in
+                guard let start = buffer.baseAddress else { return "" }
+                unsafe cqos_test_scheduling_of_pthread(start, buffer.count)
+                return unsafe String(cString: start)
+            }
+        }
+        let scheduler = try QoSScheduler()
+        let fromLoop = await withCheckedContinuation { continuation in
+            do {
+                try scheduler.core.loop.submit { continuation.resume(returning: made()) }
+            } catch {
+                continuation.resume(returning: "\(error)")
+            }
+        }
+        // The signal mask is that of Dispatch's threads, which the calling one may not be.
+        #expect(fromLoop.prefix { $0 != "m" } == made().prefix { $0 != "m" })
+        #expect(fromLoop.hasSuffix("mask fffffffe3bfbea27"))
+        try await scheduler.shutdown()
+    }
+
+    @Test("inherit where the environment says so, and threads with a level still do not")
+    func switchedOff() async throws {
+        let findings = try await DriverProcess(
+            program: "QoSProcessTestDriver", ["guests", "pool-bg", "unprivileged", "inherit"]
+        ).ending().findings
+        #expect(findings["pthread"]?.contains("nice 19") == true, "\(findings)")
+        #expect(findings["posix-spawn"]?.contains("nice 19") == true, "\(findings)")
+        #expect(findings["qos-thread-missing"] == "as at the start")
+        #expect(findings["scheduler-missing-in"] == "as at the start")
+    }
+}
