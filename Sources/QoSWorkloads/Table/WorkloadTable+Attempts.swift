@@ -77,6 +77,7 @@ extension WorkloadTable {
                 repeats: request.schedule.repeats, seed: UInt64(bitPattern: id.rawValue), at: now)
         else { return false }
         self[id].record.life = life
+        mark += 1
         clockRead(now, &effects)
         settle(id, after: ending, at: now, &effects)
         return true
