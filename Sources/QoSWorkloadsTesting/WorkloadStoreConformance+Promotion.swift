@@ -12,7 +12,8 @@ extension WorkloadStoreConformance {
             let opened = try await store.reopened()
             for id in [grandparent, parent, child] { try await opened.expectLevel(id, .userInitiated) }
             try store.expectEqual(
-                try await opened.store.standings(of: [claim.lease], at: store.at(1))[0], .held(LeaseTerms(level: .userInitiated)),
+                try await opened.store.standings(of: [claim.lease], at: store.at(1))[0],
+                .held(LeaseTerms(level: .userInitiated)),
                 "the standing of the running item")
             try store.expectEqual(
                 try await opened.record(grandparent).request.level, .background, "the requested level")

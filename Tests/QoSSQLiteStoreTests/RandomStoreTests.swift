@@ -280,7 +280,7 @@ private struct StorePair {
         }
         for end in ends { lost(end.lease) }
         leases += answer?.claims.map(\.lease) ?? []
-        return ends.count > 1 && (answer?.claims.count ?? 0) > 1
+        return !ends.isEmpty && answer?.claims.isEmpty == false
     }
 
     private mutating func claim() async throws -> Bool {

@@ -1,6 +1,7 @@
 import QoSCore
 import QoSKernel
 import QoSWorkloads
+import Synchronization
 
 /// A store around one in memory that breaks a promise, or fails when a test says so.
 final class ForgetfulStore: WorkloadStore {
@@ -38,6 +39,9 @@ final class ForgetfulStore: WorkloadStore {
     private let failing = Lock<Set<Call>>([])
     private let counts = Lock<[Call: Int]>([:])
     private let broken = Lock<Set<WorkloadItemID>>([])
+    private let whileExchanging = Lock<(@Sendable () async throws -> Void)?>(nil)
+    /// The number of renewals. Threads that spin for it keep no lock from others.
+    let renewals = Atomic(0)
     private let beforeClaim = Lock<(@Sendable () async throws -> Void)?>(nil)
 
     init(_ fault: Fault? = nil) {
@@ -54,6 +58,8 @@ final class ForgetfulStore: WorkloadStore {
     func fail(_ calls: Set<Call>) { failing.withLock { $0 = calls } }
     /// Runs a body right before the next claim.
     func onNextClaim(_ body: @escaping @Sendable () async throws -> Void) { beforeClaim.withLock { $0 = body } }
+    /// Runs a body within each exchange.
+    func onExchanges(_ body: @escaping @Sendable () async throws -> Void) { whileExchanging.withLock { $0 = body } }
     /// Lets each call fail that ends an attempt of one of these items.
     func breakEnds(of items: Set<WorkloadItemID>) { broken.withLock { $0 = items } }
     func count(of call: Call) -> Int { counts.withLock { $0[call] ?? 0 } }
@@ -79,6 +85,7 @@ final class ForgetfulStore: WorkloadStore {
             }
             try await body?()
         }
+        try await whileExchanging.withLock { $0 }?()
         for end in exchange.ends where broken.withLock({ $0.contains(end.lease.item) }) { throw Unavailable() }
         switch fault {
         case .claimsOne:
@@ -109,7 +116,9 @@ final class ForgetfulStore: WorkloadStore {
     }
     func renew(_ leases: [WorkloadLease]) async throws -> [LeaseStanding] {
         try check(.renew)
-        return fault == .losesBeats ? try await base.standings(of: leases, at: .distantFuture) : try await base.renew(leases)
+        renewals.add(1, ordering: .relaxed)
+        return fault == .losesBeats
+            ? try await base.standings(of: leases, at: .distantFuture) : try await base.renew(leases)
     }
     func save(_ checkpoint: [UInt8]?, _ progress: WorkloadProgress?, under lease: WorkloadLease) async throws {
         try check(.save)

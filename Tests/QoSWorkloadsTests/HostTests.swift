@@ -86,16 +86,16 @@ struct HostTests {
                 return .finished
             }
         ]) { $0.places = [.background: 16] }
+        world.store.onExchanges { try await world.sleep(.milliseconds(1)) }
         try world.run([host]) {
             let requests = try (0..<160).map { _ in try WorkloadRequest(for: Scripted.self, .init()) }
             for item in try await host.submit(requests) {
                 #expect(try await item.waitUntilFinished(promotes: false) == .finished)
             }
         }
-        // Ten turns of sixteen items.
-        #expect(world.clock.elapsed == .seconds(10))
-        #expect(world.store.count(of: .end) <= 30)
-        #expect(world.store.count(of: .claim) <= 40)
+        // Ten turns of sixteen items. While the store writes one end, others come.
+        #expect(world.store.count(of: .end) <= 40)
+        #expect(world.store.count(of: .claim) <= 100)
     }
 
     // MARK: Failures

@@ -79,7 +79,8 @@ extension StoreTransaction {
                 let turn = try turn(of: windows[index].lane, at: front.level, &turns)
                 if let best {
                     let other = best.front
-                    let isBetter = (other.level, turn, front.due, front.id) < (front.level, best.turn, other.due, other.id)
+                    let isBetter =
+                        (other.level, turn, front.due, front.id) < (front.level, best.turn, other.due, other.id)
                     guard isBetter else { continue }
                 }
                 best = (index, front, turn)

@@ -146,7 +146,7 @@ extension StoreTransaction {
     func nextDue() throws -> WallTime? {
         let hasReleases = mayHaveReleases ? try rows.has("SELECT 1 FROM release") : false
         if replanned != nil || hasReleases { return latest }
-        return mayHaveDue ? try rows.nextDue() : nil
+        return mayHaveDue ? try rows.firstDue() : nil
     }
 
     /// The levels of the items that wait for their time, the highest first.
@@ -192,6 +192,11 @@ extension StoreRows {
         if let latest = try integer("SELECT latest FROM store WHERE \(hasSteps)") {
             return WallTime(nanosecondsSince1970: latest)
         }
+        return try firstDue()
+    }
+
+    /// The time at which the first item is due; `nil` if no item waits for its time.
+    func firstDue() throws -> WallTime? {
         var first: Int64?
         var level: Int64 = .max
         while let next = try integer(

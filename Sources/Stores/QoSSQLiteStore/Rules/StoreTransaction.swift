@@ -140,6 +140,10 @@ final class StoreTransaction {
             cache.lanes.append(
                 try .init(id: row[0], workload: row[1], name: WorkloadName(row[2] as String), gate: gate))
         }
+        // A lane without its workload would hide its items for ever.
+        guard cache.lanes.count == laneCount else {
+            throw StoreCodes.damage("\(cache.lanes.count) lanes instead of \(laneCount)")
+        }
     }
 
     /// Returns the number of a workload, and gives it one if it has none.
