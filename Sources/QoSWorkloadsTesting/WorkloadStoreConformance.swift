@@ -44,7 +44,8 @@ public struct WorkloadStoreConformance: Sendable {
 
     /// All checks.
     public static let checks: [Check] =
-        insertionChecks + orderChecks + leaseChecks + crashChecks + promotionChecks + limitChecks + timeChecks
+        insertionChecks + orderChecks + exchangeChecks + leaseChecks + crashChecks + promotionChecks + limitChecks
+        + timeChecks
 
     /// Runs a check on a store of its own.
     ///

@@ -36,7 +36,7 @@ public struct WorkloadLog: WorkloadObserver {
         case .attemptBegan, .attemptPaused, .attemptResumed, .itemRaised: .debug
         case .attemptEnded(_, _, _, .dead, _), .attemptAbandoned, .storeFailed: .error
         case .attemptEnded(_, _, .failed, _, _), .leaseLost, .leaseReclaimed, .checkpointUnreadable,
-            .folderNotWatched:
+            .folderNotWatched, .hintsLate:
             .warning
         case .attemptEnded, .attemptPromoted: .info
         }
@@ -57,6 +57,7 @@ public struct WorkloadLog: WorkloadObserver {
         case .checkpointUnreadable: "checkpoint unreadable"
         case .attemptAbandoned: "attempt abandoned"
         case .folderNotWatched: "folder not watched"
+        case .hintsLate: "hints of the store come late"
         case .storeFailed: "store failed"
         }
     }
@@ -77,6 +78,7 @@ public struct WorkloadLog: WorkloadObserver {
             ["item": "\(sighting.lease.item.rawValue)", "fence": "\(sighting.lease.fence)", "host": "\(sighting.host)"]
         case .checkpointUnreadable(let lease, let name, let reason): metadata(lease, name, ["reason": "\(reason)"])
         case .folderNotWatched(let folder, let reason, _): ["folder": "\(folder)", "reason": "\(reason)"]
+        case .hintsLate(let reason, _): ["reason": "\(reason)"]
         case .storeFailed(let error): ["reason": "\(error)"]
         }
     }

@@ -58,6 +58,7 @@ public final class WorkloadMetrics: WorkloadObserver {
         case .leaseLost(_, let name): count("leases.lost", [("workload", "\(name)")])
         case .leaseReclaimed: count("leases.reclaimed", [])
         case .folderNotWatched: count("folders.unwatched", [])
+        case .hintsLate: count("hints.late", [])
         case .storeFailed: count("store.failures", [])
         case .attemptBegan, .attemptPaused, .checkpointUnreadable, .attemptAbandoned: break
         }

@@ -47,7 +47,9 @@ extension WorkloadTable {
     package mutating func attemptEnded(
         _ lease: WorkloadLease, _ result: AttemptResult, at now: WallTime, _ effects: inout TableEffects
     ) -> WorkloadState? {
-        guard items.contains(lease.item) else { return nil }
+        guard isHeld(lease) else { return nil }
+        // A due item may raise the holders of its key: also this one, while it runs.
+        clockRead(now, &effects)
         var life = self[lease.item].record.life
         let request = self[lease.item].record.request
         guard
@@ -56,7 +58,6 @@ extension WorkloadTable {
                 seed: UInt64(bitPattern: lease.item.rawValue), at: now)
         else { return nil }
         self[lease.item].record.life = life
-        clockRead(now, &effects)
         settle(lease.item, after: ending, at: now, &effects)
         return record(lease.item)?.state
     }
@@ -68,7 +69,9 @@ extension WorkloadTable {
         _ sighting: LeaseSighting, because loss: LeaseLoss, at now: WallTime, _ effects: inout TableEffects
     ) -> Bool {
         let id = sighting.lease.item
-        guard items.contains(id) else { return false }
+        guard isHeld(sighting.lease), self[id].record.life.beat == sighting.beat else { return false }
+        mark += 1
+        clockRead(now, &effects)
         var life = self[id].record.life
         let request = self[id].record.request
         guard
@@ -77,7 +80,6 @@ extension WorkloadTable {
                 repeats: request.schedule.repeats, seed: UInt64(bitPattern: id.rawValue), at: now)
         else { return false }
         self[id].record.life = life
-        clockRead(now, &effects)
         settle(id, after: ending, at: now, &effects)
         return true
     }

@@ -45,7 +45,7 @@ final class RunHistory: WorkloadObserver {
                 state.ended.append(run)
                 if state.ended.count > Self.limit { state.ended.removeFirst() }
             case .attemptPaused, .attemptResumed, .itemRaised, .leaseReclaimed, .checkpointUnreadable,
-                .folderNotWatched, .storeFailed:
+                .folderNotWatched, .hintsLate, .storeFailed:
                 break
             }
         }

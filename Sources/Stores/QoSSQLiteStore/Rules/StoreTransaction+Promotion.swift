@@ -41,10 +41,10 @@ extension StoreTransaction {
                 """, [code, list])
             var keyed: [(id: Int64, place: Int64, key: ConcurrencyKey, lane: Int64)] = []
             while let row = try cursor.next() {
-                let state: Int64 = row[1]
-                if state == 4 { concernsHosts = true }
-                if state == 3, let key = row[3] as String? {
-                    keyed.append((row[0], row[2], ConcurrencyKey(key, limit: row[4]), row[5]))
+                let state: Int64 = try row[1]
+                if state == 4 { termsChanged() }
+                if state == 3, let key = try row[3] as String? {
+                    keyed.append((try row[0], try row[2], ConcurrencyKey(key, limit: try row[4]), try row[5]))
                 }
             }
             ids = []
