@@ -38,13 +38,18 @@ struct PeerPrograms {
                 arguments = Self.withoutPrivileges(series.peer) + arguments
             }
         }
+        let quota = series.caseName["quota"]
+        let group = quota > 0 ? try ControlGroup(processors: quota, period: series.caseName["period"]) : nil
+        defer { group?.remove() }
+        if let group { arguments = group.entering(arguments) }
         let child = try ChildProcess(arguments: arguments, limit: series.seconds * 10 + 60)
         let end = try child.waitForEnd()
         guard end.status == 0 else { throw .failed(status: end.status, output: end.output) }
         let lines = end.output.split(separator: "\n")
-        guard let line = lines.last, let figures = RawFigures(json: String(line)) else {
+        guard let line = lines.last, var figures = RawFigures(json: String(line)) else {
             throw .unreadable(output: end.output)
         }
+        group?.addThrottling(to: &figures)
         return PeerRun(figures: figures, processorSeconds: end.processorSeconds, endedAt: end.time)
     }
 
@@ -76,6 +81,7 @@ enum PeerFailure: Error, CustomStringConvertible {
     case tooLong(seconds: Double)
     case failed(status: Int32, output: String)
     case unreadable(output: String)
+    case noGroup(path: String, error: Int32)
 
     var description: String {
         switch self {
@@ -84,6 +90,9 @@ enum PeerFailure: Error, CustomStringConvertible {
         case .tooLong(let seconds): "the peer did not end within \(Int(seconds)) s and was killed"
         case .failed(let status, let output): "the peer ended with wait status \(status): \(output)"
         case .unreadable(let output): "the peer printed no figures: \(output)"
+        case .noGroup(let path, let error):
+            "the control group \(path) could not be made: error \(error). Run as root, on a machine whose cpu controller "
+                + "is mounted"
         }
     }
 }

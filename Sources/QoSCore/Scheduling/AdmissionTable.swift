@@ -102,6 +102,13 @@ extension AdmissionTable {
         return result
     }
 
+    /// The classes that the budget holds back (rule A7).
+    package var heldBack: QoSClassSet {
+        var result = QoSClassSet()
+        for rank in 0..<5 where records.span[rank].isHeld { result.insert(QoSClassSet(rank: rank)) }
+        return result
+    }
+
     /// Whether workers of a class higher than this one run.
     package func runsHigher(than qosClass: QoSClass) -> Bool {
         runningAbove(rank: qosClass.rank) > 0

@@ -16,6 +16,9 @@ package struct ClassAdmission: Sendable {
     /// The limit of ``running`` by fences; `Int.max` is none.
     package var fenceLimit = Int.max
 
+    /// Whether the budget of processor time holds the class back (rule A7).
+    package var isHeld = false
+
     /// The time that the class has waited behind each higher class, by the higher one's rank (rule A4).
     package var behind = InlineArray<5, Behind>(repeating: Behind())
 
@@ -38,8 +41,9 @@ package struct ClassAdmission: Sendable {
     /// The time since which more workers of this class and the higher ones are admitted than there are cores.
     package var crowdedSince: SchedulerInstant?
 
-    /// The number of workers that may be admitted: the least of the own width, the governor's limit and the fences'.
-    package var limit: Int { min(ownWidth, widthLimit, fenceLimit) }
+    /// The number of workers that may be admitted: the least of the own width, the governor's limit and the fences'; 0
+    /// while the budget holds the class.
+    package var limit: Int { isHeld ? 0 : min(ownWidth, widthLimit, fenceLimit) }
 
     /// Whether the class has work: queued for a worker, or taken by one.
     package var hasWork: Bool { running > 0 || isWaiting }

@@ -1,4 +1,4 @@
-// Events of limits: the governor's widths, the cores, fences.
+// Events of limits: the governor's widths, the cores, the budget, fences.
 
 extension PickMachine {
     /// Sets the governor's limit for the workers of a class.
@@ -38,6 +38,13 @@ extension PickMachine {
         passTime(to: time)
         table.cores = max(1, cores)
         applyFences()
+        return settle()
+    }
+
+    /// Sets the classes that the budget of processor time holds back (rule A7, ``ProcessorBudget``).
+    package mutating func heldBackChanged(to held: QoSClassSet, at time: SchedulerInstant) -> AdmissionActions {
+        passTime(to: time)
+        for rank in 0..<5 { table.records[rank].isHeld = held.contains(QoSClassSet(rank: rank)) }
         return settle()
     }
 

@@ -30,15 +30,9 @@ package struct ThrottlingReader: Sendable {
     }
 
     private func counters(in directory: String) -> SystemReadings.Counters? {
-        guard let text = try? SensorFile.read(root.appending("\(directory)/cpu.stat")) else { return nil }
-        var values: [Substring: UInt64] = [:]
-        for line in text.split(separator: "\n") {
-            let fields = line.split(separator: " ")
-            if fields.count == 2, let value = UInt64(fields[1]) { values[fields[0]] = value }
-        }
-        guard let periods = values["nr_periods"], let throttled = values["nr_throttled"], throttled <= periods else {
-            return nil
-        }
-        return .init(part: throttled, whole: periods)
+        guard let text = try? SensorFile.read(root.appending("\(directory)/cpu.stat")),
+            let reading = QuotaAccount.Reading(statistics: text)
+        else { return nil }
+        return .init(part: reading.throttled, whole: reading.periods)
     }
 }

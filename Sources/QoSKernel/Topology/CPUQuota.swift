@@ -6,6 +6,8 @@ package struct CPUQuota: Sendable, Hashable {
     package let quota: UInt64
     /// The period in microseconds; above 0.
     package let period: UInt64
+    /// What the kernel carries over from periods with less use, at most, in microseconds; 0 is nothing.
+    package let burst: UInt64
     /// The file that sets it.
     package let source: String
 
@@ -20,10 +22,11 @@ package struct CPUQuota: Sendable, Hashable {
     }
 
     /// Wraps a limit; `nil` if quota or period is zero.
-    package init?(quota: UInt64, period: UInt64, source: String) {
+    package init?(quota: UInt64, period: UInt64, burst: UInt64 = 0, source: String) {
         guard quota > 0, period > 0 else { return nil }
         self.quota = quota
         self.period = period
+        self.burst = burst
         self.source = source
     }
 }
@@ -65,10 +68,16 @@ extension CPUQuota {
         let period = fields.count == 2 ? UInt64(fields[1]) : defaultPeriod
         guard let period else { throw malformed(path) }
         if first == "max" { return nil }
-        guard let quota = UInt64(first), let limit = CPUQuota(quota: quota, period: period, source: path) else {
-            throw malformed(path)
-        }
+        let burst = burst(root.appending("\(directory)/cpu.max.burst"))
+        guard let quota = UInt64(first), let limit = CPUQuota(quota: quota, period: period, burst: burst, source: path)
+        else { throw malformed(path) }
         return limit
+    }
+
+    /// Returns what is carried over; 0 on kernels without it (before 5.14), and if the file makes no sense.
+    private static func burst(_ path: String) -> UInt64 {
+        guard let text = try? KernelFile.read(path) else { return 0 }
+        return UInt64(text.filter { !$0.isWhitespace }) ?? 0
     }
 
     /// `cpu.cfs_quota_us`, where −1 is no limit, and `cpu.cfs_period_us`.
@@ -80,7 +89,8 @@ extension CPUQuota {
         let periodPath = root.appending("\(directory)/cpu.cfs_period_us")
         let periodText = try KernelFile.read(periodPath)
         guard let period = UInt64(periodText.filter { !$0.isWhitespace }) else { throw malformed(periodPath) }
-        guard quota > 0, let limit = CPUQuota(quota: UInt64(quota), period: period, source: path) else {
+        let burst = burst(root.appending("\(directory)/cpu.cfs_burst_us"))
+        guard quota > 0, let limit = CPUQuota(quota: UInt64(quota), period: period, burst: burst, source: path) else {
             throw malformed(path)
         }
         return limit

@@ -19,6 +19,9 @@ struct CgroupMembership: Sendable, Hashable {
     /// The group's own directory.
     var own: String { directories[0] }
 
+    /// The mount point.
+    var mount: String { directories[directories.count - 1] }
+
     /// Whether the group is the top of what is visible: the machine's, or that of a container's namespace.
     var isTop: Bool { directories.count == 1 }
 

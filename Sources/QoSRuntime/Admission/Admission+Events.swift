@@ -120,6 +120,18 @@ extension Admission {
         }
     }
 
+    /// Notes which classes the budget of processor time holds back from now on.
+    ///
+    /// - Parameter waits: whether the caller waits for the lock: a worker of a low class between two jobs.
+    func heldBackChanged(to held: QoSClassSet, waits: Bool) -> AdmittedWorkers {
+        event(waits: waits) { machine, now in
+            machine.heldBackChanged(to: held, at: now)
+        } note: { notes in
+            notes.leave(held: held)
+            return AdmittedWorkers()
+        }
+    }
+
     /// Limits a class for the governor; `Int.max` is no limit, 0 pauses the class.
     func widthLimitChanged(rank: Int, to limit: Int) -> AdmittedWorkers {
         notes.set(limit: limit, rank: rank, at: MonotonicClock.nanoseconds())

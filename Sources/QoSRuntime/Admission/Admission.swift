@@ -18,8 +18,18 @@ import Synchronization
 ///
 /// Threading: any thread. `Docs/Protocols/admission.md` has the rules.
 final class Admission: Sendable {
-    /// The classes whose workers ask before they take their next job, as bits by rank.
-    private let mustAskBits = Atomic<UInt8>(0)
+    /// The classes whose workers ask before they take their next job, as bits by rank. The upper byte has those of them
+    /// that ask the machine; the others only look whether the budget is to be read.
+    private let mustAskBits = Atomic<UInt16>(0)
+
+    /// The classes that a budget of processor time may hold, as bits by rank; 0 without one.
+    private let budgetBits = Atomic<UInt8>(0)
+
+    /// The time at which the budget is read while it holds classes, monotonic nanoseconds.
+    private let budgetLook = Atomic<Int64>(.max)
+
+    /// Whether a class that the budget holds asks for a worker.
+    private let waitsForBudget = Atomic<Bool>(false)
 
     /// The classes whose starvation window is open, as bits by rank.
     private let windowBits = Atomic<UInt8>(0)
@@ -51,8 +61,8 @@ final class Admission: Sendable {
     /// The time for which the loop's timer is armed; `UInt64.max` when it is not.
     private let armed = Atomic<UInt64>(.max)
 
-    /// All five classes in ``mustAskBits``.
-    private static let everybody: UInt8 = 0b1_1111
+    /// All five classes in both bytes of ``mustAskBits``.
+    private static let everybody: UInt16 = 0b1_1111_0001_1111
 
     /// The time after which the loop tries the lock again, in nanoseconds, and the number of tries before the workers
     /// of all classes have to ask.
@@ -77,14 +87,57 @@ final class Admission: Sendable {
 
     /// The time by which the loop has to call ``ticked()``; `nil` when time alone changes nothing.
     var nextLook: UInt64? {
-        let time = lookAgain.load(ordering: .relaxed)
+        let time = min(lookAgain.load(ordering: .relaxed), nextBudgetLook)
         return time == .max ? nil : UInt64(max(0, time))
+    }
+
+    private var nextBudgetLook: Int64 {
+        waitsForBudget.load(ordering: .relaxed) ? budgetLook.load(ordering: .relaxed) : .max
     }
 
     /// Whether a worker of the class has to ask before it takes its next job.
     @inline(__always)
     func mustAsk(rank: Int) -> Bool {
-        mustAskBits.load(ordering: .relaxed) & (1 << UInt8(truncatingIfNeeded: rank)) != 0
+        mustAskBits.load(ordering: .relaxed) & (1 << UInt16(truncatingIfNeeded: rank)) != 0
+    }
+
+    /// Whether a worker of the class has to ask the machine, and not only to look at the budget.
+    func mustAskMachine(rank: Int) -> Bool {
+        mustAskBits.load(ordering: .relaxed) & (1 << UInt16(truncatingIfNeeded: rank + 8)) != 0
+    }
+
+    // MARK: The budget
+
+    /// Whether there is a budget of processor time.
+    @inline(__always)
+    var hasBudget: Bool { budgetBits.load(ordering: .relaxed) != 0 }
+
+    /// Sets the classes that look at a budget before each job. The next event publishes them.
+    func setBudget(of classes: QoSClassSet) {
+        budgetBits.store(classes.rawValue, ordering: .relaxed)
+    }
+
+    /// Sets the time at which the loop reads the budget, if a class that it holds waits.
+    func setBudgetLook(at time: SchedulerInstant) {
+        budgetLook.store(time.nanoseconds, ordering: .relaxed)
+    }
+
+    /// Whether the loop has to read the budget. The loop's thread.
+    ///
+    /// The next time is put off, in case that another thread reads the budget at this moment.
+    func takeBudgetLook() -> Bool {
+        let look = nextBudgetLook
+        guard look != .max else { return false }
+        let now = Self.now
+        guard look <= now.nanoseconds else { return false }
+        setBudgetLook(at: now.advanced(byNanoseconds: Self.nextTry))
+        return true
+    }
+
+    /// Whether time alone has changed something in the machine.
+    var isTickDue: Bool {
+        let time = lookAgain.load(ordering: .relaxed)
+        return time != .max && time <= Self.now.nanoseconds
     }
 
     /// The classes for which higher ones stand aside at this moment.
@@ -241,6 +294,9 @@ final class Admission: Sendable {
     private func takeNotes(_ state: inout State, at now: SchedulerInstant, _ admitted: inout AdmittedWorkers) {
         guard !notes.isEmpty else { return }
         let taken = notes.take()
+        if let held = taken.held {
+            admitted.add(publish(state.machine.heldBackChanged(to: held, at: now), &state, at: now))
+        }
         if let cores = taken.cores {
             admitted.add(publish(state.machine.coresChanged(to: cores, at: now), &state, at: now))
         }
@@ -270,7 +326,9 @@ final class Admission: Sendable {
         asideBits.store(state.machine.table.standingAside.rawValue, ordering: .relaxed)
         let before = windowBits.exchange(windows.rawValue, ordering: .relaxed)
         if windows.rawValue & ~before != 0 { openedBits.bitwiseOr(windows.rawValue & ~before, ordering: .relaxed) }
-        mustAskBits.store(actions.mustAsk.rawValue, ordering: .relaxed)
+        let asks = actions.mustAsk.rawValue
+        mustAskBits.store(UInt16(asks) << 8 | UInt16(asks | budgetBits.load(ordering: .relaxed)), ordering: .relaxed)
+        waitsForBudget.store(!actions.waiting.isDisjoint(with: state.machine.table.heldBack), ordering: .relaxed)
         lookAgain.store(actions.lookAgainAt?.nanoseconds ?? .max, ordering: .relaxed)
         return AdmittedWorkers(actions.admit)
     }

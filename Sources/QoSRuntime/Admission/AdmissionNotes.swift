@@ -22,14 +22,16 @@ struct AdmissionNotes: ~Copyable {
     }
 
     /// The classes with notes, eight bits for each kind. The bits above say whether the number of processors has
-    /// changed.
+    /// changed, or the set of classes that the budget holds.
     private let pending = Atomic<UInt64>(0)
     private static let coresBit: UInt64 = 1 << 32
+    private static let heldBit: UInt64 = 1 << 33
 
     private let counts = InlineArray<5, Atomic<Int>> { _ in Atomic(0) }
     private let limits = InlineArray<5, Atomic<Int>> { _ in Atomic(.max) }
     private let limitTimes = InlineArray<5, Atomic<UInt64>> { _ in Atomic(0) }
     private let cores = Atomic<Int>(1)
+    private let held = Atomic<UInt8>(0)
 
     /// The fences to lift, by slot. No slot is used again before its fence is lifted.
     private let lifted = Atomic<UInt32>(0)
@@ -72,6 +74,11 @@ struct AdmissionNotes: ~Copyable {
         pending.bitwiseOr(Self.coresBit, ordering: .sequentiallyConsistent)
     }
 
+    func leave(held: QoSClassSet) {
+        self.held.store(held.rawValue, ordering: .sequentiallyConsistent)
+        pending.bitwiseOr(Self.heldBit, ordering: .sequentiallyConsistent)
+    }
+
     // MARK: Taking
 
     /// Takes the notes. A change that comes meanwhile is taken now, or leaves a note without news.
@@ -82,6 +89,9 @@ struct AdmissionNotes: ~Copyable {
             taken.counts[rank] = counts[rank].exchange(0, ordering: .sequentiallyConsistent)
         }
         if bits & Self.coresBit != 0 { taken.cores = cores.load(ordering: .sequentiallyConsistent) }
+        if bits & Self.heldBit != 0 {
+            taken.held = QoSClassSet(rawValue: held.load(ordering: .sequentiallyConsistent))
+        }
         return taken
     }
 
@@ -103,6 +113,9 @@ struct AdmissionNotes: ~Copyable {
 
         /// The number of processors; `nil` without a change.
         fileprivate(set) var cores: Int?
+
+        /// The classes that the budget holds; `nil` without a change.
+        fileprivate(set) var held: QoSClassSet?
 
         fileprivate init(bits: UInt64) { self.bits = bits }
 

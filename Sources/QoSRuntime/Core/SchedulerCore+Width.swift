@@ -12,9 +12,14 @@ extension SchedulerCore {
     /// Reads affinity and quota, if it is time, and follows them. The loop's thread: its own affinity is that of the
     /// process, because it binds itself to nothing.
     func followTopology(at now: UInt64) {
-        guard !group.settings.isFixedWidth, now >= onLoop.nextTopology else { return }
+        guard now >= onLoop.nextTopology else { return }
         onLoop.nextTopology = now.addingSaturating(Self.topologyInterval)
         let topology = Topology.current(root: group.settings.fileRoot, calls: group.settings.calls)
+        // An unreadable quota counts as unchanged.
+        if !group.isEnding, topology.quota != nil || !topology.problems.contains(where: { $0.call == .readFile }) {
+            group.followQuota(topology.quota, processors: topology.processors.count)
+        }
+        guard !group.settings.isFixedWidth else { return }
         // An unreadable value counts as unchanged; the quota is followed without the affinity, too.
         var isOtherSet = false
         if !topology.problems.contains(where: { $0.call == .getAffinity }) {
@@ -56,11 +61,12 @@ extension SchedulerCore {
         if limit != .max, group.isEnding { apply(limit: .max, of: qosClass) }
     }
 
-    /// Lifts the limits of all classes, because the scheduler ends.
+    /// Lifts the limits of all classes and the budget, because the scheduler ends.
     func liftWidthLimits() {
         for qosClass in QoSClass.allCases where group.admission.widthLimit(rank: qosClass.rank) != .max {
             apply(limit: .max, of: qosClass)
         }
+        group.endBudget()
     }
 
     private func apply(limit: Int, of qosClass: QoSClass) {

@@ -22,7 +22,8 @@ extension PoolGroup {
     ///
     /// - Returns: whether the worker parks instead.
     func workerMustPark(rank: Int, worker index: Int) -> Bool {
-        parks(admission.workerAsked(rank: rank), rank: rank, worker: index)
+        guard mustAskMachine(rank: rank, waits: true) else { return false }
+        return parks(admission.workerAsked(rank: rank), rank: rank, worker: index)
     }
 
     /// Carries out admission's answer to a worker that asked.
@@ -38,7 +39,8 @@ extension PoolGroup {
     ///
     /// - Returns: the latest time at which the next look is due.
     func tickAdmission() -> UInt64? {
-        if let time = admission.nextLook, time <= MonotonicClock.nanoseconds() { wake(admission.ticked()) }
+        if admission.takeBudgetLook() { readBudget(waits: false) }
+        if admission.isTickDue { wake(admission.ticked()) }
         return admission.nextLook
     }
 

@@ -28,6 +28,9 @@ final class PoolGroup: @unchecked Sendable {
     /// The limits to the number of workers at work, by class.
     let admission: Admission
 
+    /// The budget of processor time for the low classes, in a control group with a quota.
+    let budget: BudgetWatch
+
     let settings: PoolSettings
 
     /// The number of processors that the process may use at a time. It follows affinity and quota. Written by the
@@ -69,6 +72,7 @@ final class PoolGroup: @unchecked Sendable {
         currentWidth = Atomic(settings.width)
         calls = LoopCalls(loop: loop)
         admission = Admission(processors: settings.width, parameters: settings.parameters)
+        budget = BudgetWatch(parameters: settings.parameters)
         unsafe executorTable = .allocate(capacity: ExecutorIndex.count)
         places = WorkerPlaces(settings: settings, pools: pools, admission: admission)
         pools.fill { rank, place in
@@ -79,6 +83,7 @@ final class PoolGroup: @unchecked Sendable {
         }
         for (qosClass, count) in settings.ownWidths { admission.setOwnWidth(rank: qosClass.rank, to: count) }
         places.use(width: settings.width)
+        followQuota(settings.quota, processors: settings.affinityCount)
     }
 
     deinit {

@@ -9,6 +9,10 @@ struct PoolSettings: Sendable {
     let width: Int
     let widthWithoutQuota: Int
 
+    /// The quota of processor time, and the number of processors in the affinity.
+    let quota: CPUQuota?
+    let affinityCount: Int
+
     /// The largest width of the process.
     let mostWide: Int
 

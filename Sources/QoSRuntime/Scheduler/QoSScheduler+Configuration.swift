@@ -70,10 +70,10 @@ extension QoSScheduler.Configuration {
 
     /// Returns the number of processors to count on.
     ///
-    /// - Parameter bound: the processors of the process, if another scheduler binds the calling thread to fewer.
-    /// - Returns: the number of processors at a time, and the number that the affinity allows without a quota.
+    /// - Parameter topology: the processors and the quota of the process.
+    /// - Returns: the number of processors at a time, and the number that counts without a quota.
     /// - Throws: ``QoSRuntimeError`` for a number that makes no sense.
-    private func resolvedWidth(outOf bound: CPUSet?) throws(QoSRuntimeError) -> (width: Int, withoutQuota: Int) {
+    private func resolvedWidth(_ topology: Topology) throws(QoSRuntimeError) -> (width: Int, withoutQuota: Int) {
         for (qosClass, limit) in stallLimits where limit <= .zero {
             throw .invalidConfiguration("a stall limit of \(limit) for \(qosClass): use more than zero")
         }
@@ -81,8 +81,6 @@ extension QoSScheduler.Configuration {
             throw .invalidConfiguration("\(count) workers for \(qosClass): use 1 to \(PoolWord.maximumWorkers)")
         }
         guard let processors else {
-            let own = Topology.current(root: fileRoot)
-            let topology = bound.map { Topology(processors: $0, quota: own.quota) } ?? own
             return (min(topology.width, PoolWord.maximumWorkers), topology.processors.count)
         }
         guard (1...PoolWord.maximumWorkers).contains(processors) else {
@@ -96,9 +94,13 @@ extension QoSScheduler.Configuration {
     /// - Throws: ``QoSRuntimeError`` for a number that makes no sense.
     func settings() throws(QoSRuntimeError) -> PoolSettings {
         let unbound = PoolGroup.processorsOfCallingWorker
-        let (width, withoutQuota) = try resolvedWidth(outOf: unbound)
+        // Another scheduler may bind the calling thread to fewer processors than the process has.
+        let own = Topology.current(root: fileRoot)
+        let topology = unbound.map { Topology(processors: $0, quota: own.quota) } ?? own
+        let (width, withoutQuota) = try resolvedWidth(topology)
         return PoolSettings(
-            width: width, widthWithoutQuota: withoutQuota,
+            width: width, widthWithoutQuota: withoutQuota, quota: topology.quota,
+            affinityCount: topology.processors.count,
             mostWide: processors ?? max(width, Topology.installedProcessors),
             mostUsable: Topology.installedProcessors, isFixedWidth: processors != nil,
             ownWidths: workers, unbound: unbound, profile: profile,

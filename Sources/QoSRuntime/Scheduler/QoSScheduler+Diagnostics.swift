@@ -78,6 +78,10 @@ public struct SchedulerSnapshot: Sendable, Hashable, Codable {
     /// The number of processors that the scheduler counts on.
     public let processors: Int
 
+    /// The quota of processor time, and what the low classes leave of it; `nil` without a quota that the processors
+    /// could use up.
+    public let quota: ProcessorQuota?
+
     /// The pools, from the highest class to the lowest.
     public let pools: [Pool]
 
@@ -135,6 +139,7 @@ extension SchedulerCore {
         let counters = group.admission.counters
         return SchedulerSnapshot(
             processors: group.width,
+            quota: quotaSnapshot(),
             pools: QoSClass.descending.map { qosClass in
                 group.pools[qosClass.rank].snapshot(
                     group.admission.record(rank: qosClass.rank), group.timerTally.timers(for: qosClass))

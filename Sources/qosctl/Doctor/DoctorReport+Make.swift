@@ -40,9 +40,14 @@ extension DoctorReport {
             kernel: text(of: name.release), architecture: text(of: name.machine),
             processors: "\(topology.processors)", processorCount: topology.processors.count,
             quotaProcessors: topology.quota?.processors, quotaSource: topology.quota?.source,
-            width: topology.width, libuv: EventLoop.libraryVersion,
+            throttling: topology.quota.map(throttling), width: topology.width, libuv: EventLoop.libraryVersion,
             sleepInhibitor: InhibitorProgram.obstacle().map { "none: \($0)" } ?? "systemd-inhibit, with logind",
             problems: topology.problems.map { "\($0)" })
+    }
+
+    private static func throttling(_ quota: CPUQuota) -> String {
+        guard let found = QuotaAccount(of: quota)?.read() else { return "unknown: cpu.stat cannot be read" }
+        return "\(found.throttled) of \(found.periods) periods of \(Double(quota.period) / 1000) ms"
     }
 
     /// The text in one of `utsname`'s arrays, which Swift sees as a tuple.
@@ -95,6 +100,8 @@ extension DoctorReport {
         "nice values do not weigh threads of different control groups or autogroups against each other",
         "I/O priority counts for reads, and for direct writes, with the mq-deadline or bfq scheduler; buffered writes are "
             + "flushed by kernel threads and escape it",
+        "a quota of processor time stops all threads of the group when it is used up, whatever their class: keep low work "
+            + "below 5 ms between suspensions, so that it can be held in time",
         "locks do not inherit nice values: a preempted holder of a low class can delay a waiter of a high one",
         "an actor without an executor of its own is raised by a higher call only while it waits for its turn, and only in a process of "
             + "QoSProcess whose snapshot says promotesWaitingActors",

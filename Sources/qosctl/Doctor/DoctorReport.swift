@@ -12,6 +12,8 @@ struct DoctorReport: Encodable {
         /// The processor time that control groups allow, in processors; absent without a limit.
         let quotaProcessors: Double?
         let quotaSource: String?
+        /// How often the kernel stopped the group that has the quota; absent without one.
+        let throttling: String?
         /// The number of threads that can run at a time. It sizes the pools.
         let width: Int
         let libuv: String

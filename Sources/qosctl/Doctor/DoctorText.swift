@@ -17,6 +17,7 @@ struct DoctorText {
             "  kernel      \(machine.kernel) \(machine.architecture), libuv \(machine.libuv)",
             "  processors  \(machine.processorCount): \(machine.processors)",
             "  quota       \(quota)",
+            "  throttled   \(machine.throttling ?? "never: there is no quota")",
             "  width       \(machine.width) threads at a time",
             "  inhibitor   \(machine.sleepInhibitor)",
         ] + machine.problems.map { "  problem     \($0)" }

@@ -232,4 +232,25 @@ struct AdmissionRuleTests {
         #expect(machine.ticked(at: at(40)).lookAgainAt == at(250))
         #expect(machine.now == at(100))
     }
+
+    @Test("A7 a held class is not admitted, its workers park, and it is admitted when it is let go")
+    func heldBack() {
+        var machine = machine(cores: 2, running: [.userInitiated, .utility])
+        let held = machine.heldBackChanged(to: ProcessorBudget.low, at: at(1))
+        #expect(held.mustAsk == QoSClassSet(.utility))
+        #expect(machine.workerAsked(.utility, at: at(2)).verdict == .park)
+        let refused = machine.workBecameRunnable(.background, at: at(3))
+        #expect(refused.admit.isEmpty)
+        #expect(refused.waiting.members == [.utility, .background])
+        #expect(machine.table.heldBack == ProcessorBudget.low)
+        #expect(machine.heldBackChanged(to: [], at: at(4)).admit.members == [.utility, .background])
+    }
+
+    @Test("A7 a worker with a promoted job goes on although its class is held")
+    func heldBackExempt() {
+        var machine = machine(cores: 2, running: [.background])
+        _ = machine.heldBackChanged(to: ProcessorBudget.low, at: at(1))
+        #expect(machine.workerAsked(.background, at: at(2), isExempt: true).verdict == .take)
+        #expect(machine.workBecameRunnable(.userInitiated, at: at(3)).admit == QoSClassSet(.userInitiated))
+    }
 }

@@ -33,6 +33,7 @@ struct AdmissionTests {
         },
         Case(testDescription: "the processors change") { _ = $0.coresChanged(to: 2) },
         Case(testDescription: "a limit is set") { _ = $0.widthLimitChanged(rank: 1, to: 1) },
+        Case(testDescription: "the budget holds a class") { _ = $0.heldBackChanged(to: [], waits: false) },
         Case(testDescription: "time passes") { _ = $0.ticked() },
     ]
 

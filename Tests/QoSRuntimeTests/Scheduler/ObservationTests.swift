@@ -54,9 +54,14 @@ struct ObservationTests {
         let documented = tables.split(separator: "\n").filter { $0.hasPrefix("| `") }.map { line in
             String(line.dropFirst(3).prefix { $0 != "`" })
         }
-        let snapshot = try await withScheduler { $0.snapshot }
+        let group = try MadeGroup()
+        try group.setQuota("50000 100000")
+        var configuration = QoSScheduler.Configuration(processors: 1, appliesKernelEffects: false)
+        configuration.fileRoot = group.root
+        let snapshot = try await withScheduler(configuration) { $0.snapshot }
         let pool = try #require(snapshot.pools.first)
-        let fields = [Mirror(reflecting: snapshot), Mirror(reflecting: pool)].flatMap {
+        let quota = try #require(snapshot.quota)
+        let fields = [Mirror(reflecting: snapshot), Mirror(reflecting: pool), Mirror(reflecting: quota)].flatMap {
             // Durations are stored as numbers, under names with their unit.
             $0.children.compactMap { $0.label?.replacing("Nanoseconds", with: "") }
         }

@@ -6,6 +6,7 @@ public enum Catalogue {
     /// The benchmarks.
     public static let all: [Benchmark] = [
         b1, b2, b3, b4, b5, b6, b7, b8, b9, b11, b12, b13, b14, b15, b16, b17, b18, b19,
+        quota,
     ]
 
     /// The benchmark of an id, whatever its case.

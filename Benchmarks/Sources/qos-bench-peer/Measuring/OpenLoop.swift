@@ -14,9 +14,11 @@ struct OpenLoop {
 
     private let arrivals: [UInt64]
 
-    /// - Parameter load: the share of all processors that the jobs need.
-    init(load: Double, seconds: Double) {
-        let perSecond = load * Double(activeProcessorCount()) / (Double(Self.jobLength) / 1e9)
+    /// - Parameters:
+    ///   - load: the share of the processors that the jobs need.
+    ///   - processors: the number of processors that the process may use at a time.
+    init(load: Double, of processors: Double = Double(activeProcessorCount()), seconds: Double) {
+        let perSecond = load * processors / (Double(Self.jobLength) / 1e9)
         var random = RandomArrivals(perSecond: perSecond, seed: Self.seed)
         var all = [random.next()]
         while all[all.count - 1] < UInt64(seconds * 1e9) { all.append(random.next()) }

@@ -14,6 +14,11 @@ enum Workloads {
                     foreground: $0, load: caseName["rho"], piece: UInt64(caseName["low"] * 1e6),
                     lowClasses: caseName["beside"] == 1 ? [.background] : [.default, .utility, .background])
             }
+        case ("QUOTA", "requests"):
+            LoadedForeground(
+                foreground: .userInitiated, load: caseName["rho"], piece: UInt64(caseName["low"] * 1e6),
+                lowClasses: caseName["beside"] == 1 ? [.background] : [.default, .utility, .background],
+                quota: caseName["quota"])
         case ("B2", "two-hops"): TwoHopWake(spinners: Int(caseName["spinners"]))
         case ("B3", _): cost(caseName)
         case ("B4", "running"): RunningPromotion()

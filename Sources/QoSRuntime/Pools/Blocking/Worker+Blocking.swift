@@ -27,4 +27,9 @@ extension Worker {
     var hasToAsk: Bool {
         pool.value.group.admission.mustAsk(rank: pool.value.qosClass.rank)
     }
+
+    /// The same, after a look at the budget of processor time, if there is one.
+    var hasToAskMachine: Bool {
+        pool.value.group.mustAskMachine(rank: pool.value.qosClass.rank, waits: false)
+    }
 }

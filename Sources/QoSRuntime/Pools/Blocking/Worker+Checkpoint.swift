@@ -14,7 +14,7 @@ extension Worker {
         let pool = worker.pool
         let group = pool.value.group
         let rank = pool.value.qosClass.rank
-        guard !group.isClosed, !holdsTurn else { return }
+        guard !group.isClosed, group.mustAskMachine(rank: rank, waits: false), !holdsTurn else { return }
         // The worker is promoted, or taken for blocked, under the same lock: each finds it counted, or waiting. Under
         // this lock no worker waits for admission's lock, because high threads take it.
         let asked: Admission.Asked? = worker.value.boost.withLock { raise in

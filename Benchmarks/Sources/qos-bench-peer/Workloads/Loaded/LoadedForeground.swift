@@ -13,25 +13,28 @@ struct LoadedForeground: Workload {
     let piece: UInt64
     /// The classes of the low work.
     let lowClasses: [QoSClass]
+    /// The processors of the control group's quota; 0 without one. The load is a share of these.
+    var quota = 0.0
 
     func run(on stage: Stage, seconds: Double) async -> RawFigures {
         let low =
             piece == 0
             ? nil : LowWork(lowClasses, count: 8, piece: piece, on: stage)
         let figures = await Self.measure(
-            foreground, load: load, seconds: seconds, from: stage.outside, submit: stage.submitter(foreground),
-            beside: low)
+            foreground, load: load, of: quota > 0 ? quota : Double(activeProcessorCount()), seconds: seconds,
+            from: stage.outside, submit: stage.submitter(foreground), beside: low)
         await low?.waitForEnd()
         return figures
     }
 
     /// Submits the jobs and measures, whatever runs them.
     static func measure(
-        _ foreground: Foreground, load: Double, seconds: Double, from outside: OutsideThread,
+        _ foreground: Foreground, load: Double, of processors: Double = Double(activeProcessorCount()),
+        seconds: Double, from outside: OutsideThread,
         submit: @escaping @Sendable (_ number: Int, _ job: @escaping @Sendable () -> Void) -> Void,
         beside low: (any CompetingWork)?
     ) async -> RawFigures {
-        let loop = OpenLoop(load: load, seconds: seconds)
+        let loop = OpenLoop(load: load, of: processors, seconds: seconds)
         let sojourns = [
             QoSClass.userInteractive: Latencies(capacity: loop.count), .userInitiated: Latencies(capacity: loop.count),
         ]
@@ -56,7 +59,7 @@ struct LoadedForeground: Workload {
         // What it takes to wait for each arrival and to submit its job: not there for low work.
         figures["outside_cores"] = Double(outsideTime.count) / Double(loop.length)
         if low != nil {
-            let left = Double(activeProcessorCount()) * (1 - load) * Double(loop.length)
+            let left = processors * (1 - load) * Double(loop.length)
             figures["residual_fraction"] = Double(residual.count) / left
         }
         return figures

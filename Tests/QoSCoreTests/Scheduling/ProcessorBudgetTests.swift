@@ -1,0 +1,387 @@
+import QoSCore
+import QoSTesting
+import Testing
+
+/// A kernel with one control group and a driver of the budget, in steps of virtual time.
+///
+/// The kernel prefers high work, refills the quota at its period, and stops the group when the quota is used. The
+/// accounts that the driver reads are late by up to a tick.
+private struct BudgetWorld {
+    var quota = 0.5
+    var period: Int64 = 100_000_000
+    var processors = 2
+    var highWidth = 1
+    /// The mean share of the quota that the high jobs need.
+    var load = 0.4
+    var highJob: Int64 = 300_000
+    var lowWorkers = 1
+    var lowJob: Int64 = 500_000
+    var seed: UInt64 = 1
+    var hasBudget = true
+    var seesCounts = true
+    var others = 0.0
+
+    struct Outcome {
+        var periods = 0
+        var throttled = 0
+        var high: Int64 = 0
+        var low: Int64 = 0
+        var length: Int64 = 0
+        var longestLowGap: Int64 = 0
+        var waits: [Int64] = []
+        var tally = ProcessorBudget.Tally()
+
+        var throttledShare: Double { Double(throttled) / Double(max(1, periods)) }
+        func wait(_ quantile: Double) -> Int64 {
+            let sorted = waits.sorted()
+            return sorted.isEmpty ? 0 : sorted[Int(Double(sorted.count - 1) * quantile)]
+        }
+    }
+
+    private static let step: Int64 = 50_000
+
+    /// Runs the world, and counts after the first two seconds.
+    func run(seconds: Int64) -> Outcome {
+        var random = SeededGenerator(seed: seed)
+        var outcome = Outcome()
+        let amount = Int64(quota * Double(period))
+        var left = amount
+        var nextPeriod = Int64.random(in: 1..<period, using: &random)
+        var periods: UInt64 = 0
+        var throttledPeriods: UInt64 = 0
+        var isStopped = false
+        var (total, low): (UInt64, UInt64) = (1_000, 0)
+        var lateTotal = total
+        var high: [(arrived: Int64, left: Int64)] = []
+        var lowLeft = Array(repeating: Int64(0), count: lowWorkers)
+        var parked = Array(repeating: false, count: lowWorkers)
+        var budget = ProcessorBudget.Quota(
+            amount: UInt64(amount / 1000), period: UInt64(period / 1000), processors: processors
+        ).map { ProcessorBudget(quota: $0, at: at(0)) }
+        var decision = ProcessorBudget.Decision(held: [], lookAt: at(0))
+        let rate = load * quota / Double(highJob)
+        var nextArrival: Int64 = 0
+        var lastLow: Int64 = 0
+        let warmUp: Int64 = 2_000_000_000
+        let end = warmUp + seconds * 1_000_000_000
+        var now: Int64 = 0
+
+        func look() {
+            guard hasBudget, budget != nil else { return }
+            var work = ProcessorBudget.LowWork()
+            work.wanting = QoSClassSet(.background)
+            work.usual[0] = Double(lowJob)
+            for index in lowLeft.indices where lowLeft[index] > 0 { work.committed += Double(lowLeft[index]) }
+            let counts = ProcessorBudget.Counts(periods: periods, throttled: throttledPeriods)
+            budget?.read(.init(total: lateTotal, low: low, counts: seesCounts ? counts : nil), at: at(now))
+            if let answer = budget?.decide(work, at: at(now)) { decision = answer }
+        }
+
+        while now < end {
+            let isCounted = now >= warmUp
+            if now >= nextPeriod {
+                if isCounted {
+                    outcome.periods += 1
+                    if isStopped { outcome.throttled += 1 }
+                }
+                periods += 1
+                if isStopped { throttledPeriods += 1 }
+                (left, isStopped) = (amount, false)
+                nextPeriod += period
+            }
+            while nextArrival <= now {
+                high.append((nextArrival, highJob))
+                nextArrival += max(
+                    1, Int64(-Double.log(Double.random(in: 1e-9..<1, using: &random)) / max(rate, 1e-12)))
+            }
+            if now % 4_000_000 == 0 || parked.contains(false) { lateTotal = total }
+            if !isStopped {
+                var free = processors
+                for index in 0..<min(high.count, highWidth, free) {
+                    high[index].left -= Self.step
+                    free -= 1
+                    (left, total) = (left - Self.step, total + UInt64(Self.step))
+                    if isCounted { outcome.high += Self.step }
+                }
+                for job in high.prefix(highWidth) where job.left <= 0 && isCounted {
+                    outcome.waits.append(now + Self.step - job.arrived)
+                }
+                high.removeAll { $0.left <= 0 }
+                for index in lowLeft.indices where free > 0 {
+                    if lowLeft[index] <= 0 {
+                        if parked[index] {
+                            if now >= decision.lookAt.nanoseconds { look() }
+                        } else if now >= decision.lookAt.nanoseconds {
+                            look()
+                        }
+                        parked[index] = hasBudget && decision.held.contains(QoSClass.background)
+                        if parked[index] { continue }
+                        lowLeft[index] = lowJob
+                    }
+                    lowLeft[index] -= Self.step
+                    free -= 1
+                    (left, total, low) = (left - Self.step, total + UInt64(Self.step), low + UInt64(Self.step))
+                    if isCounted {
+                        outcome.low += Self.step
+                        outcome.longestLowGap = max(outcome.longestLowGap, now - lastLow)
+                    }
+                    lastLow = now
+                }
+                let foreign = Int64(others * Double(Self.step))
+                (left, total) = (left - foreign, total + UInt64(foreign))
+                if left <= 0 { isStopped = true }
+            }
+            now += Self.step
+        }
+        outcome.length = end - warmUp
+        outcome.tally = budget?.tally ?? outcome.tally
+        return outcome
+    }
+
+    /// The share of what the high work left that the low work got.
+    func share(of outcome: Outcome) -> Double {
+        let all = quota * Double(outcome.length)
+        return Double(outcome.low) / (all - Double(outcome.high) - others * Double(outcome.length))
+    }
+
+    private func at(_ time: Int64) -> SchedulerInstant { SchedulerInstant(nanoseconds: time) }
+}
+
+extension Double {
+    /// The natural logarithm for 0 < x ≤ 1, by halving; no library of the system is needed.
+    fileprivate static func log(_ value: Double) -> Double {
+        let exponent = value.exponent
+        let y = (value.significand - 1) / (value.significand + 1)
+        var (sum, power) = (0.0, y)
+        for odd in stride(from: 1.0, through: 25, by: 2) {
+            sum += power / odd
+            power *= y * y
+        }
+        return 2 * sum + Double(exponent) * 0.693147180559945
+    }
+}
+
+@Suite("The budget of processor time")
+struct ProcessorBudgetTests {
+    private func at(_ milliseconds: Double) -> SchedulerInstant {
+        SchedulerInstant(nanoseconds: Int64(milliseconds * 1e6))
+    }
+
+    private func budget(
+        _ amount: UInt64 = 50_000, _ period: UInt64 = 100_000, burst: UInt64 = 0
+    ) throws -> ProcessorBudget {
+        let quota = try #require(
+            ProcessorBudget.Quota(amount: amount, period: period, burst: burst, processors: 2))
+        return ProcessorBudget(quota: quota, at: at(0))
+    }
+
+    private var work: ProcessorBudget.LowWork {
+        var work = ProcessorBudget.LowWork()
+        work.wanting = ProcessorBudget.low
+        return work
+    }
+
+    // MARK: The model
+
+    @Test(
+        "in a world of requests and saturating background, the group is stopped in few periods, and the low work gets most of the rest",
+        .tags(.simulation), arguments: [0.5, 1.0, 1.5], [0.2, 0.4, 0.6])
+    func model(quota: Double, load: Double) {
+        for seed in 1...3 as ClosedRange<UInt64> {
+            for (workers, job) in [(1, 500_000), (3, 500_000), (1, 5_000_000)] as [(Int, Int64)] {
+                let world = BudgetWorld(
+                    quota: quota, highWidth: quota > 1 ? 2 : 1, load: load, lowWorkers: workers, lowJob: job,
+                    seed: seed)
+                let outcome = world.run(seconds: 10)
+                let name = "quota \(quota), load \(load), \(workers) workers of \(job) ns, seed \(seed)"
+                let isShort = job == 500_000
+                // A worker uses one processor at most.
+                let most = min(1, Double(workers) / (quota * (1 - load)))
+                let share = world.share(of: outcome)
+                #expect(outcome.throttledShare <= (isShort ? 0.05 : 0.08), "\(name): \(outcome.throttled)")
+                #expect(share >= (isShort ? 0.8 : 0.65) * most, "\(name): \(share)")
+            }
+        }
+    }
+
+    @Test("the same world without the budget is stopped in most periods: the model can fail", .tags(.simulation))
+    func modelWithout() {
+        let outcome = BudgetWorld(hasBudget: false).run(seconds: 5)
+        #expect(outcome.throttledShare > 0.5)
+        #expect(outcome.wait(0.99) > 10_000_000)
+    }
+
+    @Test(
+        "periods of 10 ms and 1 s, bursts of 20 ms, other processes of the group, and files without counts",
+        .tags(.simulation))
+    func otherWorlds() {
+        let worlds = [
+            BudgetWorld(period: 10_000_000), BudgetWorld(period: 1_000_000_000), BudgetWorld(highJob: 20_000_000),
+            BudgetWorld(others: 0.1), BudgetWorld(seesCounts: false),
+        ]
+        for (number, world) in worlds.enumerated() {
+            let outcome = world.run(seconds: 20)
+            #expect(outcome.throttledShare <= 0.15, "world \(number): \(outcome.throttledShare)")
+            #expect(world.share(of: outcome) >= 0.3, "world \(number): \(world.share(of: outcome))")
+        }
+    }
+
+    @Test("C7 where the high classes need more than the quota, background runs a piece each quarter of a second")
+    func overload() {
+        let outcome = BudgetWorld(load: 1.5).run(seconds: 10)
+        #expect(outcome.tally.windows >= 20)
+        // The wait, a period in which the kernel stops the group, and a look.
+        #expect(outcome.longestLowGap <= 400_000_000, "\(outcome.longestLowGap)")
+        #expect(outcome.low <= 300_000_000)
+    }
+
+    @Test("C7 a quota of a millisecond in each hundred lets the low work go on")
+    func tiny() {
+        let outcome = BudgetWorld(quota: 0.01, load: 0).run(seconds: 20)
+        #expect(outcome.low >= 20 * 10_000_000 / 2)
+        #expect(outcome.longestLowGap <= 400_000_000)
+    }
+
+    // MARK: Rules
+
+    @Test("there is a budget only for a quota that the processors can use up")
+    func binding() {
+        typealias Quota = ProcessorBudget.Quota
+        #expect(Quota(amount: 150_000, period: 100_000, processors: 2)?.rate == 1.5)
+        #expect(Quota(amount: 200_000, period: 100_000, processors: 2) == nil)
+        #expect(Quota(amount: 0, period: 100_000, processors: 2) == nil)
+        #expect(Quota(amount: 1, period: 0, processors: 2) == nil)
+        #expect(Quota(amount: 1, period: .max, processors: .max) == nil)
+        #expect(Quota(amount: .max, period: .max, processors: 2) == nil)
+        #expect(Quota(amount: 1000, period: 100_000, burst: 5000, processors: 0)?.burst == 1_000_000)
+    }
+
+    /// Reads the use each millisecond: a rate of high and of low work, in processors.
+    private func pass(
+        _ budget: inout ProcessorBudget, from start: Int, to end: Int, high: Double, low: Double,
+        throttledEach: Int = .max
+    ) {
+        for time in start...end {
+            let periods = UInt64(time / 100)
+            budget.read(
+                .init(
+                    total: UInt64(Double(time) * (high + low) * 1e6), low: UInt64(Double(time) * low * 1e6),
+                    counts: .init(periods: periods, throttled: throttledEach == .max ? 0 : periods)),
+                at: at(Double(time)))
+        }
+    }
+
+    @Test("the beginning of the periods is learnt from the kernel's count, to the distance of two readings")
+    func phase() throws {
+        var budget = try budget()
+        pass(&budget, from: 0, to: 99, high: 0.1, low: 0.1)
+        #expect(!budget.knowsPhase)
+        pass(&budget, from: 100, to: 150, high: 0.1, low: 0.1)
+        #expect(budget.knowsPhase)
+        // 50 ms of the quota less what was used in this period.
+        #expect(abs(budget.left - 40_000_000) < 1_000_000)
+    }
+
+    @Test("low work is held above the even line, until the time has caught up, and not below it")
+    func evenLine() throws {
+        var budget = try budget()
+        pass(&budget, from: 0, to: 110, high: 0.1, low: 0.1)
+        #expect(budget.decide(work, at: at(110)).held.isEmpty)
+        pass(&budget, from: 111, to: 130, high: 0.1, low: 1)
+        // The readings jump by what low work would have used from the start; so above any line.
+        let decision = budget.decide(work, at: at(130))
+        #expect(decision.held == ProcessorBudget.low)
+        #expect(decision.lookAt > at(130))
+        #expect(decision.lookAt <= at(200.1))
+    }
+
+    @Test("a stopped period beside low work makes the reserve larger, and periods without one make it smaller")
+    func feedback() throws {
+        var budget = try budget()
+        pass(&budget, from: 0, to: 1000, high: 0.1, low: 0.3, throttledEach: 1)
+        let grown = budget.reserve
+        #expect(grown > 5_000_000)
+        #expect(budget.tally.throttledBesideLow == budget.tally.throttled)
+        let throttled = budget.tally.throttled
+        for time in 1001...60_000 {
+            budget.read(
+                .init(
+                    total: UInt64(time * 400_000), low: UInt64(time * 300_000),
+                    counts: .init(periods: UInt64(time / 100), throttled: throttled)),
+                at: at(Double(time)))
+        }
+        #expect(budget.reserve < grown / 2)
+    }
+
+    @Test("a period that the high classes used up by themselves is not blamed on low work")
+    func blame() throws {
+        var budget = try budget()
+        pass(&budget, from: 0, to: 1000, high: 0.6, low: 0, throttledEach: 1)
+        #expect(budget.tally.throttled > 5)
+        #expect(budget.tally.throttledBesideLow == 0)
+    }
+
+    @Test("a long job begins only with enough left until the period ends; one that never fits begins with the period")
+    func longJobs() throws {
+        var budget = try budget()
+        pass(&budget, from: 0, to: 190, high: 0.1, low: 0.35)
+        var long = work
+        long.usual = [20_000_000, 20_000_000, 500_000]
+        #expect(budget.decide(long, at: at(190)).held.members == [.utility, .background])
+        var endless = work
+        endless.usual = [900_000_000, 900_000_000, 900_000_000]
+        #expect(budget.decide(endless, at: at(190)).held == ProcessorBudget.low)
+        pass(&budget, from: 191, to: 202, high: 0.1, low: 0.35)
+        #expect(budget.decide(endless, at: at(202)).held.isEmpty)
+    }
+
+    @Test("what the kernel carries over from a period with less use is not held back")
+    func burst() throws {
+        var (plain, bursting) = (try budget(), try budget(burst: 20_000))
+        pass(&plain, from: 0, to: 210, high: 0.1, low: 0.1)
+        pass(&bursting, from: 0, to: 210, high: 0.1, low: 0.1)
+        #expect(bursting.left - plain.left == 20_000_000)
+    }
+
+    @Test("readings and clocks that jump, go back or repeat trap nowhere, and the next look is always to come")
+    func badInput() throws {
+        var random = SeededGenerator(seed: 30)
+        let edges: [UInt64] = [0, 1, 1000, .max / 2, .max - 1, .max]
+        let times: [Int64] = [.min, -1, 0, 1, 1_000_000, 1_000_000_000_000, .max - 1, .max]
+        for round in 0..<200 {
+            let quota = ProcessorBudget.Quota(
+                amount: UInt64.random(in: 1...100_000, using: &random),
+                period: [1, 1000, 100_000, 3_600_000_000][round % 4], burst: edges[round % 6],
+                processors: round % 3 == 0 ? .max : 100_000)
+            guard let quota else { continue }
+            var budget = ProcessorBudget(quota: quota, at: SchedulerInstant(nanoseconds: times[round % 8]))
+            for _ in 0..<200 {
+                func number() -> UInt64 {
+                    Bool.random(using: &random) ? edges.randomElement(using: &random) ?? 0 : random.next()
+                }
+                let time = SchedulerInstant(
+                    nanoseconds: Bool.random(using: &random)
+                        ? times.randomElement(using: &random) ?? 0 : Int64(truncatingIfNeeded: random.next()))
+                let counts = ProcessorBudget.Counts(periods: number(), throttled: number())
+                budget.read(.init(total: number(), low: number(), counts: counts), at: time)
+                var low = work
+                low.committed = Double(number())
+                low.usual = [Double(number()), 0, 1]
+                let decision = budget.decide(low, at: time)
+                #expect(decision.lookAt > time || time.nanoseconds == .max)
+                #expect(decision.held.subtracting(ProcessorBudget.low).isEmpty)
+                #expect(budget.left.isFinite && budget.reserve.isFinite && budget.expectedRate.isFinite)
+            }
+        }
+    }
+
+    @Test("a process that was frozen goes on with a fresh period")
+    func frozen() throws {
+        var budget = try budget()
+        pass(&budget, from: 0, to: 150, high: 0.1, low: 0.9)
+        #expect(!budget.decide(work, at: at(150)).held.isEmpty)
+        budget.read(
+            .init(total: 151_000_000, low: 135_900_000, counts: .init(periods: 2, throttled: 0)), at: at(60_150))
+        #expect(budget.decide(work, at: at(60_150)).held.isEmpty)
+    }
+}
