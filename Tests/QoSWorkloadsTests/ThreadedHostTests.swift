@@ -1,6 +1,7 @@
 import QoSCore
 import QoSRuntime
 import QoSWorkloads
+import Synchronization
 import Testing
 
 /// Counts to ten, with a checkpoint after each.
