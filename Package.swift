@@ -193,7 +193,9 @@ let package = Package(
             ]
         ),
         .testTarget(name: "QoSEventLoopTests", dependencies: ["QoSEventLoop", "QoSFileTestSupport"]),
-        .testTarget(name: "QoSControlTests", dependencies: ["qosctl", "QoSCore", "QoSFileTestSupport"]),
+        .testTarget(
+            name: "QoSControlTests",
+            dependencies: ["qosctl", "QoSCore", "QoSKernel", "QoSFileTestSupport", "QoSKernelTestSupport"]),
         .testTarget(name: "QoSFoundationTests", dependencies: ["QoSFoundation", "QoSCore"]),
         // Programs on the process-wide runtime, for tests that look at a process from outside.
         .executableTarget(

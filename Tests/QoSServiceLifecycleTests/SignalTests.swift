@@ -33,5 +33,28 @@ struct SignalTests {
         #expect(ending.status == 0 && !ending.wasKilledBySignal)
         #expect(ending.findings["leases"] == "0")
     }
+
+    @Test(
+        "the recipe: a signal to the process shuts its group down in order, and the body goes on to its end",
+        arguments: [SIGTERM, SIGINT])
+    func recipe(_ signal: Int32) async throws {
+        let process = try DriverProcess(program: "QoSWorkloadTestDriver", ["recipe"])
+        await process.printed("ready=yes")
+        process.send(signal)
+        let ending = await process.ending()
+        #expect(ending.status == 0 && !ending.wasKilledBySignal && ending.errors.isEmpty, "\(ending)")
+        #expect(
+            ending.output.split(separator: "\n") == ["ready=yes", "asked=yes", "ended=yes", "cancelled=true"])
+    }
+
+    @Test("where a group and the process want the same signal, the group has it, and the body is not cancelled")
+    func both() async throws {
+        let process = try DriverProcess(program: "QoSWorkloadTestDriver", ["both"])
+        await process.printed("ready=yes")
+        process.send(SIGTERM)
+        let ending = await process.ending()
+        #expect(ending.status == 0 && !ending.wasKilledBySignal, "\(ending)")
+        #expect(ending.findings["ended"] == "yes" && ending.findings["cancelled"] == "false")
+    }
 }
 #endif

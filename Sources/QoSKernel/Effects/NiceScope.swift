@@ -20,13 +20,16 @@ package enum NiceScope: Sendable, Hashable {
 
     /// Decides from `/proc` and the control group's files; some file reads.
     ///
-    /// - Parameter root: where `proc` and `sys` are.
-    package static func current(root: FileRoot = .real) -> NiceScope {
+    /// - Parameters:
+    ///   - root: where `proc` and `sys` are.
+    ///   - process: the id of another process; `nil` is this one.
+    package static func current(root: FileRoot = .real, process: Int32? = nil) -> NiceScope {
+        let process = process.map { "\($0)" } ?? "self"
         do throws(KernelError) {
-            for membership in try CgroupMembership.current(root: root) {
-                if let scope = try scope(in: membership, root: root) { return scope }
+            for membership in try CgroupMembership.current(root: root, process: process) {
+                if let scope = try scope(in: membership, root, process) { return scope }
             }
-            return try autogroup(root: root)
+            return try autogroup(root, process)
         } catch {
             return .shared(reason: "\(error)")
         }
@@ -34,7 +37,9 @@ package enum NiceScope: Sendable, Hashable {
 
     /// The scope by the nearest group that weighs its members against others; `nil` if there is none, so that the
     /// autogroup decides.
-    private static func scope(in membership: CgroupMembership, root: FileRoot) throws(KernelError) -> NiceScope? {
+    private static func scope(
+        in membership: CgroupMembership, _ root: FileRoot, _ process: String
+    ) throws(KernelError) -> NiceScope? {
         let weighing: String?
         switch membership.hierarchy {
         case .v2:
@@ -50,28 +55,30 @@ package enum NiceScope: Sendable, Hashable {
         }
         let members = try KernelFile.read(root.appending("\(weighing)/cgroup.procs"))
             .split(whereSeparator: \.isWhitespace)
-        guard try members == [Substring(identity(root: root).process)] else {
+        guard try members == [Substring(identity(root, process).process)] else {
             return .shared(reason: "the control group \(weighing) holds other processes")
         }
         return .ownCgroup(path: weighing)
     }
 
-    private static func autogroup(root: FileRoot) throws(KernelError) -> NiceScope {
+    private static func autogroup(_ root: FileRoot, _ process: String) throws(KernelError) -> NiceScope {
         let enabled = try KernelFile.read(root.appending("/proc/sys/kernel/sched_autogroup_enabled"))
         guard enabled.hasPrefix("1") else { return .shared(reason: "autogroups are switched off") }
-        guard try KernelFile.read(root.appending("/proc/self/autogroup")).hasPrefix("/autogroup-") else {
+        guard try KernelFile.read(root.appending("/proc/\(process)/autogroup")).hasPrefix("/autogroup-") else {
             return .shared(reason: "the process is in no autogroup")
         }
-        let identity = try identity(root: root)
+        let identity = try identity(root, process)
         guard identity.process == identity.session else {
             return .shared(reason: "the autogroup belongs to the session of process \(identity.session)")
         }
         return .ownAutogroup
     }
 
-    /// The process's id and its session's, the first and sixth field of `/proc/self/stat` (proc_pid_stat(5)).
-    private static func identity(root: FileRoot) throws(KernelError) -> (process: String, session: String) {
-        let path = root.appending("/proc/self/stat")
+    /// The process's id and its session's, the first and sixth field of `/proc/PID/stat` (proc_pid_stat(5)).
+    private static func identity(
+        _ root: FileRoot, _ process: String
+    ) throws(KernelError) -> (process: String, session: String) {
+        let path = root.appending("/proc/\(process)/stat")
         let text = try KernelFile.read(path)
         // The name, in parentheses, may contain anything; after it comes the third field.
         guard let close = text.lastIndex(of: ")"), let process = text.split(separator: " ").first else {

@@ -55,13 +55,7 @@ package struct EnergyReader: Sendable {
             timerProblem: timers.problem)
     }
 
-    private func problem(of error: KernelError) -> Problem {
-        switch error.code {
-        case ENOENT, ESRCH: .noProcess(id)
-        case EACCES, EPERM: .forbidden(id)
-        default: .unreadable("\(error)")
-        }
-    }
+    private func problem(of error: KernelError) -> Problem { Problem(error, of: id) }
 
     /// Reads a thread; `nil` for one that has ended.
     private func read(_ id: Int32, _ folder: String) throws(KernelError) -> EnergySnapshot.Thread? {
@@ -156,6 +150,17 @@ package struct EnergyReader: Sendable {
         }
         if counters.isEmpty, problem == nil { problem = "no energy counter in \(folder)" }
         return (counters, counters.isEmpty ? problem : nil)
+    }
+}
+
+extension EnergyReader.Problem {
+    /// The problem behind a failed read of a process's file.
+    init(_ error: KernelError, of id: Int32) {
+        switch error.code {
+        case ENOENT, ESRCH: self = .noProcess(id)
+        case EACCES, EPERM: self = .forbidden(id)
+        default: self = .unreadable("\(error)")
+        }
     }
 }
 

@@ -50,4 +50,22 @@ package enum KernelCall: String, Sendable, Hashable, CaseIterable {
     case startProgram = "posix_spawn"
     /// Asks the kernel to tell of pressure.
     case setPressureTrigger = "write(pressure)"
+
+    /// Whether a seccomp filter may answer the call itself. The other calls go through files, which filters let pass.
+    var isSystemCall: Bool {
+        switch self {
+        case .setTimerSlackOfOther, .getTimerSlackOfOther, .getName, .readFile, .writeFile, .readDirectory,
+            .readFileSystem, .setPressureTrigger, .joinThread:
+            false
+        default: true
+        }
+    }
+
+    /// Whether the kernel may want a right for the call on a thread of the same process.
+    var mayNeedRight: Bool {
+        switch self {
+        case .setScheduling, .setNice, .setIOPriority, .startProgram: true
+        default: false
+        }
+    }
 }

@@ -11,11 +11,29 @@ extension KernelError {
         unsafe strerror(code).map { unsafe String(cString: $0) } ?? "unknown"
     }
 
-    /// The remedy for the reader of the message.
-    ///
-    /// The most specific entry wins: (call, number), then the number alone, then a pointer to the manual.
+    /// The remedy for the reader of the message, on the calling thread.
     package var remedy: String {
+        // Only this number has two causes.
+        code == EPERM ? remedy(in: .current) : listedRemedy
+    }
+
+    /// Returns the remedy for a thread in a state. A refusal by a seccomp filter is no missing right.
+    package func remedy(in confinement: Confinement) -> String {
+        guard code == EPERM, call.isSystemCall else { return listedRemedy }
+        guard call.mayNeedRight else { return filterRemedy }
+        guard confinement.isFiltered else { return listedRemedy }
+        return confinement.maySetNice ? filterRemedy : listedRemedy + " If the right is there: " + filterRemedy
+    }
+
+    /// The most specific entry: (call, number), then the number alone, then a pointer to the manual.
+    private var listedRemedy: String {
         Self.remediesByCall[call]?[code] ?? Self.remedies[code] ?? "See the manual page of \(call.rawValue)."
+    }
+
+    private var filterRemedy: String {
+        call == .createThread
+            ? "A seccomp filter refuses clone3: update the container runtime, or let its profile answer ENOSYS."
+            : "A seccomp filter refuses \(call.rawValue): allow it in the container's profile, or in SystemCallFilter."
     }
 
     private static let names: [Int32: String] = [

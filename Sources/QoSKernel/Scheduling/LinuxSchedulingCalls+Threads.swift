@@ -17,7 +17,10 @@ extension LinuxSchedulingCalls {
         }
 
         // The new thread is born with the mask: there is no moment in which it could be chosen for a signal.
-        var blocked = Self.maskOfThreads
+        var blocked = sigset_t()
+        unsafe cqos_guests_thread_mask(&blocked)
+        // The thread's own raise(SIGABRT) ends the process here, as on the main thread.
+        unsafe sigdelset(&blocked, SIGABRT)
         var raw = pthread_t()
         let box = unsafe Unmanaged.passRetained(ThreadBody(body))
         code = unsafe cqos_guests_create_own(
@@ -35,17 +38,6 @@ extension LinuxSchedulingCalls {
         }
         return ThreadHandle(raw)
     }
-
-    /// All signals but those that a fault raises in the thread itself: blocked, they would end the process past
-    /// every crash handler.
-    private static let maskOfThreads: sigset_t = {
-        var mask = sigset_t()
-        unsafe sigfillset(&mask)
-        for signal in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS, SIGABRT] {
-            unsafe sigdelset(&mask, signal)
-        }
-        return mask
-    }()
 
     private static func wholePages(_ bytes: Int) -> Int {
         let page = Int(sysconf(Int32(_SC_PAGESIZE)))

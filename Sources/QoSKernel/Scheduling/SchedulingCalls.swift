@@ -4,7 +4,7 @@
 /// kernel allows or refuses each call on its own; the error has the call's name. A thread that has ended fails with
 /// ESRCH. Values out of range fail with EINVAL: no call clamps silently.
 package protocol SchedulingCalls: Sendable {
-    /// Starts a joinable thread with all signals blocked but those of its own faults (pthread_create(3)).
+    /// Starts a joinable thread with Dispatch's signal mask (`cqos_guests_thread_mask`), SIGABRT open as well (pthread_create(3)).
     ///
     /// It inherits nothing from a calling thread that is lowered or bound (``LibraryThreads``).
     ///

@@ -5,8 +5,8 @@ internal import Glibc
 /// The initializer starts the thread. Its owner ends the ownership with ``join()`` or ``detach()``. Dropping the value
 /// detaches.
 ///
-/// The new thread blocks all signals but SIGABRT and those that its own faults raise (SIGSEGV, SIGBUS, SIGILL, SIGFPE,
-/// SIGTRAP, SIGSYS). So the process's signals go to the event loop, and a crash still reaches its handler.
+/// The new thread has Dispatch's signal mask (`cqos_guests_thread_mask`), SIGABRT open as well. So the process's signals go to the event
+/// loop, a crash reaches its handler, a crash report contains the thread, and a profiler's SIGPROF hits it.
 ///
 /// It has the nice value, policy, I/O priority, timer slack and affinity with which the first thread of ours began:
 /// threads that are lowered or bound make none themselves (``LibraryThreads``).

@@ -36,10 +36,12 @@ extension CPUQuota {
     ///
     /// - Parameter problems: gets what was unreadable or malformed. A file that is missing is no problem: groups
     ///   have none without the controller, and the topmost has none at all.
-    static func tightest(root: FileRoot, problems: inout [KernelError]) -> CPUQuota? {
+    ///
+    /// - Parameter process: the id of another process, or `self`.
+    static func tightest(root: FileRoot, process: String = "self", problems: inout [KernelError]) -> CPUQuota? {
         var tightest: CPUQuota?
         do throws(KernelError) {
-            for membership in try CgroupMembership.current(root: root) {
+            for membership in try CgroupMembership.current(root: root, process: process) {
                 for directory in membership.directories {
                     do throws(KernelError) {
                         let found =

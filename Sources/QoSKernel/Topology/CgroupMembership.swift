@@ -1,4 +1,4 @@
-/// Which control group governs this process's use of processors or of memory, from `/proc/self/cgroup` (cgroups(7)).
+/// Which control group governs a process's use of processors or of memory, from `/proc/PID/cgroup` (cgroups(7)).
 struct CgroupMembership: Sendable, Hashable {
     /// The hierarchy whose controller it is.
     enum Hierarchy: Sendable, Hashable {
@@ -27,9 +27,12 @@ struct CgroupMembership: Sendable, Hashable {
 
     /// Every membership that a controller can be in: v1 if the machine has it mounted, else v2.
     ///
-    /// - Throws: `read` when `/proc/self/cgroup` cannot be read.
-    static func current(of controller: String = "cpu", root: FileRoot) throws(KernelError) -> [CgroupMembership] {
-        let text = try KernelFile.read(root.appending("/proc/self/cgroup"))
+    /// - Parameter process: the id of another process, or `self`.
+    /// - Throws: `read` when the process's `cgroup` file cannot be read.
+    static func current(
+        of controller: String = "cpu", root: FileRoot, process: String = "self"
+    ) throws(KernelError) -> [CgroupMembership] {
+        let text = try KernelFile.read(root.appending("/proc/\(process)/cgroup"))
         return text.split(separator: "\n").compactMap { line in
             membership(line: line, controller: controller, root: root)
         }

@@ -15,6 +15,8 @@ struct DomainActions: Sendable {
     var starts: [Start] = []
     var requests: [TaskRequest] = []
     var waiters: [Waiter] = []
+    /// Waiters whose waits would last forever.
+    var refused: [(waiter: Waiter, error: OperationError)] = []
     /// Operations that ended without running. Their bodies have to be released.
     var buried: [BaseOperation] = []
     var progress: [OperationProgress] = []

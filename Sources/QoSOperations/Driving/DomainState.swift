@@ -13,6 +13,9 @@ struct DomainState: Sendable {
     /// The names of operations that the graph knows and that have one, for errors.
     private var names: [OperationID: String] = [:]
 
+    /// The targets of waits that may have to end without them.
+    var awaitedInHope: [OperationGraph.BegunWait: BaseOperation] = [:]
+
     /// The number of operations that were added, started or cancelled since the lock was taken, and its maximum.
     private var handled = 0
     private(set) var mostHandled = 0
@@ -167,10 +170,26 @@ struct DomainState: Sendable {
         }
         for finish in effects.finished { endUnrun(finish, &actions) }
         for queue in effects.idle where graph.unfinishedCount(of: queue) == 0 { becameIdle(queue, &actions) }
+        graph.endHopelessWaits(&effects)
+        for refusal in effects.refused { refuse(refusal, &actions) }
         effects.removeAll()
         actions.isUnfinished = graph.hasMoreToStart
         if handled > mostHandled { mostHandled = handled }
         handled = 0
+    }
+
+    /// Resumes the waiter of a wait that the graph has ended.
+    private mutating func refuse(_ refusal: OperationEffects.Refusal, _ actions: inout DomainActions) {
+        var waiter: Waiter?
+        switch refusal.target {
+        case .operation(let id):
+            // One that is in no queue yet is known only to its waiters.
+            let awaited = awaitedInHope.removeValue(forKey: refusal.wait) ?? operation(id)
+            waiter = awaited?.record.waiters.take(refusal.wait)
+        case .queue(let queue):
+            waiter = self[queue]?.waiters.take(refusal.wait)
+        }
+        if let waiter { actions.refused.append((waiter, deadlock(refusal.circle))) }
     }
 
     @discardableResult

@@ -15,28 +15,28 @@ extension OperationDomain {
     /// - Parameter promotes: `false` for a wait that raises nothing.
     func waitUntilFinished(_ awaited: Awaited, promotes: Bool) async throws(OperationError) {
         if isOver(awaited) { return }
-        let outcome = await withRaiseHandler(for: self) {
-            var outcome = Result<OperationGraph.BegunWait?, OperationError>.success(nil)
-            await withCheckedContinuation { continuation in
+        let (begun, refusal) = await withRaiseHandler(for: self) {
+            var begun: OperationGraph.BegunWait?
+            let refusal = await withCheckedContinuation { continuation in
                 // The level is looked at with the handler in place, and again once the waiter is known: a raise between
                 // would come to nobody.
                 let level = promotes ? QoS.waitingLevel : nil
                 do throws(OperationError) {
                     guard let wait = try self.begin(.task(continuation), for: awaited, at: level) else {
-                        return continuation.resume()
+                        return continuation.resume(returning: nil)
                     }
-                    outcome = .success(wait.begun)
+                    begun = wait.begun
                 } catch {
-                    outcome = .failure(error)
-                    return continuation.resume()
+                    return continuation.resume(returning: error)
                 }
                 if let level, QoS.waitingLevel != level { self.raise(awaited, to: QoS.waitingLevel) }
             }
-            return outcome
+            return (begun, refusal)
         } raised: { domain, level in
             if promotes { domain.raise(awaited, to: level) }
         }
-        if let begun = try outcome.get() { waitEnded(begun) }
+        if let begun { waitEnded(begun) }
+        if let refusal { throw refusal }
     }
 
     /// Blocks the calling thread until the target has ended. The target is raised to the thread's level.
@@ -49,6 +49,7 @@ extension OperationDomain {
         report?()
         thread.parker.park()
         if let begun = wait.begun { waitEnded(begun) }
+        if let refusal = thread.refusal.withLock({ $0 }) { throw refusal }
     }
 
     /// Reports a worker that sleeps, and so is missing in its pool (rule I5).
@@ -83,12 +84,14 @@ extension OperationDomain {
     /// them and get more operations. The graph would then end the first wait, and not know of the second.
     ///
     /// - Returns: `nil` if the target has already ended.
-    private func begin(_ waiter: Waiter, for awaited: Awaited, at level: QoSLevel?) throws(OperationError) -> Wait? {
+    private func begin(
+        _ sleeper: Waiter.Sleeper, for awaited: Awaited, at level: QoSLevel?
+    ) throws(OperationError) -> Wait? {
         let caller = WorkScope.task as? BaseOperation
         return try change { (state, _) throws(OperationError) in
             guard !state.isOver(awaited) else { return nil }
             let wait = Wait(begun: try state.waitBegins(by: caller, for: awaited))
-            state.keep(waiter, for: awaited, at: level)
+            state.keep(Waiter(sleeper: sleeper, wait: wait.begun), for: awaited, at: level)
             return wait
         }
     }
@@ -104,7 +107,10 @@ extension OperationDomain {
     }
 
     private func waitEnded(_ wait: OperationGraph.BegunWait) {
-        look { $0.graph.waitEnded(wait) }
+        look { state in
+            state.graph.waitEnded(wait)
+            if !state.awaitedInHope.isEmpty { state.awaitedInHope[wait] = nil }
+        }
     }
 }
 
@@ -147,6 +153,7 @@ extension DomainState {
         switch awaited {
         case .operation(let operation):
             operation.record.waiters.append(waiter)
+            if let wait = waiter.wait, graph.isHopeful(wait) { awaitedInHope[wait] = operation }
             if let level { raise(operation, to: level) }
         case .queue(let queue):
             self[queue]?.waiters.append(waiter)

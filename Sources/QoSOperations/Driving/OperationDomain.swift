@@ -93,6 +93,7 @@ final class OperationDomain: Sendable {
         if !actions.starts.isEmpty { start(actions.starts) }
         if !actions.requests.isEmpty { for request in actions.requests { request.perform() } }
         if !actions.waiters.isEmpty { for waiter in actions.waiters { waiter.resume() } }
+        if !actions.refused.isEmpty { for refused in actions.refused { refused.waiter.resume(refused.error) } }
         if !actions.progress.isEmpty { for progress in actions.progress { progress.finish() } }
         if !actions.observers.isEmpty { for report in actions.observers { report.send() } }
         if !actions.watchers.isEmpty { for watcher in actions.watchers { watcher.yield() } }

@@ -8,6 +8,9 @@ final class LoopState {
     /// The workers' threads.
     var threads: [WorkerThread] = []
 
+    /// The ranks of the classes to which the system has refused a thread.
+    var refusedClasses: Set<Int> = []
+
     /// The times of the looks through the queues and at the workers.
     var looks = LookSchedule()
 

@@ -107,24 +107,28 @@ extension SchedulerCore {
             joinRetired()
             // The previous thread in this place is about to end.
             if onLoop.threads.contains(where: { $0.rank == rank && $0.index == request - 1 }) {
-                startFailed(rank: rank, index: request - 1)
+                startFailed(rank: rank, index: request - 1, refusal: nil)
                 continue
             }
             group.pools[rank].workers[request - 1].change(.starts)
             do {
                 onLoop.threads.append(try WorkerThread(core: self, rank: rank, index: request - 1))
+                group.threadless.remove(rank: rank)
+                if request > JobNode.Place.workers { group.reached(.promotableWorkers) }
                 if request > group.pools[rank].width {
                     group.pools[rank].counters.standIns.wrappingAdd(1, ordering: .relaxed)
                 }
             } catch {
-                startFailed(rank: rank, index: request - 1)
+                startFailed(rank: rank, index: request - 1, refusal: error)
             }
         }
     }
 
     /// Notes that a thread could not be created. The pool goes on with the threads that it has, and another attempt
-    /// follows.
-    private func startFailed(rank: Int, index: Int) {
+    /// follows. Without any thread, the workers of another class do its work meanwhile.
+    ///
+    /// - Parameter refusal: the system's refusal; `nil` if the previous thread in this place has not ended yet.
+    private func startFailed(rank: Int, index: Int, refusal: KernelError?) {
         group.workersLeft.wrappingSubtract(1, ordering: .sequentiallyConsistent)
         startFailures.wrappingAdd(1, ordering: .relaxed)
         group.observe(.threadStartFailed(QoSClass(atRank: rank)))
@@ -136,11 +140,30 @@ extension SchedulerCore {
         group.pools[rank].forwardIfClosed()
         group.calls.workerParks()
         group.workerWentIdle(rank: rank)
+        if let refusal { threadRefused(rank: rank, refusal) }
         let retry = MonotonicClock.nanoseconds().addingSaturating(Self.startRetry)
         _ = timers.add(
             TimerWindow(deadline: retry, tolerance: Self.startRetry),
             .body { [unowned self] in
                 if group.pools[rank].hasWork() { group.pools[rank].wakeOne() }
             })
+    }
+
+    /// Says once for each class that the system refuses it a thread, and has its work done by others if it has none.
+    private func threadRefused(rank: Int, _ refusal: KernelError) {
+        let hasNone = group.pools[rank].started == 0
+        if hasNone { group.threadless.insert(rank: rank) }
+        if onLoop.refusedClasses.insert(rank).inserted {
+            group.reached(.threads)
+            let serving = group.servingClass(for: QoSClass(atRank: rank)).rank
+            let others =
+                serving == rank ? "its work waits for one" : "workers of other classes do its work"
+            let work = hasNone ? others : "its other workers do its work"
+            let limit = ProcessSchedulingReader.exhaustedGroupLimit().map { " \($0.source) is \($0.value)." } ?? ""
+            StandardError.write(
+                "warning: QoSRuntime gets no thread for the class \(QoSClass(atRank: rank)), and \(work): "
+                    + "\(refusal)\(limit)")
+        }
+        if hasNone { group.lendWork(ofThreadless: rank) }
     }
 }

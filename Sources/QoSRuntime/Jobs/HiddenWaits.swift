@@ -1,5 +1,6 @@
 internal import Glibc
 import QoSCore
+import QoSKernel
 import Synchronization
 
 /// The waits of tasks of which the concurrency library reports no raise.
@@ -8,9 +9,9 @@ import Synchronization
 /// Such a task may wait at a low level: for a lock, an item or an operation. The wait stands in this table while it
 /// lasts, and each look for awaited work goes through the table.
 ///
-/// The table is bounded. A wait that finds no place is left out, and is not raised.
+/// The table has 256 places. Further waits are kept behind a lock.
 ///
-/// Threading: any thread, no lock. The end of a wait waits for the end of a look at its task: some microseconds, if the
+/// Threading: any thread, no lock for the first 256 waits. The end of a wait waits for the end of a look at its task: some microseconds, if the
 /// looking thread keeps its processor.
 package enum HiddenWaits {
     /// The number of entries.
@@ -29,8 +30,14 @@ package enum HiddenWaits {
         return unsafe entries
     }()
 
-    /// The number of used entries. While it is 0, no thread looks.
+    /// The waits that found no place in the table.
+    private static let surplus = Lock<[ObjectIdentifier: HiddenWait]>([:])
+
+    /// The number of waits. While it is 0, no thread looks.
     private static let count = Atomic<Int>(0)
+
+    /// The number of surplus waits.
+    private static let surplusCount = Atomic<Int>(0)
 
     /// Begins a wait of the calling task. The task calls ``end(_:)`` when the wait is over.
     ///
@@ -53,13 +60,23 @@ package enum HiddenWaits {
             count.wrappingAdd(1, ordering: .sequentiallyConsistent)
             return Place(index: index, wait: wait)
         }
-        return nil
+        surplus.withLock { $0[ObjectIdentifier(wait)] = wait }
+        surplusCount.wrappingAdd(1, ordering: .sequentiallyConsistent)
+        count.wrappingAdd(1, ordering: .sequentiallyConsistent)
+        return Place(index: nil, wait: wait)
     }
 
     /// Ends a wait.
     static func end(_ place: Place) {
+        guard let index = place.index else {
+            // Waits for a look at the task.
+            _ = surplus.withLock { $0.removeValue(forKey: ObjectIdentifier(place.wait)) }
+            surplusCount.wrappingSubtract(1, ordering: .sequentiallyConsistent)
+            count.wrappingSubtract(1, ordering: .sequentiallyConsistent)
+            return
+        }
         let word = unsafe UInt(bitPattern: Unmanaged.passUnretained(place.wait).toOpaque())
-        while unsafe !entries[place.index].compareExchange(
+        while unsafe !entries[index].compareExchange(
             expected: word, desired: 0, ordering: .sequentiallyConsistent
         ).exchanged {
             sched_yield()
@@ -91,11 +108,21 @@ package enum HiddenWaits {
             // Not earlier: the raise may resume the task, and the task may run on this thread and end its wait.
             if let level { wait.raise(level) }
         }
+        if surplusCount.load(ordering: .sequentiallyConsistent) != 0 { lookAtSurplus() }
+    }
+
+    /// Raises the surplus waits. No task can end its wait, and so come to its own end, while the lock is held.
+    private static func lookAtSurplus() {
+        let raised = surplus.withLock { waits in
+            waits.values.compactMap { wait in wait.raisedLevel().map { (wait, $0) } }
+        }
+        for (wait, level) in raised { wait.raise(level) }
     }
 
     /// The entry of a wait.
     struct Place: Sendable {
-        fileprivate let index: Int
+        /// `nil` for a surplus wait.
+        fileprivate let index: Int?
         fileprivate let wait: HiddenWait
     }
 }

@@ -1,4 +1,5 @@
 import QoSCore
+import QoSKernel
 import Synchronization
 
 /// The tasks whose raise by this runtime does not show in the concurrency library's record.
@@ -10,9 +11,9 @@ import Synchronization
 /// A task may be raised for two causes at a time. Each raise lasts until ``end(_:of:)``: one for a lock until the task
 /// has given back what others wait for, one by the program until the task has ended.
 ///
-/// The table is bounded. A raise that finds no place is left out.
+/// The table has 64 places. Further tasks are kept behind a lock.
 ///
-/// Threading: any thread, no lock. Two threads may raise the same task; a look at the same time may then miss the
+/// Threading: any thread, no lock for the first tasks. Two threads may raise the same task; a look at the same time may then miss the
 /// latest raise.
 enum RaisedTasks {
     /// The cause of a raise.
@@ -36,8 +37,14 @@ enum RaisedTasks {
         return unsafe entries
     }()
 
+    /// The entries of tasks that found no place in the table, by address.
+    private static let surplus = Lock<[UInt: UInt]>([:])
+
     /// The number of used entries. While it is 0, no thread looks.
     private static let count = Atomic<Int>(0)
+
+    /// The number of surplus entries.
+    private static let surplusCount = Atomic<Int>(0)
 
     /// The bits of an address. The classes are kept above these 48 bits, in four bits each: 1 + the rank, or 0.
     private static let addressMask: UInt = (1 << 48) - 1
@@ -61,7 +68,22 @@ enum RaisedTasks {
                 return true
             }
         }
-        return true
+        return raiseSurplus(task, to: qosClass, for: cause)
+    }
+
+    @inline(never)
+    private static func raiseSurplus(_ task: TaskAddress, to qosClass: QoSClass, for cause: Cause) -> Bool {
+        surplus.withLock { entries in
+            let seen = entries[task.rawValue] ?? 0
+            let noted = UInt(qosClass.rank + 1)
+            guard field(cause, of: seen) < noted else { return false }
+            entries[task.rawValue] = seen & ~mask(cause) | noted << cause.rawValue
+            if seen == 0 {
+                surplusCount.wrappingAdd(1, ordering: .sequentiallyConsistent)
+                count.wrappingAdd(1, ordering: .sequentiallyConsistent)
+            }
+            return true
+        }
     }
 
     /// Ends the raises of a task for one cause. O(1).
@@ -82,6 +104,19 @@ enum RaisedTasks {
                 break
             }
         }
+        if surplusCount.load(ordering: .sequentiallyConsistent) != 0 { endSurplus(cause, of: task) }
+    }
+
+    @inline(never)
+    private static func endSurplus(_ cause: Cause, of task: TaskAddress) {
+        surplus.withLock { entries in
+            guard let seen = entries[task.rawValue] else { return }
+            let left = seen & ~mask(cause)
+            entries[task.rawValue] = left == 0 ? nil : left
+            guard left == 0 else { return }
+            surplusCount.wrappingSubtract(1, ordering: .sequentiallyConsistent)
+            count.wrappingSubtract(1, ordering: .sequentiallyConsistent)
+        }
     }
 
     /// Returns the class to which a task was raised; `nil` for nearly all. O(1).
@@ -91,13 +126,21 @@ enum RaisedTasks {
     }
 
     private static func find(_ task: TaskAddress) -> QoSClass? {
+        var found: UInt = 0
         for index in places(of: task) {
             let seen = unsafe entries[index].load(ordering: .relaxed)
             guard seen & addressMask == task.rawValue else { continue }
-            return QoSClass(rank: Int(max(field(.program, of: seen), field(.lock, of: seen))) - 1)
+            found = highest(of: seen)
+            break
         }
-        return nil
+        if surplusCount.load(ordering: .relaxed) != 0 {
+            found = max(found, surplus.withLock { highest(of: $0[task.rawValue] ?? 0) })
+        }
+        return QoSClass(rank: Int(found) - 1)
     }
+
+    /// Returns 1 + the rank of the highest class in an entry; 0 for none.
+    private static func highest(of word: UInt) -> UInt { max(field(.program, of: word), field(.lock, of: word)) }
 
     private static func field(_ cause: Cause, of word: UInt) -> UInt { word >> cause.rawValue & 0xF }
 

@@ -33,11 +33,16 @@ extension LockWaiter {
     }
 
     /// Reports a wait for a lock that cannot be refused, and will never end.
+    ///
+    /// Ends the process if the thread waits for itself, as `Synchronization.Mutex` does.
     func reportEndlessLock(by cycle: LockRegistry.Cycle) {
-        reportDeadlock(
-            cycle,
-            "\(lockError(for: cycle)). QoSMutex.withLock cannot throw, so the thread sleeps for ever: "
-                + "withCheckedLock throws instead, and withLockIfAvailable does not wait")
+        let remedy = "withCheckedLock throws instead, and withLockIfAvailable does not wait"
+        guard !cycle.isReentrant else {
+            reportDeadlock(cycle, "\(lockError(for: cycle)): \(remedy)")
+            fatalError("QoSMutex.withLock within itself: \(lockError(for: cycle)); \(remedy)")
+        }
+        reportEndless(
+            cycle, "\(lockError(for: cycle)). QoSMutex.withLock cannot throw, so the thread sleeps for ever: \(remedy)")
     }
 
     private func lockError(for cycle: LockRegistry.Cycle) -> LockError {

@@ -37,6 +37,8 @@ public enum SchedulerEvent: Sendable, Hashable {
     case idleSleepNotInhibited(String)
     /// A thread could not be created. The scheduler tries again while there is work.
     case threadStartFailed(QoSClass)
+    /// A limit of the runtime or of the system was reached. Told once for each limit.
+    case limitReached(SchedulerLimit)
 }
 
 /// The reason for a promotion, with the waiter's name if it is known.

@@ -62,6 +62,12 @@ final class PoolGroup: @unchecked Sendable {
     /// The counters of the loop so far.
     let loopCounters = LoopCounters()
 
+    /// The classes without a thread, because the system refuses it.
+    let threadless = ThreadlessClasses()
+
+    /// The limits of the runtime and of the system that the scheduler has reached.
+    let limitsReached = Lock<Set<SchedulerLimit>>([])
+
     /// The counters of the timers that have fired.
     let timerTally = TimerTally()
 
@@ -111,6 +117,11 @@ final class PoolGroup: @unchecked Sendable {
     @inline(__always)
     func observe(_ event: @autoclosure () -> SchedulerEvent) {
         settings.observer?.observe(event())
+    }
+
+    /// Notes that the scheduler has reached a limit. Tells the observer the first time. No hot path calls it.
+    func reached(_ limit: SchedulerLimit) {
+        if limitsReached.withLock({ $0.insert(limit).inserted }) { observe(.limitReached(limit)) }
     }
 
     // MARK: State for workers

@@ -1,4 +1,4 @@
-import Glibc
+import QoSKernel
 
 /// The end of the process as a value. The body's outcome and signals are its events, in either order.
 struct ProcessEnd {
@@ -14,16 +14,22 @@ struct ProcessEnd {
     }
 
     private var signal: Int32?
+    private var hasBegun = false
     private var hasEnded = false
 
     /// The prepared end of the process, while work blocks it.
     private var waiting: (status: Int32, message: String?)?
 
-    /// Handles a signal that asks for the end.
+    /// Handles the beginning of the body.
+    mutating func bodyBegan() { hasBegun = true }
+
+    /// Handles a signal that asks for the end. A body that has not begun needs no time to end: it may wait for a thread
+    /// that the system refuses.
     mutating func received(signal number: Int32) -> Action {
         if waiting.take() != nil { return end(status: 128 + number) }
         if signal != nil { return end(status: 128 + number) }
         if hasEnded { return .nothing }
+        guard hasBegun else { return end(status: 128 + number) }
         signal = number
         return .cancelBody(signal: number)
     }
@@ -80,10 +86,6 @@ struct ProcessEnd {
 
     /// Writes a message for the user of the program.
     static func report(_ message: String) {
-        var text = "error: \(message)\n"
-        text.withUTF8 { bytes in
-            // No reader is left for a failure.
-            _ = unsafe write(STDERR_FILENO, bytes.baseAddress, bytes.count)
-        }
+        StandardError.write("error: \(message)")
     }
 }

@@ -37,6 +37,7 @@ final class ProcessRun: Sendable {
         if configuration.servesDispatchMain { try dispatchMain.serve(on: executors.main.loop) }
         let bodyTask = Task.detached(priority: configuration.qosClass.taskPriority) {
             let outcome: Result<Void, any Error>
+            self.end.withLock { $0.bodyBegan() }
             do {
                 outcome = .success(try await body())
             } catch {
@@ -56,32 +57,25 @@ final class ProcessRun: Sendable {
     }
 
     /// Watches the signals on the pools' loop, so that they come through when the main actor is busy.
+    ///
+    /// A signal that the process ignores by now stays ignored: the program's starter, or the program, wants so.
     private func watchSignals() throws {
         let loop = executors.scheduler.core.loop
+        let signals = configuration.endingSignals.filter { !ProcessSignals.isIgnored($0) }
         try loop.submit { [self] in
-            for number in configuration.endingSignals {
+            for number in signals {
                 do {
                     let watch = try loop.watchSignal(number) { [self] in
                         follow(end.withLock { $0.received(signal: number) })
                     }
                     watches.withLock { $0.append(watch) }
-                    Self.unblock(number)
+                    // Some parents start a process with every signal blocked. Then no thread of ours would get it.
+                    ProcessSignals.unblock(number)
                 } catch {
                     follow(.exit(status: 1, message: "signal \(number) cannot be watched: \(error)"))
                 }
             }
         }
-    }
-
-    /// Lets a signal through to the calling thread.
-    ///
-    /// A process inherits its signal mask from its parent, and some parents block every signal. Then no thread of ours
-    /// would ever get the signal.
-    private static func unblock(_ signal: Int32) {
-        var set = sigset_t()
-        unsafe sigemptyset(&set)
-        unsafe sigaddset(&set, signal)
-        unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
     }
 
     private func follow(_ action: ProcessEnd.Action) {

@@ -43,6 +43,7 @@ public enum QoSProcess {
     /// | the body throws anything else | 1, and the error on standard error |
     /// | the body ends after SIGINT or SIGTERM | as above, but 128 + the signal's number for a `CancellationError` |
     /// | the body exceeds its grace after such a signal | 128 + the signal's number |
+    /// | such a signal comes before the body has begun | 128 + the signal's number, at once |
     /// | one of these signals comes a second time | 128 + the signal's number, at once |
     /// | one of these signals comes while the end waits for work | 128 + the signal's number, at once |
     ///
@@ -97,6 +98,9 @@ extension QoSProcess {
         public var qosClass: QoSClass
 
         /// The signals that ask the process to end: the body's task is cancelled. An empty set leaves signals alone.
+        ///
+        /// A signal that the process ignores at the start stays ignored, as `nohup` wants. If another library handles a
+        /// signal, for example a `ServiceGroup`, leave that signal out.
         public var endingSignals: Set<Int32>
 
         /// The time that the body has to end after such a signal, and that work which blocks the end has after the

@@ -113,6 +113,9 @@ public struct SchedulerSnapshot: Sendable, Hashable, Codable {
     /// The number of threads that could not be created. Each is tried again while there is work.
     public let threadStartFailures: UInt64
 
+    /// The limits that the scheduler has reached so far, in the order of their names.
+    public let limitsReached: [SchedulerLimit]
+
     /// The number of times that a worker or another thread reported an event to admission, under its lock.
     public let admissionEntries: UInt64
 
@@ -153,6 +156,7 @@ extension SchedulerCore {
             uncompensated: group.blocking.uncompensated.load(ordering: .relaxed),
             stalls: group.blocking.stalls.load(ordering: .relaxed),
             threadStartFailures: startFailures.load(ordering: .relaxed),
+            limitsReached: group.limitsReached.withLock { $0.sorted { $0.rawValue < $1.rawValue } },
             admissionEntries: group.admission.entries,
             loopTurns: group.loopCounters.turns.load(ordering: .relaxed),
             looks: group.loopCounters.looks.load(ordering: .relaxed),

@@ -62,6 +62,10 @@ public final class QoSScheduler: Sendable {
         if isProcessWide { executors.forEach(ConcurrencyRuntime.makeImmortal) }
         globalQueues = QoSClass.allCases.map { WorkQueue(core: QueueCore(global: $0, of: core)) }
         PoolExecutor.register(executors, in: core.group)
+        if core.group.number == 0 { core.group.reached(.schedulers) }
+        if settings.detectsBlocking, ThreadClock.isAsleep(.current, root: settings.fileRoot) == nil {
+            core.group.reached(.blockingDetection)
+        }
         do throws(KernelError) {
             let thread = try Thread(name: "qos-loop") {
                 LibraryThreads.setRule(.ownClean)

@@ -44,6 +44,12 @@ struct LockWaiter: Sendable {
         }
     }
 
+    /// Reports a wait that never ends: on standard error, if no observer listens. No other word of it would come.
+    func reportEndless(_ cycle: LockRegistry.Cycle, _ explanation: String) {
+        if InversionDetection.isOn { return reportDeadlock(cycle, explanation) }
+        StandardError.write("warning: deadlock of \(name ?? party.name) at \(lockName): \(explanation)")
+    }
+
     /// Reports a wait that could never end.
     func reportDeadlock(_ cycle: LockRegistry.Cycle, _ explanation: String) {
         report(.deadlock, holder: cycle.links.first?.awaited ?? party, explanation)
@@ -64,7 +70,7 @@ extension LockWaiter {
     ) throws(Refusal) {
         do throws(LockRegistry.Cycle) {
             try LockRegistry.shared.sleep(wait, awaiting: awaited, at: level, until: deadline) { cycle in
-                reportDeadlock(
+                reportEndless(
                     cycle, "nobody on the circle can give up: \(descriptions(of: cycle).joined(separator: "; "))")
             }
         } catch {

@@ -311,4 +311,93 @@ struct DeadlockTests {
             #expect(try await behind.value == 2)
         }
     }
+
+    /// Starts an operation that waits for one which depends on it, and on another one.
+    private func startHopeful(
+        on queue: QoSOperationQueue, _ way: Way
+    ) async throws -> (waiter: QoSOperation<Void>, awaited: QoSOperation<Int>, other: QoSOperation<Void>) {
+        let waits = Gate()
+        let awaited = QoSOperation(name: "awaited", level: .background) { 3 }
+        let waiter = QoSOperation(name: "waiter", level: .userInitiated) {
+            waits.open()
+            try await wait(way, awaited)
+        }
+        let other = QoSOperation(name: "other", level: .background) {}
+        try awaited.addDependency(waiter)
+        try awaited.addDependency(other)
+        try queue.add([waiter, awaited])
+        await waits.passed()
+        // The wait raises what it waits for.
+        while other.effectiveLevel != .userInitiated { await Task.yield() }
+        return (waiter, awaited, other)
+    }
+
+    @Test(
+        "O9 a wait goes on while a dependency of the awaited operation may fail, and ends with it",
+        arguments: Way.allCases)
+    func failureEndsWait(_ way: Way) async throws {
+        try await withScheduler { scheduler in
+            let queue = QoSOperationQueue(scheduler: scheduler)
+            let (waiter, awaited, other) = try await startHopeful(on: queue, way)
+            other.cancel()
+            // The awaited one ends without running, and so does the wait: by its end, or by its error for a value.
+            await awaited.finished()
+            await waiter.finished()
+            #expect(awaited.outcome == .dependencyFailed)
+            if case .failure(let error)? = waiter.result {
+                #expect(error as? OperationError == .dependencyFailed("awaited"))
+            }
+        }
+    }
+
+    @Test("O9 … and is refused with its circle once the dependency has succeeded", arguments: Way.allCases)
+    func successRefusesWait(_ way: Way) async throws {
+        try await withScheduler { scheduler in
+            let queue = QoSOperationQueue(scheduler: scheduler)
+            let (waiter, awaited, other) = try await startHopeful(on: queue, way)
+            try queue.add(other)
+            let circle = OperationError.deadlock([
+                .init(waiter: "waiter", awaited: "awaited", reason: .wait),
+                .init(waiter: "awaited", awaited: "waiter", reason: .dependency),
+            ])
+            await #expect(throws: circle) { try await waiter.value }
+            await awaited.finished()
+            #expect(awaited.outcome == .dependencyFailed)
+        }
+    }
+
+    @Test("O9 a wait for an operation behind the waiter goes on while that one's condition is asked")
+    func conditionEndsWait() async throws {
+        struct Unmet: Error {}
+        try await withScheduler { scheduler in
+            let queue = QoSOperationQueue(scheduler: scheduler, maxConcurrent: .one)
+            let (asked, answer) = (Gate(), Gate())
+            let condition = OperationCondition("answer") {
+                asked.open()
+                await answer.passed()
+                throw Unmet()
+            }
+            let options = OperationOptions(name: "behind", level: .background, conditions: [condition])
+            let behind = QoSOperation(options) { _ in 1 }
+            let waiter = queue.addOperation(name: "waiter", level: .userInitiated) {
+                await asked.passed()
+                try await behind.waitUntilFinished()
+            }
+            try queue.add(behind)
+            // The wait raises what it waits for.
+            while behind.effectiveLevel != .userInitiated { await Task.yield() }
+            answer.open()
+            try await waiter.value
+            #expect(behind.outcome == .failed)
+        }
+    }
+}
+
+extension BaseOperation {
+    /// Waits for the end from outside of every operation.
+    fileprivate func finished() async {
+        let ended = Gate()
+        whenFinished { _ in ended.open() }
+        await ended.passed()
+    }
 }

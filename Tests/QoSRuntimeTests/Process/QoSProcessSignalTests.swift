@@ -1,4 +1,6 @@
+import Foundation
 import Glibc
+import QoSKernel
 import QoSProcessTestSupport
 import Testing
 
@@ -94,6 +96,53 @@ struct QoSProcessSignalTests {
         for _ in 0..<100 {
             let ending = try await DriverProcess("signals-itself-at-once").ending()
             #expect(ending == .init(status: 128 + SIGTERM, wasKilledBySignal: false, output: "", errors: ""))
+        }
+    }
+
+    @Test("a signal that is ignored at the start stays ignored; the others are handled")
+    func ignored() async throws {
+        let ending = try await DriverProcess(script: "trap '' INT; exec \"$0\" ignored-at-start").ending()
+        #expect(ending.status == 0, "\(ending)")
+        #expect(ending.findings == ["int": "ignored", "term": "handled", "cancelled": "false"])
+    }
+
+    @Test("a loop that prints on a worker ends with its reader, by SIGPIPE")
+    func printsIntoHead() async throws {
+        let script = "\"$0\" prints-forever | head -n 1 > /dev/null; echo status=${PIPESTATUS[0]}"
+        let ending = try await DriverProcess(script: script).ending()
+        #expect(ending.findings == ["status": "\(128 + SIGPIPE)"], "\(ending)")
+    }
+
+    @Test("a profiler's SIGPROF hits the worker that computes")
+    func profiled() async throws {
+        let ending = try await DriverProcess("is-profiled").ending()
+        #expect(ending.status == 0, "\(ending)")
+        #expect(ending.findings["own"].flatMap { Int($0) } ?? 0 >= 20, "\(ending)")
+    }
+
+    @Test("a crash report has the stacks of all threads", .enabled(if: Backtracer.isInstalled), .timeLimit(.minutes(5)))
+    func crashReport() async throws {
+        let settings = "preset=full,enable=yes,symbolicate=off,interactive=no,color=no,cache=no"
+        let ending = try await DriverProcess(script: "SWIFT_BACKTRACE=\(settings) exec \"$0\" crashes").ending()
+        #expect(ending.wasKilledBySignal, "\(ending)")
+        #expect(!ending.errors.contains("failed to suspend"), "\(ending.errors)")
+        for name in ["qos-loop", "qos-ui-0", "qos-in-0", "qos-df-0", "qos-ut-0", "qos-bg-0"] {
+            #expect(ending.errors.contains("\"\(name)\""), "\(name) is missing in \(ending.errors)")
+        }
+    }
+
+    /// The program that writes Swift's crash reports.
+    private enum Backtracer {
+        /// Whether it lies where the runtime looks for it, seen from the loaded library.
+        static var isInstalled: Bool {
+            let maps = (try? KernelFile.read("/proc/self/maps")) ?? ""
+            guard let line = maps.split(separator: "\n").first(where: { $0.hasSuffix("/libswiftCore.so") }),
+                let path = line.split(separator: " ").last
+            else { return false }
+            let root = URL(fileURLWithPath: String(path)).deletingLastPathComponent().deletingLastPathComponent()
+                .deletingLastPathComponent().deletingLastPathComponent()
+            return FileManager.default.isExecutableFile(
+                atPath: root.appendingPathComponent("libexec/swift/linux/swift-backtrace").path)
         }
     }
 }

@@ -46,6 +46,14 @@ enum Scenario: String, CaseIterable {
     case guests
     case guestChild = "guest-child"
     case guestChildWithoutNice = "guest-child-without-nice"
+    case printsForever = "prints-forever"
+    case isProfiled = "is-profiled"
+    case crashes
+    case ignoredAtStart = "ignored-at-start"
+    case fewThreads = "few-threads"
+    case locksTwice = "locks-twice"
+    case locksInCircle = "locks-in-circle"
+    case manySchedulers = "many-schedulers"
 
     var configuration: QoSProcess.Configuration {
         var configuration = QoSProcess.Configuration(
@@ -55,6 +63,10 @@ enum Scenario: String, CaseIterable {
         case .leavesSignalsAlone: configuration.endingSignals = []
         case .invalidConfiguration: configuration.scheduler.processors = 0
         case .interactiveKind: configuration.kind = .interactive
+        case .fewThreads where CommandLine.arguments.count > 2:
+            configuration.scheduler.appliesKernelEffects = false
+            configuration.scheduler.schedulingCalls = Self.callsWithThreads(Driver.number)
+            configuration.scheduler.observer = RefusalObserver()
         case .holdsForever where Driver.number > 0: configuration.signalGrace = .milliseconds(Driver.number)
         case .pools: configuration.qosClass = .userInitiated
         case .guests:
@@ -87,6 +99,9 @@ enum Scenario: String, CaseIterable {
             unsafe setenv("PATH", CommandLine.arguments[2], 1)
         case .blockedSignals:
             Self.changeSignalMask(SIG_BLOCK)
+        case .printsForever:
+            // The test's process may ignore it, and children inherit that.
+            signal(SIGPIPE, SIG_DFL)
         case .sleepsBesideBlockedDefault:
             return Self.sleepsBesideBlockedDefault()
         case .leavesSignalsAlone:

@@ -43,10 +43,24 @@ package final class DriverProcess: Sendable {
     }
 
     /// Starts a program beside the test binary.
-    package init(program: String, _ arguments: [String]) throws {
-        let binary = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+    package convenience init(program: String, _ arguments: [String]) throws {
+        try self.init(Self.products.appendingPathComponent(program), arguments)
+    }
+
+    /// Starts a script of a shell, in which `$0` is the driver.
+    package convenience init(script: String, _ arguments: String...) throws {
+        let driver = Self.products.appendingPathComponent("QoSProcessTestDriver").path
+        try self.init(URL(fileURLWithPath: "/bin/bash"), ["-c", script, driver] + arguments)
+    }
+
+    /// The folder of the test binary.
+    private static var products: URL {
+        URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+    }
+
+    private init(_ executable: URL, _ arguments: [String]) throws {
         let process = Process()
-        process.executableURL = binary.deletingLastPathComponent().appendingPathComponent(program)
+        process.executableURL = executable
         process.arguments = arguments
         let (standardOutput, standardError) = (Pipe(), Pipe())
         process.standardOutput = standardOutput

@@ -21,20 +21,39 @@ struct Deaf: Workload {
     }
 }
 
+/// A service that runs until its graceful shutdown, and then takes some turns to end.
+private struct Graceful: Service {
+    func run() async throws {
+        let (shutdown, asked) = AsyncStream.makeStream(of: Never.self)
+        try await withGracefulShutdownHandler {
+            Driver.say("ready=yes")
+            for await _ in shutdown {}
+            Driver.say("asked=yes")
+            for _ in 0..<100 { await Task.yield() }
+            try Task.checkCancellation()
+            Driver.say("ended=yes")
+        } onGracefulShutdown: {
+            asked.finish()
+        }
+    }
+}
+
 /// A program that hosts ``Deaf``: `process`, with the signals of `QoSProcess`; or `group`, with those of a
-/// `ServiceGroup`. Its end has all the time in the world.
+/// `ServiceGroup`. Its end has all the time in the world. With `recipe`, a group shuts ``Graceful`` down by the signals
+/// of `QoSProcess`; with `both`, the group and the process want the same signals.
 @main
 struct Driver {
     static func main() {
         let kind = CommandLine.arguments.dropFirst().first
-        guard let kind, ["process", "group"].contains(kind) else {
-            say("usage: QoSWorkloadTestDriver process|group")
+        guard let kind, ["process", "group", "recipe", "both"].contains(kind) else {
+            say("usage: QoSWorkloadTestDriver process|group|recipe|both")
             exit(64)
         }
         var configuration = QoSProcess.Configuration(scheduler: .init(processors: 2), signalGrace: .seconds(36_000))
         if kind == "group" { configuration.endingSignals = [] }
         QoSProcess.run(configuration: configuration) {
             guard let scheduler = QoSProcess.scheduler else { return }
+            if ["recipe", "both"].contains(kind) { return try await runGraceful(trapsSignals: kind == "both") }
             let (host, store) = try await host(on: scheduler)
             if kind == "process" { return try await host.run() }
             let logger = Logger(label: "driver") { _ in SwiftLogNoOpLogHandler() }
@@ -57,6 +76,14 @@ struct Driver {
             store: store, scheduler: scheduler, workloads: [Deaf()], configuration: configuration)
         _ = try await host.submit(Deaf.self, .init())
         return (host, store)
+    }
+
+    private static func runGraceful(trapsSignals: Bool) async throws {
+        let logger = Logger(label: "driver") { _ in SwiftLogNoOpLogHandler() }
+        let group = ServiceGroup(
+            services: [Graceful()], gracefulShutdownSignals: trapsSignals ? [.sigterm, .sigint] : [], logger: logger)
+        if trapsSignals { try await group.run() } else { try await group.runUntilCancelled() }
+        say("cancelled=\(Task.isCancelled)")
     }
 
     /// Prints a finding, at once.

@@ -216,6 +216,7 @@ static inline void cqos_tsan_release(void *address) {
     if (__tsan_release) __tsan_release(address);
 }
 
+#include "CQoSSignals.h"
 #include "CQoSThreadLocal.h"
 
 #endif

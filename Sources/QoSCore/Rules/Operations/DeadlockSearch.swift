@@ -5,6 +5,10 @@
 /// its members, and those for the segment before. So a queue of n operations costs n, and not n². Places work the same
 /// way: an operation that has not started waits for a place, and the place waits for any of the running ones.
 ///
+/// An operation that has not started may also end without running: a dependency or a condition of it fails. Dependencies
+/// and barriers are judged as if that did not happen, because they are refused when they are made. A wait is refused
+/// only if it cannot end in any way (``Judgement``).
+///
 /// - Complexity: O(n) for n operations that the starting points wait for, directly and through others. Each queue with
 ///   barriers on the way counts as a whole.
 struct DeadlockSearch {
@@ -15,17 +19,29 @@ struct DeadlockSearch {
         case place(queue: UInt32)
     }
 
+    /// The way in which a search judges operations that have not started.
+    enum Judgement {
+        /// Everything succeeds. Waits that may end in another way are left out: they are sure to end.
+        case ofOrder
+        /// Everything succeeds.
+        case ofWaitIfAllSucceeds
+        /// Dependencies and conditions may fail, and end what has not started.
+        case ofWait
+    }
+
     private typealias Search = Standstill<Node, OperationWaitReason>
     private typealias Links = [(awaited: Node, cause: OperationWaitReason)]
 
     private let graph: OperationGraph
+    private let judgement: Judgement
     /// The planned places of operations that are in no queue yet.
     private var placed: [UInt32: (queue: UInt32, segment: UInt32)] = [:]
     /// The members of the segments of queues.
     private var contents: [UInt32: [UInt32: [UInt32]]] = [:]
 
-    init(_ graph: OperationGraph) {
+    init(_ graph: OperationGraph, _ judgement: Judgement = .ofOrder) {
         self.graph = graph
+        self.judgement = judgement
     }
 
     /// Places an operation as if it had been added.
@@ -43,6 +59,11 @@ struct DeadlockSearch {
     /// Returns the circle that an operation closes by one of its links for these reasons; `nil` without one.
     mutating func deadlock(closedBy operation: UInt32, along reasons: [OperationWaitReason]) -> [GraphWait]? {
         deadlock(closedBy: operation, waitingFor: links(ofOperation: operation).filter { reasons.contains($0.cause) })
+    }
+
+    /// Returns the circle that keeps an operation's wait for a target from ending; `nil` without one.
+    mutating func deadlock(of waiter: UInt32, waitingFor target: OperationWaits.Target) -> [GraphWait]? {
+        deadlock(closedBy: waiter, waitingFor: [(node(of: target), .wait)])
     }
 
     /// Returns a circle that can be reached from one of these; `nil` without one.
@@ -78,31 +99,55 @@ struct DeadlockSearch {
 
     private mutating func wait(of node: Node) -> Search.Wait {
         switch node {
-        case .operation(let operation): .all(links(ofOperation: operation))
+        case .operation(let operation): wait(ofOperation: operation)
         case .segment(let queue, let number): .all(links(ofSegment: number, queue))
         case .place(let queue): waitForPlace(in: queue)
         }
     }
 
+    private mutating func wait(ofOperation operation: UInt32) -> Search.Wait {
+        let record = graph.operations[Int(operation)]
+        guard judgement == .ofWait, record.state != .running else { return .all(links(ofOperation: operation)) }
+        if record.state == .evaluating { return .all(linksOfWaits(operation)) }
+        // A dependency has failed already. The operation ends when it is added.
+        if record.isDoomed { return .all([]) }
+        let parents = linksOfParents(record)
+        guard !parents.isEmpty else { return .all(links(ofOperation: operation)) }
+        // It ends with the first dependency that fails.
+        if record.policy == .cancel { return .any(1, of: parents) }
+        return record.hasConditions ? .all(parents) : .all(links(ofOperation: operation))
+    }
+
     private mutating func links(ofOperation operation: UInt32) -> Links {
         let record = graph.operations[Int(operation)]
         guard record.state != .finished else { return [] }
+        var links = linksOfParents(record) + linksOfWaits(operation)
+        if record.state != .running { links += linksOfPlace(operation, record) }
+        return links
+    }
+
+    private func linksOfParents(_ record: OperationRecord) -> Links {
         var links: Links = []
         var edge = record.firstParent
         while edge != DependencyEdges.none {
             links.append((.operation(graph.edges[edge].parent), .dependency))
             edge = graph.edges[edge].nextOfChild
         }
-        for target in graph.waits.targets(of: operation) {
-            switch target {
-            case .operation(let awaited): links.append((.operation(awaited), .wait))
-            case .queue(let queue):
-                fill(queue)
-                links.append((.segment(queue: queue, number: contents[queue]?.keys.max() ?? 0), .wait))
-            }
-        }
-        if record.state != .running { links += linksOfPlace(operation, record) }
         return links
+    }
+
+    private mutating func linksOfWaits(_ operation: UInt32) -> Links {
+        let targets = graph.waits.targets(of: operation, countingHopeful: judgement != .ofOrder)
+        return targets.map { (node(of: $0), .wait) }
+    }
+
+    private mutating func node(of target: OperationWaits.Target) -> Node {
+        switch target {
+        case .operation(let awaited): return .operation(awaited)
+        case .queue(let queue):
+            fill(queue)
+            return .segment(queue: queue, number: contents[queue]?.keys.max() ?? 0)
+        }
     }
 
     /// Returns the waits of an operation that has not started, because of its place.

@@ -30,6 +30,22 @@ package struct OperationEffects: Sendable {
         package let outcome: OperationOutcome
     }
 
+    /// A wait that the event ended, because it would last forever from now on.
+    package struct Refusal: Sendable {
+        /// The target of a wait.
+        package enum Target: Sendable, Hashable {
+            case operation(OperationID)
+            case queue(OperationQueueID)
+        }
+
+        /// The wait, as ``OperationGraph/waitBegan(by:for:)`` has returned it.
+        package let wait: OperationGraph.BegunWait
+        /// The target of the wait.
+        package let target: Target
+        /// The circle that the wait belongs to.
+        package let circle: [GraphWait]
+    }
+
     /// The operations to start, at their levels, in this order.
     package var started: [OperationID] = []
     /// The operations whose dependencies are met and whose conditions have to be asked.
@@ -41,6 +57,9 @@ package struct OperationEffects: Sendable {
     /// The queues that became idle.
     package var idle: [OperationQueueID] = []
 
+    /// The waits that ended without their targets.
+    package var refused: [Refusal] = []
+
     /// No effects.
     package init() {}
 
@@ -51,5 +70,6 @@ package struct OperationEffects: Sendable {
         if !raised.isEmpty { raised.removeAll(keepingCapacity: true) }
         if !finished.isEmpty { finished.removeAll(keepingCapacity: true) }
         if !idle.isEmpty { idle.removeAll(keepingCapacity: true) }
+        if !refused.isEmpty { refused.removeAll(keepingCapacity: true) }
     }
 }

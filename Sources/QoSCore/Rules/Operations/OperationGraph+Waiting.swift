@@ -1,6 +1,9 @@
 extension OperationGraph {
     /// Begins a wait for another operation: by an operation's body, its conditions, or a child task of these.
     ///
+    /// If a dependency or a condition of the other one may fail, and so end it, the wait begins. Then
+    /// ``endHopelessWaits(_:)`` ends it, should they succeed.
+    ///
     /// - Returns: a value for ``waitEnded(_:)``.
     /// - Throws: ``OperationGraphError/deadlock(_:)`` if the other one can end only after this one. No wait has begun
     ///   then.
@@ -24,6 +27,9 @@ extension OperationGraph {
         return try waitBegan(by: waiter.index, for: .queue(queue.index))
     }
 
+    /// Whether a wait may have to end without its target.
+    package func isHopeful(_ wait: BegunWait) -> Bool { waits.hopeful[wait.wait] != nil }
+
     /// Ends a wait. Does nothing if its target has already finished.
     package mutating func waitEnded(_ wait: BegunWait) {
         waits.ended(wait.wait)
@@ -40,12 +46,34 @@ extension OperationGraph {
         let record = operations[Int(waiter)]
         let begun = waits.began(by: waiter, in: record.state == .running ? record.queue : nil, for: target)
         guard isAwaited(waiter) || target == .operation(waiter) else { return BegunWait(wait: begun) }
-        var search = DeadlockSearch(self)
+        var strict = DeadlockSearch(self, .ofWaitIfAllSucceeds)
+        guard strict.deadlock(closedBy: waiter, along: [.wait]) != nil else { return BegunWait(wait: begun) }
+        var search = DeadlockSearch(self, .ofWait)
         if let found = search.deadlock(closedBy: waiter, along: [.wait]) {
             waits.ended(begun)
             throw .deadlock(found)
         }
+        waits.isHopeful(begun, for: target)
         return BegunWait(wait: begun)
+    }
+
+    /// Ends the waits that cannot end by themselves any more: what could have failed has succeeded. The effects name
+    /// them.
+    ///
+    /// - Complexity: O(1) without such waits; otherwise a ``DeadlockSearch`` for each.
+    package mutating func endHopelessWaits(_ effects: inout OperationEffects) {
+        guard !waits.hopeful.isEmpty else { return }
+        for (wait, target) in waits.hopeful.sorted(by: { $0.key.number < $1.key.number }) {
+            var search = DeadlockSearch(self, .ofWait)
+            guard let circle = search.deadlock(of: wait.waiter, waitingFor: target) else { continue }
+            waits.ended(wait)
+            let awaited: OperationEffects.Refusal.Target =
+                switch target {
+                case .operation(let id): .operation(OperationID(index: id))
+                case .queue(let queue): .queue(OperationQueueID(index: queue))
+                }
+            effects.refused.append(.init(wait: BegunWait(wait: wait), target: awaited, circle: circle))
+        }
     }
 
     /// Returns the deadlock that a dependency would close, other than one of dependencies alone; `nil` without one.

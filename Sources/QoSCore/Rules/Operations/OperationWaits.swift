@@ -14,8 +14,8 @@ struct OperationWaits: Sendable {
 
     /// A wait that has begun. It never equals another one.
     struct Begun: Sendable, Hashable {
-        fileprivate let waiter: UInt32
-        fileprivate let number: UInt64
+        let waiter: UInt32
+        let number: UInt64
     }
 
     private struct Waiter {
@@ -23,6 +23,10 @@ struct OperationWaits: Sendable {
         /// The queue in which the waiting operation takes a place; `nil` while its conditions wait.
         let queue: UInt32?
     }
+
+    /// The waits that may end although their targets cannot run: a dependency or a condition of these may fail. They are
+    /// judged again after each event.
+    private(set) var hopeful: [Begun: Target] = [:]
 
     private var waiters: [UInt32: Waiter] = [:]
     private var waitersOf: [Target: [UInt32]] = [:]
@@ -32,7 +36,13 @@ struct OperationWaits: Sendable {
     var isEmpty: Bool { waiters.isEmpty }
 
     /// The targets of an operation's waits.
-    func targets(of waiter: UInt32) -> [Target] { waiters[waiter]?.waits.map(\.target) ?? [] }
+    ///
+    /// - Parameter counts: whether hopeful waits count.
+    func targets(of waiter: UInt32, countingHopeful counts: Bool = true) -> [Target] {
+        guard let waits = waiters[waiter]?.waits else { return [] }
+        guard !counts, !hopeful.isEmpty else { return waits.map(\.target) }
+        return waits.filter { hopeful[Begun(waiter: waiter, number: $0.number)] == nil }.map(\.target)
+    }
 
     /// Whether an operation waits for the target.
     func isAwaited(_ target: Target) -> Bool { waitersOf[target] != nil }
@@ -51,17 +61,22 @@ struct OperationWaits: Sendable {
         return Begun(waiter: waiter, number: lastNumber)
     }
 
+    /// Notes that a wait may end although its target cannot run.
+    mutating func isHopeful(_ wait: Begun, for target: Target) { hopeful[wait] = target }
+
     /// Ends a wait, if it has not ended.
     mutating func ended(_ wait: Begun) {
         guard let place = waiters[wait.waiter]?.waits.firstIndex(where: { $0.number == wait.number }),
             let target = waiters[wait.waiter]?.waits.remove(at: place).target
         else { return }
+        if !hopeful.isEmpty { hopeful[wait] = nil }
         unlink(wait.waiter, from: target)
         forgetIfIdle(wait.waiter)
     }
 
     /// Ends all waits of an operation.
     mutating func ended(by waiter: UInt32) {
+        if !hopeful.isEmpty { hopeful = hopeful.filter { $0.key.waiter != waiter } }
         for (_, target) in waiters[waiter]?.waits ?? [] { unlink(waiter, from: target) }
         waiters[waiter]?.waits = []
         forgetIfIdle(waiter)
@@ -69,6 +84,7 @@ struct OperationWaits: Sendable {
 
     /// Ends all waits for a target.
     mutating func ended(_ target: Target) {
+        if !hopeful.isEmpty { hopeful = hopeful.filter { $0.value != target } }
         for waiter in waitersOf.removeValue(forKey: target) ?? [] {
             waiters[waiter]?.waits.removeAll { $0.target == target }
             forgetIfIdle(waiter)

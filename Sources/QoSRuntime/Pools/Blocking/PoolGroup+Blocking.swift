@@ -17,7 +17,8 @@ extension PoolGroup {
     func workerBlocked(_ worker: WorkerRef, _ reason: BlockingReason, step: UInt64? = nil) -> Bool {
         let pool = worker.pool
         guard pool.value.blocked.load(ordering: .relaxed) < ClassPool.mostCompensating else {
-            blocking.uncompensated.wrappingAdd(1, ordering: .relaxed)
+            let (before, _) = blocking.uncompensated.wrappingAdd(1, ordering: .relaxed)
+            if before == 0 { reached(.standIns) }
             return false
         }
         // A raise changes the class that counts the worker, under the same lock.
@@ -103,7 +104,7 @@ extension PoolGroup {
         if let stalled = finding.stalledFor {
             blocking.stalls.wrappingAdd(1, ordering: .relaxed)
             pools[rank].counters.stalls.wrappingAdd(1, ordering: .relaxed)
-            let isAsleep = finding.stoodStill && ThreadClock.isAsleep(thread) == true
+            let isAsleep = finding.stoodStill && ThreadClock.isAsleep(thread, root: settings.fileRoot) == true
             observe(
                 .jobStalled(
                     worker: worker.value.identity, duration: .nanoseconds(stalled), label: worker.value.jobLabel,
@@ -123,9 +124,11 @@ extension PoolGroup {
     /// may hold the lock. The more workers of the classes between are admitted instead, the longer that work would
     /// wait.
     private func isTakenForBlocked(_ finding: WorkerLook.Finding, _ thread: ThreadID, rank: Int) -> Bool {
-        if finding.stoodStillForLong { return ThreadClock.isAsleep(thread) == true }
-        guard finding.beganToStandStill, ThreadClock.isAsleep(thread) == true else { return false }
-        return rank < QoSClass.userInitiated.rank || !ThreadClock.waitsForLock(thread)
+        if finding.stoodStillForLong { return ThreadClock.isAsleep(thread, root: settings.fileRoot) == true }
+        guard finding.beganToStandStill, ThreadClock.isAsleep(thread, root: settings.fileRoot) == true else {
+            return false
+        }
+        return rank < QoSClass.userInitiated.rank || !ThreadClock.waitsForLock(thread, root: settings.fileRoot)
     }
 
     /// Notes that a worker's thread that stood in for another ends. The worker's thread.

@@ -61,7 +61,9 @@ extension JobNode {
         if tag.isLane {
             LaneActivation(node: self).run(on: worker)
         } else {
-            PoolEntry.take(from: self).reached(inPoolOf: worker?.qosClass.rank)
+            // Without a thread in some class, a serial queue's items of that class run wherever their turn comes.
+            let isPlaced = worker.map { $0.group.threadless.isEmpty } ?? false
+            PoolEntry.take(from: self).reached(inPoolOf: isPlaced ? worker?.qosClass.rank : nil)
         }
     }
 }

@@ -148,7 +148,7 @@ extension ClassPool {
         guard live > node.job.priority.rawValue else {
             return live > qosClass.rawValue ? raisedWithoutRecord(node) : nil
         }
-        guard let raised = QoSClass(rawPriority: live) else { return nil }
+        guard let raised = QoSClass(rawPriority: live).map(group.servingClass) else { return nil }
         return raised > qosClass ? raised : nil
     }
 
@@ -157,6 +157,6 @@ extension ClassPool {
     @inline(never)
     func raisedWithoutRecord(_ node: JobNode) -> QoSClass? {
         guard let own = ExecutorIndex.qosClass(at: node.tag.executor), own <= qosClass else { return nil }
-        return ConcurrencyRuntime.classNeeding(node.job).flatMap { $0 > qosClass ? $0 : nil }
+        return ConcurrencyRuntime.classNeeding(node.job).map(group.servingClass).flatMap { $0 > qosClass ? $0 : nil }
     }
 }

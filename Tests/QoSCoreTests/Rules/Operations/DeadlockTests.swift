@@ -129,7 +129,7 @@ struct DeadlockTests {
         let queue = world.queue(limit: limit, suspended: false)
         let running = try (0..<limit).map { _ in try world.added(to: queue) }
         let parent = world.operation()
-        let waiting = world.operation()
+        let waiting = world.operation(policy: .runAnyway)
         try world.depend(waiting, on: parent)
         try world.add(waiting, to: queue)
         // As long as one of them does not wait, its place comes free.
@@ -187,7 +187,7 @@ struct DeadlockTests {
         let queue = world.queue(limit: 2, suspended: false)
         let (first, second) = (try world.added(to: queue), try world.added(to: queue))
         let parent = world.operation()
-        let waiting = world.operation()
+        let waiting = world.operation(policy: .runAnyway)
         try world.depend(waiting, on: parent)
         try world.add(waiting, to: queue)
         try world.graph.waitBegan(by: first, for: waiting)
@@ -246,5 +246,101 @@ struct DeadlockTests {
         #expect(world.effects.started.isEmpty)
         world.event { $0.leftOut(of: list, in: queue, &$1) }
         #expect(world.effects.started == [barrier])
+    }
+
+    // MARK: Waits that a failure may end
+
+    /// A running operation that waits for another one, which depends on it and on a third one.
+    private func hopeful(
+        policy: FailedDependencyPolicy = .cancel
+    ) throws -> (world: GraphWorld, waiter: OperationID, awaited: OperationID, third: OperationID) {
+        var world = GraphWorld()
+        let queue = world.queue(suspended: false)
+        let waiter = try world.added(to: queue)
+        let (awaited, third) = (world.operation(policy: policy), world.operation())
+        try world.depend(awaited, on: waiter)
+        try world.depend(awaited, on: third)
+        return (world, waiter, awaited, third)
+    }
+
+    /// Ends the waits that cannot end by themselves after the last event.
+    private func refusals(_ world: inout GraphWorld) -> [[GraphWait]] {
+        var refused: [[GraphWait]] = []
+        world.event { graph, effects in
+            graph.endHopelessWaits(&effects)
+            refused = effects.refused.map(\.circle)
+        }
+        return refused
+    }
+
+    @Test("O9 a wait is not refused if another dependency of the awaited operation may fail, and so end it")
+    func dependencyMayFail() throws {
+        var (world, waiter, awaited, third) = try hopeful()
+        try world.graph.waitBegan(by: waiter, for: awaited)
+        #expect(refusals(&world) == [])
+        world.finish(third, .failed)
+        #expect(refusals(&world) == [])
+        let queue = world.queue(suspended: false)
+        try world.add(awaited, to: queue)
+        #expect(world.effects.finished.map(\.operation) == [awaited])
+    }
+
+    @Test("O9 such a wait is refused with its circle once that dependency has succeeded, and only then")
+    func hopeIsLost() throws {
+        var (world, waiter, awaited, third) = try hopeful()
+        try world.graph.waitBegan(by: waiter, for: awaited)
+        world.finish(third)
+        #expect(refusals(&world) == [[wait(waiter, awaited, .wait), wait(awaited, waiter, .dependency)]])
+        #expect(refusals(&world) == [], "once")
+        world.finish(waiter)
+    }
+
+    @Test("O9 a wait for an operation that runs whatever its dependencies do is refused at once")
+    func runsAnyway() throws {
+        var (world, waiter, awaited, _) = try hopeful(policy: .runAnyway)
+        #expect(
+            throws: OperationGraphError.deadlock([
+                wait(waiter, awaited, .wait), wait(awaited, waiter, .dependency),
+            ])
+        ) { try world.graph.waitBegan(by: waiter, for: awaited) }
+    }
+
+    @Test("O9 a wait is not refused while conditions of the awaited operation are asked; it is when they are met")
+    func conditionMayFail() throws {
+        var world = GraphWorld()
+        let queue = world.queue(limit: 1, suspended: false)
+        let waiter = try world.added(to: queue)
+        let awaited = try world.added(to: queue, conditions: true)
+        #expect(world.effects.conditionsDue == [awaited])
+        try world.graph.waitBegan(by: waiter, for: awaited)
+        #expect(refusals(&world) == [])
+        world.event { $0.conditionsMet(awaited, &$1) }
+        #expect(refusals(&world) == [[wait(waiter, awaited, .wait), wait(awaited, waiter, .limit)]])
+    }
+
+    @Test("O9 the end of the hope by a new dependency is found, too")
+    func hopeWaitsItself() throws {
+        var (world, waiter, awaited, third) = try hopeful()
+        try world.graph.waitBegan(by: waiter, for: awaited)
+        try world.depend(third, on: waiter)
+        let circles = refusals(&world)
+        #expect(circles.count == 1)
+        #expect(circles.first?.first?.waiter == waiter)
+    }
+
+    @Test("O9 two such waits that depend on one another: one is refused when the hope of both is gone")
+    func entangled() throws {
+        var world = GraphWorld()
+        let queue = world.queue(suspended: false)
+        let (a, d) = (try world.added(to: queue), try world.added(to: queue))
+        let (b, e, hope) = (world.operation(), world.operation(), world.operation())
+        for parent in [d, hope] { try world.depend(b, on: parent) }
+        for parent in [a, hope] { try world.depend(e, on: parent) }
+        try world.graph.waitBegan(by: a, for: b)
+        try world.graph.waitBegan(by: d, for: e)
+        #expect(refusals(&world) == [])
+        world.finish(hope)
+        #expect(refusals(&world).count == 1)
+        #expect(refusals(&world) == [])
     }
 }

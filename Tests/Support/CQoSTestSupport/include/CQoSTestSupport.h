@@ -30,6 +30,10 @@ enum cqos_test_asked { CQOS_TEST_SCHED, CQOS_TEST_PTHREAD, CQOS_TEST_SYSCONF, CQ
 int cqos_test_processors(enum cqos_test_asked asked);
 int cqos_test_processors_of_cpp(void);
 
+// Makes the kernel answer clone3(2) of the calling thread with EPERM from now on, as old profiles of containers do.
+// Returns 0 or a negated errno.
+int cqos_test_refuse_threads(void);
+
 #ifdef __cplusplus
 }
 #endif
