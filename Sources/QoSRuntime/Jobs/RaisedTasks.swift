@@ -10,6 +10,10 @@ import Synchronization
 /// A task may be raised for two causes at a time. Each raise lasts until ``end(_:of:)``: one for a lock until the task
 /// has given back what others wait for, one by the program until the task has ended.
 ///
+/// A third cause does not raise the task itself, but what it waits for: code of a ``QoSScheduler/withQoS(_:operation:)``
+/// that stays on an actor with an executor of its own, such as the main actor. The task then waits with the class of the
+/// scope, and neither its record nor its thread shows that.
+///
 /// The table is bounded. A raise that finds no place is left out.
 ///
 /// Threading: any thread, no lock. Two threads may raise the same task; a look at the same time may then miss the
@@ -21,6 +25,8 @@ enum RaisedTasks {
         case program = 48
         /// A waiter for a lock or another resource that the task holds.
         case lock = 52
+        /// A scope of the task, outside of the pools. It counts for what the task waits for.
+        case scope = 56
     }
 
     /// The number of entries.
@@ -38,6 +44,10 @@ enum RaisedTasks {
 
     /// The number of used entries. While it is 0, no thread looks.
     private static let count = Atomic<Int>(0)
+
+    /// Whether any task may have a scope outside of the pools.
+    @inline(__always)
+    static var mayHaveScopes: Bool { count.load(ordering: .relaxed) != 0 }
 
     /// The bits of an address. The classes are kept above these 48 bits, in four bits each: 1 + the rank, or 0.
     private static let addressMask: UInt = (1 << 48) - 1
@@ -91,10 +101,22 @@ enum RaisedTasks {
     }
 
     private static func find(_ task: TaskAddress) -> QoSClass? {
+        guard let seen = entry(of: task) else { return nil }
+        return QoSClass(rank: Int(max(field(.program, of: seen), field(.lock, of: seen))) - 1)
+    }
+
+    /// Returns the class with which a task waits in a scope outside of the pools; `nil` for nearly all. The task is only
+    /// compared by its address. O(1).
+    @inline(__always)
+    static func classOfScope(of task: TaskAddress) -> QoSClass? {
+        guard mayHaveScopes, let seen = entry(of: task) else { return nil }
+        return QoSClass(rank: Int(field(.scope, of: seen)) - 1)
+    }
+
+    private static func entry(of task: TaskAddress) -> UInt? {
         for index in places(of: task) {
             let seen = unsafe entries[index].load(ordering: .relaxed)
-            guard seen & addressMask == task.rawValue else { continue }
-            return QoSClass(rank: Int(max(field(.program, of: seen), field(.lock, of: seen))) - 1)
+            if seen & addressMask == task.rawValue { return seen }
         }
         return nil
     }

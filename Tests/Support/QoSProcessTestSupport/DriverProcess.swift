@@ -42,11 +42,13 @@ package final class DriverProcess: Sendable {
         try self.init(program: "QoSProcessTestDriver", arguments)
     }
 
-    /// Starts a program beside the test binary.
+    /// Starts a program beside the test binary, or one with an absolute path.
     package init(program: String, _ arguments: [String]) throws {
         let binary = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         let process = Process()
-        process.executableURL = binary.deletingLastPathComponent().appendingPathComponent(program)
+        process.executableURL =
+            program.hasPrefix("/")
+            ? URL(fileURLWithPath: program) : binary.deletingLastPathComponent().appendingPathComponent(program)
         process.arguments = arguments
         let (standardOutput, standardError) = (Pipe(), Pipe())
         process.standardOutput = standardOutput
