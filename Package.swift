@@ -179,7 +179,9 @@ let package = Package(
         .testTarget(name: "QoSCoreTests", dependencies: ["QoSCore", "QoSKernel", "QoSTesting"]),
         .testTarget(
             name: "QoSTestingTests",
-            dependencies: ["QoSTesting", "QoSCore", "QoSRuntime", "QoSKernel", "QoSRuntimeTestSupport"]
+            dependencies: [
+                "QoSTesting", "QoSCore", "QoSRuntime", "QoSKernel", "QoSRuntimeTestSupport", "QoSProcessTestSupport",
+            ]
         ),
         // Takes rights away from a thread, so that one privileged run shows what an unprivileged process sees; makes threads and processes
         // in the ways of C and C++.

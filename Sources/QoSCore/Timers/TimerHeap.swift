@@ -100,6 +100,13 @@ package struct TimerHeap: Sendable {
         return slot
     }
 
+    /// Returns the identity of the timer of a slot; `nil` for a free slot.
+    ///
+    /// - Complexity: O(1).
+    @usableFromInline package func id(ofSlot slot: Int) -> TimerID? {
+        slots[slot].sequence == 0 ? nil : TimerID(slot: UInt32(slot), sequence: slots[slot].sequence)
+    }
+
     /// Takes the timer with the earliest deadline, if that is not after `now`.
     ///
     /// Timers come in the order of their deadlines, those with the same deadline in the order of insertion.

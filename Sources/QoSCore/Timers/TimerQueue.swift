@@ -100,6 +100,17 @@ package struct TimerQueue<Payload> {
         return takePayload(at: slot)
     }
 
+    /// Cancels all timers whose payloads satisfy a condition.
+    ///
+    /// - Returns: Their payloads.
+    /// - Complexity: O(n + k log n) for k cancelled timers.
+    @inlinable
+    package mutating func cancelAll(where isObsolete: (Payload) -> Bool) -> [Payload] {
+        let obsolete = payloads.indices.filter { slot in payloads[slot].map(isObsolete) ?? false }
+            .compactMap { heap.id(ofSlot: $0) }
+        return obsolete.compactMap { cancel($0) }
+    }
+
     /// Takes the payload out of a slot that the heap has just freed.
     @inlinable
     mutating func takePayload(at slot: Int) -> Payload? {

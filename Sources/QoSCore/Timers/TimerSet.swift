@@ -83,6 +83,14 @@ package struct TimerSet<Payload> {
         name.isPrompt ? prompt.cancel(name.id) : patient.cancel(name.id)
     }
 
+    /// Cancels all timers whose payloads satisfy a condition, and returns their payloads.
+    ///
+    /// - Complexity: O(n + k log n) for k cancelled timers.
+    @inlinable
+    package mutating func cancelAll(where isObsolete: (Payload) -> Bool) -> [Payload] {
+        prompt.cancelAll(where: isObsolete) + patient.cancelAll(where: isObsolete)
+    }
+
     /// Takes the timer with the earliest deadline, if that is not after `now`.
     ///
     /// - Parameter now: The present, in nanoseconds of the clock of the deadlines.

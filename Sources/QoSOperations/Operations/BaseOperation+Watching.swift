@@ -27,7 +27,7 @@ extension BaseOperation {
     /// An operation that is released and was never added has not ended, and calls no closure.
     ///
     /// The closure runs in a task of the operation's class, with its service context and activity, on the scheduler of
-    /// its queue. If the operation has already ended, or was in no queue, the closure runs on the process's own
+    /// its queue. It has no other task-local value, neither of the operation's creator nor of the caller. If the operation has already ended, or was in no queue, the closure runs on the process's own
     /// executor. Waiters for the operation do not wait for its closures. Several closures run in the order of their
     /// registration.
     public func whenFinished(_ body: @escaping @Sendable (OperationOutcome) async -> Void) {

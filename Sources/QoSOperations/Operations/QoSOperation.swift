@@ -17,6 +17,9 @@ import QoSRuntime
 /// Its level is the assigned one, or is inferred from the places of its creation and addition (rule O1). Its waiters
 /// and dependents raise it (rules O3–O9), both queued and running.
 ///
+/// Its body has the service context and the activity of the code that made it (rule X2), and no other task-local value:
+/// read one before, and bind it in the body.
+///
 /// Threading: any thread.
 public final class QoSOperation<Value: Sendable>: BaseOperation, @unchecked Sendable {
     private enum Body: Sendable {

@@ -6,6 +6,9 @@ public import ServiceContextModule
 /// Capture it with ``current`` where work is submitted or created. Run the work's body with `run(_:)` where it is
 /// executed (rule X2). Tasks need neither: their children inherit all of it.
 ///
+/// It holds no other task-local values. Swift copies those from task to task, and has no call that lets other work carry
+/// them. So items of queues, operations and completion closures do not see them.
+///
 /// ```swift
 /// let context = ExecutionContext.current        // assignCurrent: at creation
 /// pool.submit { context.run { work() } }

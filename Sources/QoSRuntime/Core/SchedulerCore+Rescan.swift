@@ -33,7 +33,7 @@ extension SchedulerCore {
             let cancelledClass = group.classOfCancelled(rank: rank)
             group.pools[rank].rescan(limit: Self.rescanLimit, cancelledClass: cancelledClass) { node, qosClass in
                 let isCancelled = cancelledClass == qosClass && ConcurrencyRuntime.isCancelled(node)
-                group.moveRaised(node, from: rank, to: qosClass, isCancelled ? .cancelled : .escalated)
+                group.moveRaised(node, from: rank, to: qosClass, isCancelled ? .cancelled : nil)
             }
             group.promoteRunning(rank: rank)
         }

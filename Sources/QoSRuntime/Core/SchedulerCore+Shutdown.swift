@@ -93,7 +93,7 @@ extension SchedulerCore {
         case .entry(let entry) where entry.onShutdown == .skip:
             // The queue passes over the entry, and its waiters go on.
             entry.delayEnded()
-        case .entry, .job: _ = Self.sleep(until: deadline) { Self.goOn(payload) }
+        case .entry, .job, .sleep: _ = Self.sleep(until: deadline) { Self.goOn(payload) }
         case .body: break
         }
     }
@@ -125,6 +125,7 @@ extension SchedulerCore {
     private static func goOn(_ payload: TimerService.Payload) {
         switch payload {
         case .job(let job, _): globalConcurrentExecutor.enqueue(job)
+        case .sleep: payload.fire()
         case .entry(let entry): entry.delayEnded()
         case .body, .ticket: break
         }

@@ -145,10 +145,9 @@ final class PoolExecutor: JobReceiver, SleepingExecutor, @unchecked Sendable {
             of: qosClass ?? QoSClass(rawPriority: Task.currentPriority.rawValue) ?? .default)
         kept {
             let isLong = isContinuous && delay > PoolTimerKeeping.longestContinuousDelay
-            if !isLong, ConcurrencyRuntime.isResumption(job), core.addToPool(window, .job(job, executor: self)) {
-                return
-            }
-            core.addTimer(window, .job(job, executor: self), isContinuous: isContinuous)
+            let payload = TimerService.Payload.delayed(job, executor: self)
+            if !isLong, ConcurrencyRuntime.isResumption(job), core.addToPool(window, payload) { return }
+            core.addTimer(window, payload, isContinuous: isContinuous)
         }
     }
 }

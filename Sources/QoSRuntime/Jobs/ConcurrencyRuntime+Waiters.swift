@@ -144,11 +144,12 @@ extension ConcurrencyRuntime {
         return word == 0 ? nil : TaskAddress(rawValue: word)
     }
 
-    /// Returns the class at which a suspended task ran last: the pool's class, or that of the task's priority if it ran
-    /// in no pool.
+    /// Returns the class at which a suspended task ran last: that of its scope outside of the pools, the pool's class, or
+    /// that of the task's priority if it ran in no pool.
     static func latestClass(of task: TaskAddress) -> QoSClass? {
         let node = JobNode(address: task.rawValue)
-        return node.rankOfLatestRun.flatMap(QoSClass.init(rank:))
+        return RaisedTasks.classOfScope(of: task)
+            ?? node.rankOfLatestRun.flatMap(QoSClass.init(rank:))
             ?? livePriority(node.job).flatMap(QoSClass.init(rawPriority:))
     }
 
@@ -222,7 +223,7 @@ extension ConcurrencyRuntime {
 
     /// An executor that keeps the only job given to it.
     // SAFETY: used by one thread.
-    private final class Holding: TaskExecutor, @unchecked Sendable {
+    final class Holding: TaskExecutor, @unchecked Sendable {
         var job: UnownedJob?
         var runsAtOnce = false
 

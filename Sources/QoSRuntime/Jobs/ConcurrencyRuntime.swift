@@ -75,12 +75,13 @@ package enum ConcurrencyRuntime {
         unsafe getenv("QOS_LIBRARY_LAYOUT").map { unsafe String(cString: $0) == value } ?? false
     }
 
-    /// Verifies the private layout of the running library: flags, continuation jobs, actors.
+    /// Verifies the private layout of the running library: flags, continuation jobs, actors, waiters, names.
     private static func learnPrivateLayout() {
         isFlagsWordKnown.store(true, ordering: .relaxed)
         learnContinuationLayout()
         learnActorLayout()
         learnWaiterLayout()
+        learnNameLayout()
     }
 
     /// Whether the flags behind the executor's words may be read.
@@ -124,7 +125,7 @@ package enum ConcurrencyRuntime {
 
     /// Returns the flags of a job: kind in the first byte, priority in the second, kind of task above.
     @inline(__always)
-    private static func flags(of job: UnownedJob) -> UInt32 {
+    static func flags(of job: UnownedJob) -> UInt32 {
         let address = JobNode(job).address + UInt(JobNode.linkOffset + 2 * MemoryLayout<UInt>.size)
         // SAFETY: the job is alive; `hasExpectedLayout` has compared the place with the library's own answers.
         return unsafe UnsafePointer<UInt32>(bitPattern: address).unsafelyUnwrapped.pointee

@@ -118,10 +118,29 @@ struct JobNode: Equatable {
     /// The rank of the pool in which a task that is in no queue ran last; `nil` if it ran in no pool.
     var rankOfLatestRun: Int? {
         let noted = second
-        guard noted & Self.addressMask == 0, (1...UInt(QoSClass.allCases.count)).contains(noted >> 48) else {
-            return nil
-        }
+        let isNote = noted & Self.addressMask == 0 || noted & 0xF == Self.sleepMark
+        guard isNote, (1...UInt(QoSClass.allCases.count)).contains(noted >> 48) else { return nil }
         return Int(noted >> 48) - 1
+    }
+
+    /// The low bits of a word that marks a sleep. No address has them, and neither has what other executors write.
+    private static let sleepMark: UInt = 0xB
+
+    /// Notes that the task, which runs, is about to sleep, and that a helper of the library will resume it.
+    ///
+    /// Each executor writes the word when the task is queued or run again. So ``sleeps(by:)`` tells when the sleep is
+    /// over.
+    func noteSleep(by helper: JobNode) {
+        second = UInt((rankOfLatestRun ?? -1) + 1) << 48 | helper.address & Self.addressMask | Self.sleepMark
+    }
+
+    /// Whether the task still sleeps until the helper resumes it, as far as can be seen. Any thread; the task and the
+    /// helper are alive.
+    ///
+    /// Once it does not, nothing but a cancellation has ended the sleep: the helper has not run. An executor that leaves
+    /// the word alone hides the end.
+    func sleeps(by helper: JobNode) -> Bool {
+        second & Self.addressMask == helper.address & Self.addressMask | Self.sleepMark
     }
 
     /// The node that is queued for this one: itself or, for a yielded task, the resuming job. Under the lock of the

@@ -11,6 +11,10 @@ import Synchronization
 /// A task may be raised for two causes at a time. Each raise lasts until ``end(_:of:)``: one for a lock until the task
 /// has given back what others wait for, one by the program until the task has ended.
 ///
+/// A third cause does not raise the task itself, but what it waits for: code of a ``QoSScheduler/withQoS(_:operation:)``
+/// that stays on an actor with an executor of its own, such as the main actor. The task then waits with the class of the
+/// scope, and neither its record nor its thread shows that.
+///
 /// The table has 64 places. Further tasks are kept behind a lock.
 ///
 /// Threading: any thread, no lock for the first tasks. Two threads may raise the same task; a look at the same time may then miss the
@@ -22,6 +26,8 @@ enum RaisedTasks {
         case program = 48
         /// A waiter for a lock or another resource that the task holds.
         case lock = 52
+        /// A scope of the task, outside of the pools. It counts for what the task waits for.
+        case scope = 56
     }
 
     /// The number of entries.
@@ -45,6 +51,10 @@ enum RaisedTasks {
 
     /// The number of surplus entries.
     private static let surplusCount = Atomic<Int>(0)
+
+    /// Whether any task may have a scope outside of the pools.
+    @inline(__always)
+    static var mayHaveScopes: Bool { count.load(ordering: .relaxed) != 0 }
 
     /// The bits of an address. The classes are kept above these 48 bits, in four bits each: 1 + the rank, or 0.
     private static let addressMask: UInt = (1 << 48) - 1
@@ -126,21 +136,38 @@ enum RaisedTasks {
     }
 
     private static func find(_ task: TaskAddress) -> QoSClass? {
+        let word = word(of: task)
+        return QoSClass(rank: Int(max(field(.program, of: word), field(.lock, of: word))) - 1)
+    }
+
+    /// Returns the class with which a task waits in a scope outside of the pools; `nil` for nearly all. The task is only
+    /// compared by its address. O(1).
+    @inline(__always)
+    static func classOfScope(of task: TaskAddress) -> QoSClass? {
+        guard mayHaveScopes else { return nil }
+        return QoSClass(rank: Int(field(.scope, of: word(of: task))) - 1)
+    }
+
+    /// Returns the raises of a task in one word, the highest of each cause; 0 for none.
+    private static func word(of task: TaskAddress) -> UInt {
         var found: UInt = 0
         for index in places(of: task) {
             let seen = unsafe entries[index].load(ordering: .relaxed)
-            guard seen & addressMask == task.rawValue else { continue }
-            found = highest(of: seen)
-            break
+            if seen & addressMask == task.rawValue { found = highest(found, seen & ~addressMask) }
         }
         if surplusCount.load(ordering: .relaxed) != 0 {
-            found = max(found, surplus.withLock { highest(of: $0[task.rawValue] ?? 0) })
+            found = highest(found, surplus.withLock { $0[task.rawValue] ?? 0 })
         }
-        return QoSClass(rank: Int(found) - 1)
+        return found
     }
 
-    /// Returns 1 + the rank of the highest class in an entry; 0 for none.
-    private static func highest(of word: UInt) -> UInt { max(field(.program, of: word), field(.lock, of: word)) }
+    /// Returns the highest class of each cause in either word.
+    private static func highest(_ first: UInt, _ second: UInt) -> UInt {
+        guard first != 0, second != 0 else { return first | second }
+        return [Cause.program, .lock, .scope].reduce(0) {
+            $0 | max(first & mask($1), second & mask($1))
+        }
+    }
 
     private static func field(_ cause: Cause, of word: UInt) -> UInt { word >> cause.rawValue & 0xF }
 

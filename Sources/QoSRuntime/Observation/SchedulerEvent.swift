@@ -15,8 +15,11 @@ public enum SchedulerEvent: Sendable, Hashable {
     /// A worker has been in one job for longer than its class should be, for at least this duration.
     ///
     /// A job that computes for long starves its class like one that blocks, but no other worker stands in. Such a job
-    /// should suspend now and then, or call ``QoS/yieldIfNeeded()``. The label comes from ``QoS/withLabel(_:_:)`` or
-    /// from the work queue whose item runs; `nil` if the job has none.
+    /// should suspend now and then, or call ``QoS/yieldIfNeeded()``. The label comes from ``QoS/withLabel(_:_:)``, from
+    /// the work queue whose item runs, or is the task's name; `nil` if the job has none.
+    ///
+    /// A thread outside of the pools is reported for the code of a ``QoSScheduler/withQoS(_:operation:)`` that stays on
+    /// an actor with an executor of its own, such as the main actor; see ``WorkerIdentity/isOutside``.
     case jobStalled(worker: WorkerIdentity, duration: Duration, label: String?, StallKind)
     /// The affinity or the quota of the process changed. From now on the scheduler counts on the new number of
     /// processors.
@@ -44,8 +47,11 @@ public enum SchedulerEvent: Sendable, Hashable {
 /// The reason for a promotion, with the waiter's name if it is known.
 public enum PromotionReason: Sendable, Hashable, Codable {
     /// The task was escalated: work of the higher class awaits it, or ``QoSScheduler/raise(_:to:)`` was called and
-    /// could not move it at once. Swift's runtime tells the priority, but not which task awaits.
-    case escalated
+    /// could not move it at once.
+    ///
+    /// The first name is that of the promoted task, the second that of the latest task that awaits it; `nil` for a task
+    /// without a name. The waiter of a running task is not known, because the wait may end during the look.
+    case escalated(task: String?, waiter: String?)
     /// The task was cancelled while its class is stopped, and comes to its end in the other class.
     case cancelled
     /// The thread of this name called ``QoSScheduler/raise(_:to:)``.
@@ -53,9 +59,9 @@ public enum PromotionReason: Sendable, Hashable, Codable {
     /// The promoted work runs an item of a work queue. A caller waits for that item, or a higher item is queued behind
     /// it (rules I1, I3). The label is that of the innermost queue.
     case queue(String?)
-    /// The thread of this name waits for a lock that the promoted work holds, directly or through other holders (rule
-    /// I2).
-    case lock(waiter: String)
+    /// The thread or task of this name waits for a lock that the promoted work holds, directly or through other holders
+    /// (rule I2). The second name is that of the lock for which it waits; `nil` for a later raise of the same wait.
+    case lock(waiter: String, name: String?)
 }
 
 /// The state of a stalled job.
@@ -78,11 +84,19 @@ public enum BlockingReason: String, Sendable, Hashable, Codable {
 public struct WorkerIdentity: Sendable, Hashable, Codable, CustomStringConvertible {
     /// The class of the worker's pool.
     public let qosClass: QoSClass
-    /// The worker's place in the pool, 0 and up.
+    /// The worker's place in the pool, 0 and up; -1 for a thread outside of the pools.
     public let index: Int
 
-    /// The name that tools show for the thread: `qos-bg-0`.
-    public var description: String { "qos-\(qosClass.abbreviation)-\(index)" }
+    /// Whether it stands for a thread outside of the pools. The class is then that of the code on it.
+    public var isOutside: Bool { index < 0 }
+
+    /// The name that tools show for the thread: `qos-bg-0`. Of a thread outside of the pools: `outside-in`.
+    public var description: String {
+        isOutside ? "outside-\(qosClass.abbreviation)" : "qos-\(qosClass.abbreviation)-\(index)"
+    }
+
+    /// Makes the identity of a thread outside of the pools that runs code of a class.
+    static func outside(_ qosClass: QoSClass) -> WorkerIdentity { WorkerIdentity(qosClass: qosClass, index: -1) }
 }
 
 /// A receiver of a scheduler's events.

@@ -49,7 +49,7 @@ final class PoolTimerKeeping: Sendable {
 
     /// Adds a timer of a task that is about to be suspended. On a worker of the pool.
     func add(_ window: TimerWindow, _ payload: TimerService.Payload) {
-        update { $0.add(window, payload) }
+        for ended in update({ $0.add(window, payload, isObsolete: \.isCancelledSleep) }) { ended.fire() }
     }
 
     /// Notes that a worker is about to run a job.

@@ -9,6 +9,8 @@ import Synchronization
 /// Jobs come in through a lock-free queue. One wake-up of the loop serves all of them. Among the waiting jobs, those of
 /// a higher class go first. Before the main thread sleeps, it may look for the next job (``MainThreadLook``).
 ///
+/// While blocks of `DispatchQueue.main` wait, a job goes behind them, in the order of submission (``DispatchMainQueue``).
+///
 /// Threading: any thread submits; ``run()`` belongs to the main thread.
 // SAFETY: `waiting`, `look` and `nextRaise` belong to the main thread; the rest is atomic or never changes.
 final class MainLoopExecutor: SerialExecutor, @unchecked Sendable {
@@ -24,6 +26,8 @@ final class MainLoopExecutor: SerialExecutor, @unchecked Sendable {
     private var waiting = LaneItems()
     private var look = MainThreadLook()
     private var nextRaise: UInt64 = 0
+
+    private let dispatchMain = DispatchMainQueue()
 
     /// The pools of the process. While their workers use all processors, the main thread does not look.
     private let group: PoolGroup
@@ -51,9 +55,35 @@ final class MainLoopExecutor: SerialExecutor, @unchecked Sendable {
     func enqueue(_ job: UnownedJob) {
         let node = JobNode(job)
         node.prepare(.job(executor: 0))
+        if dispatchMain.takesJobs {
+            unsafe dispatchMain.add(node) { address in
+                guard let main = ProcessExecutors.installed?.main else { return }
+                unsafe JobNode(address: UInt(bitPattern: address)).job.runSynchronously(
+                    on: main.asUnownedSerialExecutor())
+            }
+            return
+        }
         arrivals.queue.push(node)
         // Sequentially consistent, as in `runJobs`: the main thread sees the job, or this thread wakes it.
         if !arrivals.isServed.load(ordering: .sequentiallyConsistent) { loop.wake() }
+    }
+
+    /// Serves `DispatchQueue.main`. Main thread, before the loop runs.
+    func serveDispatch() throws(EventLoopError) {
+        try dispatchMain.serve(on: loop) { [self] in
+            // Jobs that come meanwhile go behind the blocks, so this ends.
+            while dispatchMain.hasWaitingBlocks, runNext() {}
+        }
+    }
+
+    /// Runs the next of the jobs that wait.
+    ///
+    /// - Returns: `false` without any.
+    private func runNext() -> Bool {
+        waiting.append(contentsOf: arrivals.queue.takeAll())
+        guard let node = waiting.popHighest() else { return false }
+        unsafe node.job.runSynchronously(on: asUnownedSerialExecutor())
+        return true
     }
 
     /// Runs the loop until it is stopped.

@@ -9,7 +9,6 @@ final class ProcessRun: Sendable {
     private let configuration: QoSProcess.Configuration
     private let end = Lock(ProcessEnd())
     private let body = Lock(Body())
-    private let dispatchMain = DispatchMainQueue()
     private let watches = Lock<[SignalWatch]>([])
 
     /// The body's task, and whether to cancel it. A signal may come before the task is known here, even after the body
@@ -34,7 +33,7 @@ final class ProcessRun: Sendable {
             executors.scheduler.core.applyEffects(of: configuration.kind.mainLevel.qosClass, threadName: "main")
         }
         try watchSignals()
-        if configuration.servesDispatchMain { try dispatchMain.serve(on: executors.main.loop) }
+        if configuration.servesDispatchMain { try executors.main.serveDispatch() }
         let bodyTask = Task.detached(priority: configuration.qosClass.taskPriority) {
             let outcome: Result<Void, any Error>
             self.end.withLock { $0.bodyBegan() }

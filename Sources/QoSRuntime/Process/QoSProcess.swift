@@ -51,7 +51,8 @@ public enum QoSProcess {
     /// declared `ShutdownBehavior.finish` goes on after the body, the end waits for the work, for at most
     /// ``Configuration/signalGrace``.
     ///
-    /// `DispatchQueue.main` keeps working: its blocks run on the main thread between the main actor's jobs.
+    /// `DispatchQueue.main` keeps working: its blocks run on the main thread. They and the main actor's jobs have one
+    /// order, that of their submission. Only while no block waits, a job of a higher class goes before those of lower ones.
     ///
     /// - Parameters:
     ///   - configuration: the settings of the pools, and of the end.

@@ -112,7 +112,7 @@ public final class WorkGroup: Sendable {
     }
 
     /// Submits a closure to a queue when all work has ended, or at once if there is none. The level is resolved now
-    /// (rule B5).
+    /// (rule B5). The closure has no task-local values of the caller but the service context and the activity.
     public func notify(
         on queue: WorkQueue, level: QoSLevel? = nil, flags: WorkItemFlags = [],
         _ body: @escaping @Sendable () -> Void

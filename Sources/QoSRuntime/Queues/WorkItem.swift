@@ -10,7 +10,9 @@ import QoSKernel
 /// try item.blockUntilFinished()
 /// ```
 ///
-/// It runs once: by one submission, or by ``perform()``.
+/// It runs once: by one submission, or by ``perform()``. Its closure gets the service context and the activity of the
+/// submission, or with `WorkItemFlags.assignCurrent` those of its creation (rules B9, X2). It gets no other task-local
+/// value: read one before, and bind it in the closure.
 ///
 /// Threading: any thread.
 public final class WorkItem: Sendable {

@@ -6,7 +6,7 @@ import QoSKernel
 extension WorkQueue {
     /// Submits a closure after a delay.
     ///
-    /// The closure is detached (rule B10): it has neither the submitter's level nor its context.
+    /// The closure is detached (rule B10): it has neither the submitter's level nor its context, and no task-local values.
     ///
     /// - Parameters:
     ///   - delay: 0 or less submits at once.

@@ -6,6 +6,8 @@ extension WorkQueue {
     /// The level is that of an asynchronous submission (rule B5), raised to the waiting task's level. It follows later
     /// raises of that task (rule I1). If the task is cancelled before the closure has begun, the closure does not run.
     ///
+    /// The closure has the caller's service context and activity, and no other task-local value of the caller.
+    ///
     /// - Parameters:
     ///   - level: the closure's own level.
     ///   - flags: none by default, which inherits.

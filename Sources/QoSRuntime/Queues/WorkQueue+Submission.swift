@@ -6,6 +6,9 @@ extension WorkQueue {
     /// The level is the first of these that is given (rule B5): the queue's level, the level of the targeted global
     /// queue, `level`, the level of the calling code. The flags may change the level (rule B8).
     ///
+    /// The service context and the activity travel (rule X2). Other task-local values do not: Swift has no call that takes
+    /// them along. Read one before the submission, and bind it in the closure.
+    ///
     /// - Parameters:
     ///   - level: the closure's own level.
     ///   - flags: none by default, which inherits.

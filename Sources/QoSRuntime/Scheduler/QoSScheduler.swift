@@ -128,6 +128,12 @@ public final class QoSScheduler: Sendable {
     ///
     /// On an actor without an executor of its own, the actor's current thread may keep it while other calls are queued
     /// there. The operation then begins on that thread, and comes to the class at its first suspension.
+    ///
+    /// - Important: The closure has the caller's isolation. On the main actor, and so in top-level code, its own code
+    ///   stays on the main thread, at that thread's level. What it awaits runs at the class: `@concurrent` functions and
+    ///   child tasks. A task that it awaits is raised to the class. If the closure computes for longer than a job of the
+    ///   class should, the observer gets `SchedulerEvent.jobStalled`. To compute in the pool, call a `@concurrent`
+    ///   function, or start a task.
     public nonisolated(nonsending) func withQoS<Success, Failure: Error>(
         _ qosClass: QoSClass,
         operation: () async throws(Failure) -> Success
@@ -146,6 +152,8 @@ public final class QoSScheduler: Sendable {
             success = try await withTaskExecutorPreference(executor) {
                 () async throws(Failure) -> Success in
                 await enterPool(with: actor)
+                let stay = ActorStay.begin(on: actor, at: qosClass, core)
+                defer { stay?.end() }
                 return try await LevelScope.$current.bound(to: LevelScope(of: qosClass), operation)
             }
         } catch {

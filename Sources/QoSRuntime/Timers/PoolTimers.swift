@@ -5,6 +5,7 @@ import QoSCore
 /// A pure value: the pool drives it under a lock (`Docs/Protocols/pool-timers.md`).
 struct PoolTimers<Payload> {
     private var queue = TimerQueue<Payload>()
+    private var sweep = SleepSweep()
 
     /// The worker that sleeps until ``kept`` and wakes up for the timers by itself. It is the worker that parked last.
     private(set) var keeper: Int?
@@ -21,8 +22,17 @@ struct PoolTimers<Payload> {
 
     /// Adds a timer for a task of the pool that is about to be suspended. The task's worker looks at the timers before
     /// it does anything else.
-    mutating func add(_ window: TimerWindow, _ payload: Payload) {
+    ///
+    /// - Returns: the payloads of cancelled sleeps, which no longer count (``SleepSweep``).
+    @discardableResult
+    mutating func add(_ window: TimerWindow, _ payload: Payload, isObsolete: (Payload) -> Bool = { _ in false })
+        -> [Payload]
+    {
         queue.insert(deadline: window.deadline, tolerance: window.tolerance, payload)
+        guard sweep.isDue(at: queue.count) else { return [] }
+        let obsolete = queue.cancelAll(where: isObsolete)
+        sweep.done(left: queue.count)
+        return obsolete
     }
 
     /// Notes that a worker of the pool is about to run a job, or no longer waits. The loop then wakes up for the timers

@@ -22,6 +22,8 @@ final class TimerService: @unchecked Sendable {
     enum Payload {
         /// Gives a job to the executor to which it was submitted.
         case job(UnownedJob, executor: JobReceiver)
+        /// Resumes a sleeping task by its helper. The task is retained.
+        case sleep(UnownedJob, of: TaskAddress, executor: JobReceiver)
         /// Adds an entry to its work queue.
         case entry(PoolEntry)
         /// Calls a body. The body must be short, because the loop waits for it.
@@ -35,6 +37,10 @@ final class TimerService: @unchecked Sendable {
 
     /// The number of cancelled tickets that the loop leaves in its set until it wakes anyway.
     static let keptCancellations = 64
+
+    /// The number of requests that wait for the loop before it is woken for them. Those of cancelled sleeps would wait as
+    /// long as all others.
+    static let keptRequests = 1_024
 
     private final class Request: Linked {
         let window: TimerWindow
@@ -72,6 +78,10 @@ final class TimerService: @unchecked Sendable {
     private let requests = LinkedStack<Request>()
     private let cancelled = LinkedStack<TimerTicket>()
     private let cancellations = Atomic<Int>(0)
+    private let waitingRequests = Atomic<Int>(0)
+
+    /// The size of the sets at the next search for cancelled sleeps.
+    private var sweep = SleepSweep()
 
     /// The time for which the kernel timer is armed; `UInt64.max` when it is not. A timer that fires later needs no
     /// wake-up.
@@ -109,7 +119,8 @@ final class TimerService: @unchecked Sendable {
     /// - Returns: whether the caller has to wake the loop.
     func add(_ window: TimerWindow, _ payload: Payload, suspended: UInt64? = nil) -> Bool {
         requests.push(Request(window: window, payload: payload, suspended: suspended))
-        return window.end < armed.load(ordering: .sequentiallyConsistent)
+        let waiting = waitingRequests.wrappingAdd(1, ordering: .relaxed).newValue
+        return window.end < armed.load(ordering: .sequentiallyConsistent) || waiting == Self.keptRequests
     }
 
     /// Cancels a timer that has not fired. Any thread; no allocation.
@@ -204,6 +215,7 @@ final class TimerService: @unchecked Sendable {
         var removed: [TimerTicket] = []
         cancelled.takeAll { removed.append($0) }
         cancellations.wrappingSubtract(removed.count, ordering: .relaxed)
+        waitingRequests.store(0, ordering: .relaxed)
         requests.takeAll { request in
             guard case .ticket(let ticket) = request.payload else {
                 if let window = request.continuousWindow {
@@ -218,10 +230,55 @@ final class TimerService: @unchecked Sendable {
         for ticket in removed {
             if let name = ticket.name { _ = timers.cancel(name) }
         }
+        if sweep.isDue(at: count) {
+            let ended =
+                timers.cancelAll(where: \.payload.isCancelledSleep)
+                + continuous.cancelAll(where: \.payload.isCancelledSleep)
+            sweep.done(left: count)
+            for timer in ended { timer.payload.fire() }
+        }
+    }
+}
+
+/// Decides when to search timers for cancelled sleeps.
+///
+/// The concurrency library leaves the helper of a cancelled sleep with the executor until the deadline. So does the
+/// memory of both, some 230 bytes and the timer's. A search takes them out. It costs time in proportion to the timers, so
+/// one is due whenever they have doubled: each sleep pays for a constant part, and as many helpers are left as there are
+/// timers, or ``fewest``.
+struct SleepSweep {
+    /// The number of timers that are not searched.
+    static let fewest = 256
+
+    private var limit = fewest
+
+    /// Whether a search is due with a number of timers.
+    func isDue(at count: Int) -> Bool { count >= limit }
+
+    /// Notes a search.
+    ///
+    /// - Parameter left: the number of timers after it.
+    mutating func done(left: Int) {
+        limit = max(Self.fewest, 2 * left)
     }
 }
 
 extension TimerService.Payload {
+    /// Makes the payload of a job that comes later: of a sleep, if the calling task is about to sleep by it.
+    static func delayed(_ job: UnownedJob, executor: JobReceiver) -> TimerService.Payload {
+        guard ConcurrencyRuntime.isResumption(job), let task = ConcurrencyRuntime.currentTask,
+            ConcurrencyRuntime.retain(task)
+        else { return .job(job, executor: executor) }
+        JobNode(address: task.rawValue).noteSleep(by: JobNode(job))
+        return .sleep(job, of: task, executor: executor)
+    }
+
+    /// Whether it resumes a task whose sleep was cancelled, and which has gone on since. Any thread.
+    var isCancelledSleep: Bool {
+        guard case .sleep(let job, let task, _) = self else { return false }
+        return !JobNode(address: task.rawValue).sleeps(by: JobNode(job))
+    }
+
     /// Performs the timer's action. The loop's thread, or one that stands in for it.
     func fire() {
         switch self {
@@ -231,6 +288,9 @@ extension TimerService.Payload {
             } else {
                 executor.enqueue(job)
             }
+        case .sleep(let job, let task, _):
+            ConcurrencyRuntime.runResumption(job)
+            ConcurrencyRuntime.release(task)
         case .entry(let entry):
             entry.delayEnded()
         case .body(let body):

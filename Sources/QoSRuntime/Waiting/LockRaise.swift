@@ -23,14 +23,15 @@ struct LockRaise: Sendable {
 
     /// Performs the raise. Any thread.
     ///
+    /// - Parameter lock: the name of the lock for which the calling thread or task waits, for the observer.
     /// - Returns: the reason why that was not possible; `nil` when it was, or was not necessary.
-    func perform() -> String? {
+    func perform(for lock: String? = nil) -> String? {
         switch means {
         case .thread(let thread):
-            return Self.raise(thread)
+            return Self.raise(thread, for: lock)
         case .awaited(let thread, let awaiting, let level):
             awaiting.awaited.raised(to: level)
-            return thread.flatMap(Self.raise)
+            return thread.flatMap { Self.raise($0, for: lock) }
         case .task(let task, let qosClass):
             ConcurrencyRuntime.escalateAndRelease(task, to: qosClass)
             // Makes the scheduler look for the task, wherever it waits.
@@ -42,8 +43,8 @@ struct LockRaise: Sendable {
     }
 
     /// The thread may give back what it is raised for meanwhile. It then leaves the removal of its raise to this look.
-    private static func raise(_ thread: ThreadRaise) -> String? {
+    private static func raise(_ thread: ThreadRaise, for lock: String?) -> String? {
         defer { LockRegistry.shared.tidy(thread) }
-        return thread.raise()
+        return thread.raise(for: lock)
     }
 }

@@ -15,7 +15,7 @@ struct LockWaiter: Sendable {
     /// Performs the effects of the wait, and reports impossible raises.
     func perform(_ effects: LockEffects, holder: LockParty?) {
         for raise in effects.raises {
-            if let failure = raise.perform() { report(.unresolvedInversion, holder: raise.party, failure) }
+            if let failure = raise.perform(for: lockName) { report(.unresolvedInversion, holder: raise.party, failure) }
         }
         if effects.isBeyondDepth {
             report(
@@ -30,7 +30,8 @@ struct LockWaiter: Sendable {
             var holderLevel: QoSLevel?
             if let id = holder?.threadID { holderLevel = ThreadTable[id]?.ownClass.map { QoSLevel($0) } }
             return InversionReport(
-                kind: kind, waiter: .init(name: name ?? party.name, level: level), resource: lockName,
+                kind: kind, waiter: .init(name: name ?? party.nameIfCaller ?? party.name, level: level),
+                resource: lockName,
                 holder: .init(name: holder?.name ?? "nobody that is known", level: holderLevel), since: since,
                 explanation: explanation)
         }
@@ -88,11 +89,45 @@ extension LockParty {
     /// A task.
     static func task(_ task: TaskAddress) -> LockParty { .task(at: task.rawValue) }
 
-    /// The party's name in reports. Reads a file for a thread, so not under a lock.
+    /// The party's name in reports: of a worker's thread, with the name of the running task or work queue. Reads a file
+    /// for a thread, so not under a lock.
     var name: String {
         guard let id = threadID else { return "task 0x\(String(word, radix: 16))" }
+        let label = ThreadTable[id]?.worker?.value.jobLabel.flatMap { $0.isEmpty ? nil : $0 }
+        return (label.map { "'\($0)' on " } ?? "") + nameOfThread(id)
+    }
+
+    private func nameOfThread(_ id: UInt32) -> String {
         let thread = ThreadID(rawValue: Int32(bitPattern: id))
         let name = try? LinuxSchedulingCalls().name(of: thread)
         return name.map { "thread '\($0)' (\(id))" } ?? "\(thread)"
     }
+
+    /// The name of the calling thread or task, as the program has given it: that of the task, else that of the work queue
+    /// whose item the thread runs, else that of the Dispatch queue on which it is. With the thread's own name.
+    static var nameOfCaller: String {
+        let own = Task.name ?? labelOfCurrentItem ?? labelOfDispatchQueue
+        return (own.map { "'\($0)' on " } ?? "") + callingThread.nameOfThread(cqos_own_id())
+    }
+
+    private static var labelOfCurrentItem: String? {
+        guard let item = unsafe cqos_current_item() else { return nil }
+        // SAFETY: the code that runs an item keeps it alive, on this thread.
+        let label = unsafe Unmanaged<PoolEntry>.fromOpaque(item)._withUnsafeGuaranteedRef { $0.label }
+        return label.isEmpty ? nil : label
+    }
+
+    /// The label of the Dispatch queue that runs the calling code; `nil` outside of Dispatch, and on its own queues.
+    private static var labelOfDispatchQueue: String? {
+        guard let address = unsafe dispatchQueueLabel(nil) else { return nil }
+        let label = unsafe String(cString: address)
+        return label.isEmpty || label.hasPrefix("com.apple.root.") ? nil : label
+    }
+
+    /// ``nameOfCaller``, if this party is the calling thread.
+    fileprivate var nameIfCaller: String? { self == .callingThread ? Self.nameOfCaller : nil }
 }
+
+/// The label of a Dispatch queue; of the current one for `nil`, and empty without one (dispatch_queue_get_label(3)).
+@_silgen_name("dispatch_queue_get_label")
+private func dispatchQueueLabel(_ queue: UnsafeRawPointer?) -> UnsafePointer<CChar>?

@@ -47,9 +47,10 @@ final class ThreadRaise: Sendable {
 
     /// Raises the thread to its target. Any thread.
     ///
+    /// - Parameter lock: the name of the lock for which the calling thread or task waits, for the observer.
     /// - Returns: the reason why that was not possible; `nil` when it was, or was not necessary.
-    func raise() -> String? {
-        let (failure, wakes) = state.withLock { apply(&$0) }
+    func raise(for lock: String? = nil) -> String? {
+        let (failure, wakes) = state.withLock { apply(&$0, for: lock) }
         wakes?()
         return failure
     }
@@ -142,7 +143,7 @@ final class ThreadRaise: Sendable {
         return true
     }
 
-    private func apply(_ state: inout State) -> (String?, Wakes?) {
+    private func apply(_ state: inout State, for lock: String? = nil) -> (String?, Wakes?) {
         guard let wanted = wanted(state), state.applied.map({ $0.qosClass < wanted }) ?? true else { return (nil, nil) }
         let entry = ThreadTable[id]
         if let own = entry?.ownClass, own >= wanted { return (nil, nil) }
@@ -150,7 +151,9 @@ final class ThreadRaise: Sendable {
             let group = worker.group
             let (promotion, identity) = (group.raiseHolder(worker, to: wanted), worker.value.identity)
             state.applied = Applied(qosClass: wanted, saved: nil)
-            return (nil, { group.settle(promotion, of: identity, .lock(waiter: LockParty.callingThread.name)) })
+            return (
+                nil, { group.settle(promotion, of: identity, .lock(waiter: LockParty.nameOfCaller, name: lock)) }
+            )
         }
         let failure = renice(to: wanted, &state.applied)
         if failure != nil { ThreadRaiseCounts.refused.add(1, ordering: .relaxed) }

@@ -1,5 +1,6 @@
 public import QoSCore
 internal import QoSKernel
+internal import QoSRuntime
 
 extension DeterministicScheduler {
     /// The number of jobs that may run at one moment of virtual time before a run fails. A task that yields forever
@@ -51,25 +52,42 @@ extension DeterministicScheduler {
 
     /// Runs an operation as a task of a class until its end, together with all other events until then.
     ///
+    /// The operation has the caller's task-local values. So `Test.current`, known issues and dependencies are those of
+    /// the calling test, and a failing `#expect` in the operation fails that test. With a shuffled order, the failure
+    /// names the seed. If the caller is cancelled, as by `.timeLimit`, the operation is cancelled.
+    ///
     /// - Returns: the operation's result.
-    /// - Throws: the operation's error, or ``DeterministicSchedulerError/stalled(at:)`` if nothing is left to do before
-    ///   its end.
+    /// - Throws: the operation's error; ``DeterministicSchedulerError/stalled(at:)`` if nothing is left to do before
+    ///   its end; ``DeterministicSchedulerError/jobLeft(_:at:)``; `CancellationError` if the operation goes on after its
+    ///   cancellation, for ``jobsPerInstant`` jobs.
     public func run<Success: Sendable>(
         at qosClass: QoSClass = .default, label: Character? = nil,
         _ operation: @escaping @Sendable () async throws -> Success
     ) throws -> Success {
         let slot = ResultSlot<Success>()
-        startDetachedTask(at: qosClass, label: label) {
+        let comment = order.comment
+        let task = startTask(at: qosClass, label: label) {
             do {
-                let success = try await operation()
-                slot.set(.success(success))
+                guard let comment else { return slot.set(.success(try await operation())) }
+                try await TestIssues.commenting(comment) { slot.set(.success(try await operation())) }
             } catch {
                 slot.set(.failure(error))
             }
         }
-        try run(until: { slot.value != nil })
-        guard let value = slot.value else { throw DeterministicSchedulerError.stalled(at: now) }
-        return try value.get()
+        var stepsAfterCancellation: Int?
+        try run(until: {
+            if let steps = stepsAfterCancellation {
+                stepsAfterCancellation = steps + 1
+                if steps >= Self.jobsPerInstant { return true }
+            } else if Task.isCancelled {
+                stepsAfterCancellation = 0
+                task.cancel()
+            }
+            return slot.value != nil
+        })
+        if let value = slot.value { return try value.get() }
+        guard stepsAfterCancellation == nil else { throw CancellationError() }
+        throw DeterministicSchedulerError.stalled(at: now)
     }
 
     private var isIdle: Bool { !state.withLock { $0.hasWork } && clock.sleepers == 0 }
@@ -84,7 +102,23 @@ extension DeterministicScheduler {
             return true
         }
         guard isAlone else { throw .alreadyRuns }
-        defer { state.withLock { $0.driver = nil } }
+        let latestTask = ConcurrencyRuntime.numberOfLatestTask()
+        departures.withLock { ($0.latestTask, $0.first) = (latestTask, nil) }
+        EnqueueWatch.enter(self, driver: .current)
+        defer {
+            // A task that was taken comes back, whoever resumes it.
+            if taking == .everything {
+                EnqueueWatch.enter(self, driver: nil)
+            } else {
+                EnqueueWatch.leave(ObjectIdentifier(self))
+            }
+            state.withLock { $0.driver = nil }
+        }
+        try loop(until: limit, isOver: isOver)
+        if let task = departures.withLock({ $0.first }) { throw .jobLeft(task, at: now) }
+    }
+
+    private func loop(until limit: VirtualClock.Instant, isOver: () -> Bool) throws(DeterministicSchedulerError) {
         var jobsAtOnce = 0
         while !isOver() {
             let timer = clock.nextWake.map { Int64(clamping: $0.nanoseconds) }

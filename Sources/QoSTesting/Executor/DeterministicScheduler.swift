@@ -27,6 +27,10 @@ internal import Synchronization
 /// A job of a task runs up to its next suspension as one step. The scheduler does not wait for work outside of it
 /// (another executor, the main actor).
 ///
+/// A plain `Task { }` has no executor, so it would run elsewhere. A run then throws
+/// ``DeterministicSchedulerError/jobLeft(_:at:)``, which names the task. For code that is not written for executors, make
+/// the scheduler with ``Reach/everything``.
+///
 /// Threading: submissions from any thread; one thread at a time runs the scheduler.
 public final class DeterministicScheduler: Sendable {
     /// The order of jobs that could run at the same time.
@@ -46,6 +50,19 @@ public final class DeterministicScheduler: Sendable {
         }
     }
 
+    /// The jobs that a scheduler takes.
+    public enum Reach: Sendable, Hashable {
+        /// Jobs for the scheduler's executors. If its code starts a task without an executor, the run fails.
+        case executors
+        /// Also all jobs that its code gives to the process's default executor: tasks without an executor, detached
+        /// ones included, their actors and their sleeps. For code that is not written for executors.
+        ///
+        /// Jobs that other threads submit stay where they are, except for tasks that the scheduler has taken before. So
+        /// other tests may run at the same time. The main actor stays outside: the concurrency library tells of none of
+        /// its jobs.
+        case everything
+    }
+
     /// The numbers of a scheduler's actions.
     public struct Counters: Sendable, Hashable {
         /// The number of jobs that were taken from a queue and run.
@@ -63,6 +80,14 @@ public final class DeterministicScheduler: Sendable {
 
     let state: Lock<VirtualCores>
 
+    /// The order of the jobs of a class.
+    let order: Order
+
+    /// The jobs that the scheduler takes.
+    let taking: Reach
+
+    let departures = Lock(Departures())
+
     @TaskLocal static var label: Character?
 
     /// Makes a scheduler at time zero.
@@ -70,9 +95,16 @@ public final class DeterministicScheduler: Sendable {
     /// - Parameters:
     ///   - cores: The number of jobs that have a core at a time; at least 1.
     ///   - order: The order among jobs of a class.
-    public init(cores: Int = 1, order: Order = .arrival) {
+    ///   - taking: The jobs that the scheduler takes.
+    public init(cores: Int = 1, order: Order = .arrival, taking: Reach = .executors) {
         precondition(ConcurrencyRuntime.hasExpectedLayout, "the concurrency library's jobs are laid out differently")
         state = Lock(VirtualCores(cores: cores, order: order))
+        self.order = order
+        self.taking = taking
+    }
+
+    deinit {
+        EnqueueWatch.leave(ObjectIdentifier(self))
     }
 
     /// The time.
@@ -97,7 +129,25 @@ public final class DeterministicScheduler: Sendable {
         DeterministicSerialExecutor(self)
     }
 
-    /// Starts a task of a class, on the executor of the class. It inherits nothing from its creator.
+    /// Starts a task of a class, on the executor of the class. Like `Task.init`, it takes the caller's task-local values.
+    /// So an `#expect` in it belongs to the calling test.
+    ///
+    /// - Parameters:
+    ///   - qosClass: The class.
+    ///   - label: The mark of the task's ``work(for:isolation:)`` in timelines; without it, a digit shows the number of
+    ///     jobs.
+    ///   - operation: The body of the task. It runs when the scheduler runs.
+    @discardableResult
+    public func startTask<Success: Sendable>(
+        at qosClass: QoSClass, label: Character? = nil, _ operation: @escaping @Sendable () async -> Success
+    ) -> Task<Success, Never> {
+        Task(executorPreference: executor(for: qosClass), priority: qosClass.taskPriority) {
+            await Self.$label.withValue(label) { await operation() }
+        }
+    }
+
+    /// Starts a task of a class, on the executor of the class. It inherits nothing from its creator: an `#expect` in it
+    /// belongs to no test. ``startTask(at:label:_:)`` keeps the caller's task-local values.
     ///
     /// - Parameters:
     ///   - qosClass: The class.

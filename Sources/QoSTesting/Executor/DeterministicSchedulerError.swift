@@ -6,6 +6,9 @@ public enum DeterministicSchedulerError: Error, Sendable, Hashable {
     case stalled(at: VirtualClock.Instant)
     /// Another thread runs the scheduler, or one of its own jobs asked for a run.
     case alreadyRuns
+    /// Code on the scheduler started a task without an executor, which went to the process's default executor. The text
+    /// names the first such task.
+    case jobLeft(String, at: VirtualClock.Instant)
 }
 
 extension DeterministicSchedulerError: CustomStringConvertible {
@@ -17,9 +20,13 @@ extension DeterministicSchedulerError: CustomStringConvertible {
                 + "let a task that yields in a loop call work(for:) or sleep"
         case .stalled(let time):
             "nothing is left to do at \(time.offset) and the operation has not ended: "
-                + "it waits for something outside of this scheduler, or that nobody does"
+                + "it waits for something outside of this scheduler (the main actor, another executor, a thread), "
+                + "or that nobody does"
         case .alreadyRuns:
             "the scheduler runs already: run it by one thread at a time, and not from its own tasks"
+        case .jobLeft(let task, let time):
+            "\(task) left the scheduler for the process's default executor, before \(time.offset): "
+                + "give it an executor of the scheduler, or make the scheduler with taking: .everything"
         }
     }
 }

@@ -63,7 +63,7 @@ struct VirtualCores {
 
     /// Adds a job.
     mutating func added(_ job: VirtualJob, _ qosClass: QoSClass) {
-        if rest == nil, resuming != nil || isRestOfCurrent(job) {
+        if rest == nil, driver == .current, resuming != nil || isRestOfCurrent(job) {
             rest = job
             return
         }

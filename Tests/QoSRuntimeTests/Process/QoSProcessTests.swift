@@ -48,6 +48,21 @@ struct QoSProcessTests {
         #expect(ending.findings == ["main": "true", "blocks": "1000"])
     }
 
+    @Test("the main actor and DispatchQueue.main have one order: that of submission, wherever it comes from")
+    func dispatchOrder() async throws {
+        let ending = try await run("dispatch-order")
+        #expect(ending.status == 0)
+        #expect(ending.findings == ["outside": "true", "inside": "true", "nested": "true"], "\(ending)")
+    }
+
+    @Test("a block that was submitted before the run does not run before it, and the order holds afterwards")
+    func dispatchBeforeRun() async throws {
+        let ending = try await run("dispatch-before-run")
+        #expect(ending.status == 0)
+        #expect(
+            ending.findings == ["block": "true", "outside": "true", "inside": "true", "nested": "true"], "\(ending)")
+    }
+
     @Test("timers fire while the main actor is busy")
     func busyMainActor() async throws {
         let ending = try await run("busy-main-actor")

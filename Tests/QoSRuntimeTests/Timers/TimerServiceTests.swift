@@ -45,7 +45,7 @@ struct TimerServiceTests {
             switch payload {
             case .body(let body): body()
             case .ticket(let ticket): ticket.take().map(run)
-            case .job, .entry: break
+            case .job, .sleep, .entry: break
             }
         }
     }

@@ -25,6 +25,7 @@ extension Scenario {
         case .mainActor: await mainActor()
         case .pools: await pools()
         case .dispatchMain: await dispatchMain()
+        case .dispatchOrder, .dispatchBeforeRun: await dispatchOrder()
         case .busyMainActor: await busyMainActor()
         case .sleepOnMainActor: try await sleepOnMainActor()
         case .manyOnMainActor: await manyOnMainActor()
@@ -51,6 +52,7 @@ extension Scenario {
         case .locksTwice: lockTwice()
         case .locksInCircle: try lockInCircle()
         case .manySchedulers: try makeManySchedulers()
+        case .cancelledSleeps: await cancelledSleeps()
         case .returns, .invalidConfiguration: Driver.say("body", "ran")
         case .taskBeforeRun: await taskBeforeRun()
         case .throwsError: throw Broken()
@@ -164,6 +166,81 @@ extension Scenario {
             }
         }
         Driver.say("blocks", count)
+    }
+
+    /// Submits jobs of the main actor and blocks of the main queue in turns, from the pool, from the main thread, and from
+    /// blocks and jobs. Prints whether they ran in the order of their submission.
+    private func dispatchOrder() async {
+        let outside = OrderedNotes()
+        for number in 0..<200 { outside.submit(number, inBlock: number % 3 == 1) }
+        Driver.say("outside", await outside.isInOrder(200))
+        let inside = OrderedNotes()
+        await MainActor.run { for number in 0..<200 { inside.submit(number, inBlock: number % 2 == 1) } }
+        Driver.say("inside", await inside.isInOrder(200))
+        let nested = OrderedNotes()
+        DispatchQueue.main.async {
+            nested.submit(0, inBlock: false)
+            nested.submit(1, inBlock: true) {
+                nested.submit(4, inBlock: false)
+                nested.submit(5, inBlock: true)
+            }
+            nested.submit(2, inBlock: false) {
+                nested.submit(6, inBlock: true)
+                nested.submit(7, inBlock: false)
+            }
+            nested.submit(3, inBlock: true)
+        }
+        Driver.say("nested", await nested.isInOrder(8))
+    }
+
+    /// Numbers in the order in which the main thread came to them.
+    private final class OrderedNotes: Sendable {
+        private let numbers = Lock<[Int]>([])
+        private let all = AsyncStream.makeStream(of: Void.self)
+
+        func submit(_ number: Int, inBlock: Bool, then next: @escaping @Sendable () -> Void = {}) {
+            if inBlock {
+                DispatchQueue.main.async { [self] in note(number, next) }
+            } else {
+                Task { @MainActor in note(number, next) }
+            }
+        }
+
+        private func note(_ number: Int, _ next: @Sendable () -> Void) {
+            numbers.withLock { $0.append(number) }
+            next()
+            all.continuation.yield()
+        }
+
+        func isInOrder(_ count: Int) async -> Bool {
+            for await _ in all.stream where numbers.withLock({ $0.count }) == count { break }
+            let seen = numbers.withLock { $0 }
+            if seen != Array(0..<count) { Driver.say("order", seen) }
+            return seen == Array(0..<count)
+        }
+    }
+
+    /// Cancels many sleeps of an hour, and prints what each of them has left in memory, in bytes.
+    private func cancelledSleeps() async {
+        let count = max(1, Driver.number / 1_000)
+        await Self.cancelThousandSleeps()
+        let before = Self.residentBytes
+        for _ in 0..<count { await Self.cancelThousandSleeps() }
+        Driver.say("bytes", max(0, Self.residentBytes - before) / (count * 1_000))
+    }
+
+    private static var residentBytes: Int {
+        let fields = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ") ?? []
+        return (fields.count > 1 ? Int(fields[1]) ?? 0 : 0) * sysconf(Int32(_SC_PAGESIZE))
+    }
+
+    private static func cancelThousandSleeps() async {
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<1_000 { group.addTask { try? await Task.sleep(for: .seconds(3_600)) } }
+            // They are queued before this task comes back, so most of them sleep by then.
+            for _ in 0..<20 { await Task.yield() }
+            group.cancelAll()
+        }
     }
 
     private func busyMainActor() async {

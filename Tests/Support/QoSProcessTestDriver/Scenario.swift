@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import QoSCore
 import QoSRuntime
@@ -8,6 +9,8 @@ enum Scenario: String, CaseIterable {
     case bodyOnMainActor = "body-on-main-actor"
     case pools
     case dispatchMain = "dispatch-main"
+    case dispatchOrder = "dispatch-order"
+    case dispatchBeforeRun = "dispatch-before-run"
     case busyMainActor = "busy-main-actor"
     case sleepOnMainActor = "sleep-on-main-actor"
     case manyOnMainActor = "many-on-main-actor"
@@ -54,6 +57,7 @@ enum Scenario: String, CaseIterable {
     case locksTwice = "locks-twice"
     case locksInCircle = "locks-in-circle"
     case manySchedulers = "many-schedulers"
+    case cancelledSleeps = "cancelled-sleeps"
 
     var configuration: QoSProcess.Configuration {
         var configuration = QoSProcess.Configuration(
@@ -94,6 +98,8 @@ enum Scenario: String, CaseIterable {
                 Driver.say("early", threadName)
                 Self.earlyTaskEnded.continuation.finish()
             }
+        case .dispatchBeforeRun:
+            DispatchQueue.main.async { Driver.say("block", isMainThread) }
         case .keepsAwake:
             // The folder with a made program in place of systemd-inhibit.
             unsafe setenv("PATH", CommandLine.arguments[2], 1)

@@ -42,9 +42,11 @@ package final class DriverProcess: Sendable {
         try self.init(program: "QoSProcessTestDriver", arguments)
     }
 
-    /// Starts a program beside the test binary.
+    /// Starts a program beside the test binary, or one with an absolute path.
     package convenience init(program: String, _ arguments: [String]) throws {
-        try self.init(Self.products.appendingPathComponent(program), arguments)
+        let executable =
+            program.hasPrefix("/") ? URL(fileURLWithPath: program) : Self.products.appendingPathComponent(program)
+        try self.init(executable, arguments)
     }
 
     /// Starts a script of a shell, in which `$0` is the driver.

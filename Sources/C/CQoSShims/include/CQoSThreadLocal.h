@@ -1,5 +1,6 @@
 #ifndef CQOS_THREAD_LOCAL_H
 #define CQOS_THREAD_LOCAL_H
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -68,4 +69,18 @@ static inline void cqos_spin_hint(void) {
     __asm__ __volatile__("yield");
 #endif
 }
+// Each job that the concurrency library gives to the process's default executor passes a hook of the library first
+// (`swift_task_enqueueGlobal_hook` in its sources). From the first call on, `takes` is asked about each of them; it returns
+// whether it has taken the job. Never undone: a hook must not be removed while others may have put theirs before it.
+void cqos_watch_enqueues(bool (*_Nonnull takes)(void *_Nonnull job));
+
+// The main queue of libdispatch, as `dispatch_get_main_queue()` gives it, and the submission of a call to it.
+extern char _dispatch_main_q[];
+extern void dispatch_async_f(void *_Nonnull queue, void *_Nullable context, void (*_Nonnull work)(void *_Nullable));
+
+static inline void *_Nonnull cqos_dispatch_main_queue(void) { return _dispatch_main_q; }
+static inline void cqos_dispatch_main_async(void *_Nullable context, void (*_Nonnull work)(void *_Nullable)) {
+    dispatch_async_f(_dispatch_main_q, context, work);
+}
+
 #endif

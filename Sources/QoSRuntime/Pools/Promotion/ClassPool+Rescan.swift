@@ -148,8 +148,10 @@ extension ClassPool {
         guard live > node.job.priority.rawValue else {
             return live > qosClass.rawValue ? raisedWithoutRecord(node) : nil
         }
-        guard let raised = QoSClass(rawPriority: live).map(group.servingClass) else { return nil }
-        return raised > qosClass ? raised : nil
+        var raised = QoSClass(rawPriority: live)
+        // The record shows the waiter's priority, and not the class of the waiter's scope.
+        if RaisedTasks.mayHaveScopes { raised.rise(to: ConcurrencyRuntime.classNeeding(node.job)) }
+        return raised.map(group.servingClass).flatMap { $0 > qosClass ? $0 : nil }
     }
 
     /// Returns the same for a task whose priority is above its executor's class, and so did not rise. The queue is locked,

@@ -58,11 +58,10 @@ extension PoolGroup {
 
     /// Submits a raised task, which has been taken out of its queue, to the pool of its class.
     func moveRaised(
-        _ node: JobNode, from rank: Int, to qosClass: QoSClass,
-        _ reason: @autoclosure () -> PromotionReason = .escalated
+        _ node: JobNode, from rank: Int, to qosClass: QoSClass, _ reason: PromotionReason? = nil
     ) {
         noteMoved(to: qosClass.rank)
-        observe(.promotedWaiting(from: QoSClass(atRank: rank), to: qosClass, reason()))
+        observe(.promotedWaiting(from: QoSClass(atRank: rank), to: qosClass, reason ?? node.reasonForEscalation))
         node.changesClass()
         pools[qosClass.rank].submit(node)
     }
@@ -76,6 +75,15 @@ extension PoolGroup {
     /// Notes that waiting calls of an actor were raised, and tells the observer. Any thread.
     func noteRaisedCalls(_ ranks: (from: Int, to: Int)) {
         noteMoved(to: ranks.to)
-        observe(.promotedWaiting(from: QoSClass(atRank: ranks.from), to: QoSClass(atRank: ranks.to), .escalated))
+        observe(.promotedWaiting(from: QoSClass(atRank: ranks.from), to: QoSClass(atRank: ranks.to), .escalated(task: nil, waiter: nil)))
+    }
+}
+
+extension JobNode {
+    /// The reason for the promotion of a node that was taken out of its queue, with the names of both tasks.
+    fileprivate var reasonForEscalation: PromotionReason {
+        guard tag.isJob else { return .escalated(task: nil, waiter: nil) }
+        return .escalated(
+            task: ConcurrencyRuntime.name(of: job), waiter: ConcurrencyRuntime.nameOfWaiter(for: job))
     }
 }

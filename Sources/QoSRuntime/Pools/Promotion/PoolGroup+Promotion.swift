@@ -21,17 +21,20 @@ extension PoolGroup {
             // All of it happens while the worker cannot leave the job. Otherwise the worker would be counted in a class
             // in which it no longer runs. A fence would stay up until the worker's next job, which the fence itself may
             // hold back.
+            var name: String?
             let promotion: Promotion? = worker.value.running.inspect { task in
                 let wanted = raisedClass(ofRunning: task, on: worker, awaitedBy: waiter)
                 guard let wanted, wanted.rank > rank else { return nil }
-                return promote(worker, from: QoSClass(atRank: rank), to: wanted)
+                let promotion = promote(worker, from: QoSClass(atRank: rank), to: wanted)
+                if promotion.raisedTo != nil, settings.observer != nil { name = worker.value.inspectedName(of: task) }
+                return promotion
             }
-            if let promotion { settle(promotion, of: worker.value.identity, .escalated) }
+            if let promotion { settle(promotion, of: worker.value.identity, .escalated(task: name, waiter: nil)) }
             let forCall: Promotion? = worker.value.lane.inspect { lane in
                 guard let wanted = lane.awaitedRank, wanted > rank else { return nil }
                 return promote(worker, from: QoSClass(atRank: rank), to: QoSClass(atRank: wanted))
             }
-            if let forCall { settle(forCall, of: worker.value.identity, .escalated) }
+            if let forCall { settle(forCall, of: worker.value.identity, .escalated(task: nil, waiter: nil)) }
             adjustForItems(worker, own: QoSClass(atRank: rank))
         }
     }
@@ -41,8 +44,15 @@ extension PoolGroup {
         ofRunning task: UnownedJob, on worker: WorkerRef, awaitedBy waiter: (address: UInt, rank: Int)? = nil
     ) -> QoSClass? {
         let live = ConcurrencyRuntime.livePriority(task).flatMap { $0 > task.priority.rawValue ? $0 : nil }
-        if let live { return QoSClass(rawPriority: live) }
         let (address, root) = (TaskAddress(rawValue: JobNode(task).address), worker.value.running.inspectedRoot)
+        if let live {
+            var raised = QoSClass(rawPriority: live)
+            // The waiter is only compared, because the task may end meanwhile.
+            if RaisedTasks.mayHaveScopes, let waiter = ConcurrencyRuntime.latestWaiter(of: root ?? address) {
+                raised.rise(to: RaisedTasks.classOfScope(of: waiter))
+            }
+            return raised
+        }
         var raised = RaisedTasks.qosClass(of: address)
         raised.rise(to: root.flatMap(RaisedTasks.qosClass))
         // The shutdown has raised the task. A record that was high from the start does not show that.

@@ -90,6 +90,7 @@ extension Worker {
                 worker.value.resumedTask = ConcurrencyRuntime.yieldedTask(of: job)?.rawValue ?? 0
             } else if ConcurrencyRuntime.isTask(job) {
                 worker.value.current = node
+                if ConcurrencyRuntime.hasName(job) { worker.value.noteName(of: job) }
                 node.noteRun(inPoolOf: rank)
             }
             if !tag.isPlainJob { begin(tag.shutdownBehavior, of: job, worker) }

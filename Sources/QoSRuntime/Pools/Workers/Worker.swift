@@ -63,6 +63,11 @@ struct Worker: ~Copyable {
     /// The running task, for the loop's looks.
     let running = RunningTask()
 
+    /// The latest task with a name that the worker has run, and the address of the name. Written before the task is
+    /// published in ``running``; valid as long as it is.
+    private let namedTask = Atomic<UInt>(0)
+    private let name = Atomic<UInt>(0)
+
     /// The serial lane whose items run, for the loop's looks.
     let lane = RunningLane()
 
@@ -219,15 +224,35 @@ struct Worker: ~Copyable {
         }
     }
 
-    /// The label of the innermost named part of the running job: that of ``QoS/withLabel(_:_:)``, or of the work queue
-    /// whose item runs. `nil` for a job without a label. A task's own name cannot be read from another thread. The
-    /// loop's thread.
+    /// Notes the name of a task that the worker is about to run. The worker.
+    @inline(never)
+    func noteName(of job: UnownedJob) {
+        let task = TaskAddress(rawValue: JobNode(job).address)
+        name.store(ConcurrencyRuntime.nameAddress(of: task), ordering: .relaxed)
+        namedTask.store(task.rawValue, ordering: .relaxed)
+    }
+
+    /// Returns the name of the running task, within a look at it. A task that was never run by this worker before, and
+    /// has the address of an ended one, has noted its own name, if it has one.
+    func inspectedName(of job: UnownedJob) -> String? {
+        guard ConcurrencyRuntime.hasName(job), namedTask.load(ordering: .relaxed) == JobNode(job).address else {
+            return nil
+        }
+        let address = name.load(ordering: .relaxed)
+        return address == 0 ? nil : ConcurrencyRuntime.name(at: address)
+    }
+
+    /// The name of the running task; `nil` without one. Any thread.
+    var nameOfRunningTask: String? { running.inspect { inspectedName(of: $0) } }
+
+    /// The label of the innermost named part of the running job: that of ``QoS/withLabel(_:_:)``, of the work queue whose
+    /// item runs, or the name of the task. `nil` for a job without any. Any thread.
     var jobLabel: String? {
         let address = label.load(ordering: .acquiring)
         if address != 0, let text = unsafe UnsafePointer<CChar>(bitPattern: address) {
             // SAFETY: only `QoS.withLabel` sets it, to a literal, which lives forever and ends with a zero.
             return unsafe String(cString: text)
         }
-        return items.innermostLabel
+        return items.innermostLabel ?? nameOfRunningTask
     }
 }

@@ -2,7 +2,8 @@ import QoSKernel
 
 /// Brings events to a handler on a queue, from its creation until it is cancelled or released.
 ///
-/// Handlers are detached (rule B10): they run at the queue's level, or at the level given when the source was made.
+/// Handlers are detached (rule B10): they run at the queue's level, or at the level given when the source was made, with
+/// no context and no task-local values of the code that made the source.
 /// Calls follow one another. Events before the handler has run are merged into its next call. After the scheduler's end
 /// no more events come.
 ///

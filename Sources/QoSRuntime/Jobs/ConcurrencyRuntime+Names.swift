@@ -1,0 +1,166 @@
+import CQoSShims
+import Synchronization
+@_spi(ExperimentalCustomExecutors) @_spi(ExperimentalScheduling) import _Concurrency
+
+// A task's name is in the first record of its status, and the library tells it to the task itself alone
+// (`TaskNameStatusRecord` and `ActiveTaskStatus` in the library's `TaskStatus.h` and `TaskPrivate.h`). The records form
+// a list from the latest to the first. A running task changes its list, so only the list of a task that waits may be
+// read. A worker therefore notes the name of a task before it runs the task.
+
+extension ConcurrencyRuntime {
+    /// The distance from a task's address to the word with its latest record, in bytes; 0 while it is unknown. The
+    /// status's flags are in the word before.
+    private static let recordOffset = Atomic<UInt>(0)
+
+    /// The kind of a record with a name: the first byte of its first word. The second word is the next record, the
+    /// third the name.
+    private static let nameKind = Atomic<UInt8>(0)
+
+    /// The bit of a running task in the status's flags; 0 while it is unknown.
+    private static let runningFlag = Atomic<UInt32>(0)
+
+    /// The bit of a task with a name in a job's flags (`Task_HasInitialTaskName` in the library's `MetadataValues.h`).
+    private static let namedFlag: UInt32 = 1 << 30
+
+    /// The bound of a walk along the records of a task.
+    private static let mostRecords = 64
+
+    /// Whether the names of waiting tasks can be read.
+    package static var seesNames: Bool { recordOffset.load(ordering: .relaxed) != 0 }
+
+    /// Returns whether a job is a task with a name that ``nameAddress(of:)`` finds.
+    @inline(__always)
+    static func hasName(_ job: UnownedJob) -> Bool { seesRunningTasks && flags(of: job) & namedFlag != 0 && seesNames }
+
+    /// Returns the address of the name of a queued or suspended task; 0 for a task without one. The name is in the task's
+    /// memory.
+    @inline(never)
+    static func nameAddress(of task: TaskAddress) -> UInt {
+        guard hasName(JobNode(address: task.rawValue).job) else { return 0 }
+        // SAFETY: the layout was verified. The task does not run, so its list stands still.
+        var record = word(at: task.rawValue + recordOffset.load(ordering: .relaxed))
+        for _ in 0..<mostRecords where record != 0 {
+            if UInt8(truncatingIfNeeded: word(at: record)) == nameKind.load(ordering: .relaxed) {
+                return word(at: record + 16)
+            }
+            record = word(at: record + 8)
+        }
+        return 0
+    }
+
+    /// Returns the name of a queued or suspended task; `nil` for a task without one.
+    static func name(of task: TaskAddress) -> String? {
+        let address = nameAddress(of: task)
+        return address == 0 ? nil : name(at: address)
+    }
+
+    /// Returns the name that a queued job's task was given; `nil` for a task without one, and for other jobs.
+    package static func name(of job: UnownedJob) -> String? { task(of: job).flatMap(name(of:)) }
+
+    /// Returns the name at an address of ``nameAddress(of:)``, while its task is alive.
+    static func name(at address: UInt) -> String {
+        // SAFETY: the library copies the name into the task's memory, with a zero at its end.
+        unsafe String(cString: UnsafePointer<CChar>(bitPattern: address).unsafelyUnwrapped)
+    }
+
+    /// Returns the name of a task that awaits a queued job's task or the root of its parents: the latest such task, if it
+    /// has a name. The job cannot run meanwhile.
+    static func nameOfWaiter(for job: UnownedJob) -> String? {
+        guard let task = task(of: call(servedBy: job) ?? job) else { return nil }
+        return latestWaiter(of: root(ofChild: job) ?? task).flatMap(name(of:))
+    }
+
+    /// Returns whether a live task runs on a thread at this moment; `nil` if that cannot be seen.
+    static func isRunning(_ task: TaskAddress) -> Bool? {
+        let (offset, flag) = (recordOffset.load(ordering: .relaxed), runningFlag.load(ordering: .relaxed))
+        guard offset != 0, flag != 0 else { return nil }
+        // SAFETY: the layout was verified. The library changes the word with atomic instructions.
+        return statusFlags(of: task.rawValue, at: offset) & flag != 0
+    }
+
+    private static func word(at address: UInt) -> UInt {
+        unsafe UnsafePointer<UInt>(bitPattern: address).unsafelyUnwrapped.pointee
+    }
+
+    private static func statusFlags(of task: UInt, at offset: UInt) -> UInt32 {
+        unsafe UnsafePointer<Atomic<UInt32>>(bitPattern: task + offset - 8).unsafelyUnwrapped.pointee
+            .load(ordering: .relaxed)
+    }
+
+    // MARK: Verification
+
+    /// Makes two tasks with names, and looks for the names in their memory. Lets one of them look at its own flags.
+    ///
+    /// All of it happens on the calling thread.
+    static func learnNameLayout() {
+        guard let first = nameProbe("swift-qos: a name"), let second = nameProbe("swift-qos: another name"),
+            first.place.offset == second.place.offset, first.place.kind == second.place.kind,
+            flags(of: first.job) & namedFlag != 0
+        else { return }
+        // Every place that is read was inside of the task's own memory. A task without a name has no such flag.
+        guard first.flagsWhileRunning ^ first.flagsBefore == second.flagsWhileRunning ^ second.flagsBefore else { return }
+        let changed = first.flagsWhileRunning & ~first.flagsBefore
+        if changed.nonzeroBitCount == 1 { runningFlag.store(changed, ordering: .relaxed) }
+        nameKind.store(first.place.kind, ordering: .relaxed)
+        recordOffset.store(first.place.offset, ordering: .relaxed)
+    }
+
+    private struct NameProbe {
+        let job: UnownedJob
+        let place: (offset: UInt, kind: UInt8)
+        let flagsBefore: UInt32
+        let flagsWhileRunning: UInt32
+    }
+
+    // SAFETY: used by one thread.
+    private final class SeenFlags: @unchecked Sendable {
+        var offset: UInt = 0
+        var flags: UInt32 = 0
+    }
+
+    private static func nameProbe(_ name: String) -> NameProbe? {
+        let (executor, seen) = (Holding(), SeenFlags())
+        let task = Task.detached(name: name, executorPreference: executor) {
+            guard let own = currentTask else { return }
+            seen.flags = statusFlags(of: own.rawValue, at: seen.offset)
+        }
+        guard let job = executor.job else { return nil }
+        defer {
+            executor.runsAtOnce = true
+            withExtendedLifetime((task, executor)) {}
+        }
+        let address = JobNode(job).address
+        guard let place = placeOfName(name, in: address) else {
+            unsafe job.runSynchronously(on: executor.asUnownedTaskExecutor())
+            return nil
+        }
+        seen.offset = place.offset
+        let before = statusFlags(of: address, at: place.offset)
+        unsafe job.runSynchronously(on: executor.asUnownedTaskExecutor())
+        return NameProbe(job: job, place: place, flagsBefore: before, flagsWhileRunning: seen.flags)
+    }
+
+    /// Returns the offset of a word that leads to a record with a name, and the record's kind. Reads nothing outside of
+    /// the task's memory.
+    private static func placeOfName(_ name: String, in task: UInt) -> (offset: UInt, kind: UInt8)? {
+        let size = unsafe UInt(cqos_allocated_size(UnsafeRawPointer(bitPattern: task).unsafelyUnwrapped))
+        let length = UInt(name.utf8.count)
+        func isInside(_ address: UInt, _ count: UInt) -> Bool {
+            address >= task && address & 7 == 0 && address - task <= size - min(size, count)
+        }
+        func isName(at address: UInt) -> Bool {
+            guard address >= task, address - task <= size - min(size, length + 1) else { return false }
+            return Self.name(at: address) == name
+        }
+        for offset in stride(from: UInt(JobNode.linkOffset) + 32, through: size - 8, by: 8) {
+            var record = word(at: task + offset)
+            for _ in 0..<4 where isInside(record, 24) {
+                if isName(at: word(at: record + 16)) {
+                    return (offset, UInt8(truncatingIfNeeded: word(at: record)))
+                }
+                record = word(at: record + 8)
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,50 @@
+internal import QoSCore
+
+#if canImport(Testing)
+    internal import Testing
+#endif
+
+// What this module says to Swift Testing. With another test library, and without one, nothing of it has an effect.
+
+/// The issues of the calling test.
+enum TestIssues {
+    /// Records a failure of the calling test.
+    static func record(_ text: String) {
+        #if canImport(Testing)
+            Issue.record(Comment(rawValue: text))
+        #endif
+    }
+
+    /// Runs a body, and gives each issue that it records the comment. A thrown error gets a warning with the comment,
+    /// because the test's own code may expect the error.
+    static func commenting(
+        _ comment: String, _ body: @escaping @Sendable () async throws -> Void
+    ) async throws {
+        #if canImport(Testing)
+            guard let test = Test.current else { return try await body() }
+            let trait: IssueHandlingTrait = .compactMapIssues { issue in
+                var issue = issue
+                issue.comments.append(Comment(rawValue: comment))
+                return issue
+            }
+            try await trait.provideScope(for: test, testCase: Test.Case.current) {
+                do {
+                    try await body()
+                } catch {
+                    Issue.record("The operation threw \(String(reflecting: error)).", severity: .warning)
+                    throw error
+                }
+            }
+        #else
+            try await body()
+        #endif
+    }
+}
+
+extension DeterministicScheduler.Order {
+    /// The comment of an issue that is recorded under this order; `nil` if there is nothing to name.
+    var comment: String? {
+        guard case .shuffled(let seed) = self else { return nil }
+        return "DeterministicScheduler(order: .shuffled(seed: \(seed))) repeats this order."
+    }
+}
