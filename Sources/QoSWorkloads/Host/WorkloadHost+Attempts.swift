@@ -8,8 +8,18 @@ extension WorkloadHost {
         let attempt = Attempt(claim, begin: begin, timeLimit: runner.timeLimit)
         state.withLock { $0.attempts[attempt.lease] = attempt }
         moveToHeart(of: attempt.qosClass, attempt)
+        if !mustWaitAlone(attempt) { launch(attempt, at: begin) }
+    }
+
+    /// Starts the task of an attempt.
+    ///
+    /// - Parameter start: the time from which its time limit counts.
+    func launch(_ attempt: Attempt, at start: Duration) {
+        attempt.state.withLock { ($0.start, $0.lastSign) = (start, start) }
+        guard let runner = runners[attempt.record.request.name] else { return }
+        let record = attempt.record
         services.observe(
-            .attemptBegan(attempt.lease, runner.name, claim.record.level, attempt: claim.record.life.attempts))
+            .attemptBegan(attempt.lease, runner.name, record.level, attempt: record.life.attempts))
         let task = scheduler.startWorkload(at: attempt.qosClass, name: "\(runner.name)") {
             await self.perform(attempt, runner)
         }
@@ -21,6 +31,12 @@ extension WorkloadHost {
     private func perform(_ attempt: Attempt, _ runner: WorkloadRunner) async {
         let result: AttemptResult
         do {
+            // A request may have come before the begin.
+            switch attempt.signals.request {
+            case .none, .wait: break
+            case .stop(let reason): throw WorkloadDeferral(reason: reason)
+            case .cancel: throw CancellationError()
+            }
             result = self.result(of: try await runner.run(attempt, services), attempt)
         } catch {
             result = self.result(of: error, attempt, runner)
@@ -30,6 +46,7 @@ extension WorkloadHost {
         state.withLock { state in
             state.attempts[attempt.lease] = nil
             state.heartClasses[attempt.lease] = nil
+            state.solitude.left(attempt.lease)
         }
         alarm.ring()
     }
@@ -38,7 +55,7 @@ extension WorkloadHost {
         switch outcome {
         case .finished: .finished
         case .deferred(let reason):
-            .deferred(reason: reason, delay: attempt.signals.hasRequest ? nil : configuration.deferralDelay)
+            .deferred(reason: reason, delay: deferralDelay(of: attempt))
         case .retry(let delay, let reason): .failed(error: reason, delay: delay)
         }
     }
@@ -48,10 +65,23 @@ extension WorkloadHost {
             return .failed(error: "\(WorkloadHostError.timeLimitPassed(limit))", delay: nil)
         }
         if let deferral = error as? WorkloadDeferral {
-            let delay = attempt.signals.hasRequest ? nil : configuration.deferralDelay
-            return .deferred(reason: deferral.reason, delay: delay)
+            return .deferred(reason: deferral.reason, delay: deferralDelay(of: attempt))
+        }
+        if case WorkloadHostError.parametersUnreadable(let name, let mistake) = error {
+            // Another version of the program has written them, and its hosts can read them.
+            services.observe(.parametersUnreadable(attempt.lease, name, mistake))
+            let delay = configuration.deferralDelay(after: attempt.record.life.deferrals, atMost: .seconds(600))
+            return .deferred(reason: "\(error)", delay: delay)
         }
         return .failed(error: "\(error)", delay: nil)
+    }
+
+    /// The delay of an attempt that defers itself; `nil` if the host has asked for it.
+    private func deferralDelay(of attempt: Attempt) -> Duration? {
+        guard !attempt.signals.hasRequest else { return nil }
+        // A new checkpoint begins the count anew.
+        let hasProgressed = attempt.state.withLock { $0.hasProgressed }
+        return configuration.deferralDelay(after: hasProgressed ? 0 : attempt.record.life.deferrals)
     }
 
     /// Reports the end of an attempt. A store that fails is asked again for as long as the lease lasts.
@@ -87,6 +117,8 @@ extension WorkloadHost {
         services.observe(.leaseLost(attempt.lease, attempt.record.request.name))
         attempt.cancel(because: "the lease \(attempt.lease.fence) of \(attempt.record.displayName) is lost")
         heart(of: attempt)?.remove(attempt.lease)
+        // It may wait to be alone.
+        alarm.ring()
     }
 
     /// Gives back the lease of an attempt that does not end. Its task keeps its place until it does.
@@ -94,7 +126,7 @@ extension WorkloadHost {
         guard attempt.takeEnd() else { return }
         let name = attempt.record.request.name
         services.observe(.attemptAbandoned(attempt.lease, name))
-        let limit = attempt.deadline.map { $0 - attempt.begin } ?? .zero
+        let limit = attempt.timeLimit ?? .zero
         scheduler.startWorkload(at: Self.controlClass, name: "workload-abandoned") {
             await self.report(attempt, .failed(error: "\(WorkloadHostError.timeLimitPassed(limit))", delay: nil))
             self.heart(of: attempt)?.remove(attempt.lease)

@@ -9,18 +9,19 @@ extension WorkloadHost {
         let conditions = forward(configuration.conditions.changes(), "workload-conditions") {}
         var watch = LeaseWatch(duration: configuration.leaseDuration)
         var watched: [String: Task<Void, Never>] = [:]
+        var upkeep = Upkeep()
         var failures = 0
         while state.withLock({ $0.phase == .running }) {
             var next: Duration?
             do {
-                next = try await pass(&watch, &watched)
+                next = try await pass(&watch, &watched, &upkeep)
                 if failures > 0 { state.withLock { $0.storeFailure = nil } }
                 failures = 0
             } catch {
                 state.withLock { $0.storeFailure = error }
                 services.observe(.storeFailed("\(error)"))
                 failures += 1
-                next = clock.elapsed + min(.seconds(30), .milliseconds(100) * (1 << min(failures, 9)))
+                next = clock.elapsed + min(.seconds(5), .milliseconds(100) * (1 << min(failures, 9)))
             }
             await alarm.wait(until: next)
         }
@@ -60,20 +61,24 @@ extension WorkloadHost {
     /// - Returns: the time by which another pass may have something to do; `nil` to wait for a hint alone. A host looks
     ///   at the wall clock from time to time while something waits for it, because nobody tells when it is set.
     private func pass(
-        _ watch: inout LeaseWatch, _ watched: inout [String: Task<Void, Never>]
+        _ watch: inout LeaseWatch, _ watched: inout [String: Task<Void, Never>], _ upkeep: inout Upkeep
     ) async throws -> Duration? {
         try await applyTerms()
         judge.look()
         let patience = judgeConditions()
+        try await keepUp(&upkeep)
+        let hang = tellOfHangs()
         try await claim()
         // After the claims: what another host has taken meanwhile has its lease by now.
         if try await reclaim(&watch, &watched) { try await claim() }
+        let solitude = stepSolitude()
         let (wall, now) = (clock.now, clock.elapsed)
         let due = try await store.nextDue()
         let change = judge.takeNext()
         let clockCheck = due != nil || change.followsWall ? now + configuration.clockCheckInterval : nil
         let times = [
             due.map { now + max(.zero, wall.duration(to: $0)) }, clockCheck, change.time, watch.nextLook, patience,
+            hang, solitude,
         ]
         return times.compactMap { $0 }.min()
     }
@@ -197,14 +202,15 @@ extension WorkloadHost {
     /// Claims and starts items while there are free places.
     private func claim() async throws {
         guard !runners.isEmpty else { return }
-        while state.withLock({ $0.phase == .running }) {
+        while state.withLock({ $0.phase == .running }), stepSolitude() == nil {
             var free: Set<QoSClass> = []
             for qosClass in QoSClass.allCases where freePlaces(of: qosClass) > 0 { free.insert(qosClass) }
             guard !free.isEmpty else { return }
             let judge = self.judge
-            let request = ClaimRequest(
+            var request = ClaimRequest(
                 host: configuration.name, process: holders.current, workloads: Set(runners.keys), classes: free,
                 verdict: { judge.verdictNotingChange(on: $0) })
+            request.versions = runners.mapValues(\.version)
             let begin = clock.elapsed
             guard let claim = try await store.claim(request, at: clock.now) else { return }
             start(claim, begin: begin)
@@ -224,6 +230,7 @@ extension WorkloadHost {
         while true {
             let attempts = self.attempts
             for attempt in attempts { attempt.signals.set(.stop(reason)) }
+            releaseStopped()
             guard !attempts.isEmpty, clock.elapsed < limit, state.withLock({ !$0.endsAtOnce }) else { break }
             await alarm.wait(until: limit)
         }

@@ -31,6 +31,7 @@ public final class WorkloadHost: Sendable {
         var hearts: [QoSClass: Heart] = [:]
         /// The class whose heart has an attempt; it changes with a promotion.
         var heartClasses: [WorkloadLease: QoSClass] = [:]
+        var solitude = Solitude()
     }
 
     /// The class of the host's own work: claims, timers, promotions.
@@ -131,7 +132,7 @@ public final class WorkloadHost: Sendable {
 
     /// The error of the host's last look at its store; `nil` after one that succeeded, and before the first.
     ///
-    /// The host looks again after a while, 30 seconds at most.
+    /// The host looks again after a while, 5 seconds at most.
     public var storeFailure: (any Error)? { state.withLock { $0.storeFailure } }
 
     var clock: any WorkloadClock { configuration.clock }

@@ -9,6 +9,8 @@ public struct ClaimRequest: Sendable {
     public var process: String?
     /// The workloads that it can run.
     public var workloads: Set<WorkloadName>
+    /// The newest version of the parameters that the host reads, by workload; the first one without an entry.
+    public var versions: [WorkloadName: Int] = [:]
     /// The classes that have a free place.
     public var classes: Set<QoSClass>
     /// The judgement of a condition on the host's machine. The store may call it once for each condition.
@@ -25,6 +27,11 @@ public struct ClaimRequest: Sendable {
         self.workloads = workloads
         self.classes = classes
         self.verdict = verdict
+    }
+
+    /// Whether the host can run an item with parameters of a version.
+    package func covers(_ name: WorkloadName, version: Int) -> Bool {
+        workloads.contains(name) && version <= versions[name] ?? 1
     }
 }
 

@@ -44,7 +44,8 @@ extension StoredItem {
         item.id, item.workload, item.lane, item.place, item.level, item.due, item.state, item.since, item.flags,
         item.attempts, item.fence, item.beat, item.finished_runs, item.failed_runs, item.inserted, item.window_end,
         item.planned, item.last_run, item.delay_length, item.delay_begin, item.first_trigger, item.reason, item.host,
-        item.cancellation, item.last_error, item.progress, workload.name, request.level, request.options
+        item.cancellation, item.last_error, item.progress, workload.name, request.level, request.options,
+        item.crashes, item.deferrals
         """
     private static let tables =
         "item JOIN request ON request.item = item.id JOIN workload ON workload.id = item.workload"
@@ -80,13 +81,15 @@ extension StoredItem {
         } else {
             request = WorkloadRequest(name, level: level)
         }
-        if isWhole { request.parameters = Array(row[29] as Data) }
+        if isWhole { request.parameters = Array(row[31] as Data) }
         var parts = WorkloadLife.Parts(state: try StoreCodes.state(row[6]), reason: row[21], since: time(7))
         parts.attempts = row[9]
         parts.fence = UInt64(bitPattern: row[10] as Int64)
         parts.beat = UInt64(bitPattern: row[11] as Int64)
         parts.finishedRuns = row[12]
         parts.failedRuns = row[13]
+        (parts.crashes, parts.deferrals) = (row[29], row[30])
+        parts.hasProgressed = (row[8] as Int64) & 16 != 0
         if let holder = row[22] as String? { (parts.host, parts.process) = StoreCodes.holder(holder) }
         parts.cancellation = row[23]
         parts.lastError = row[24]
@@ -105,7 +108,7 @@ extension StoredItem {
         record.isTriggeredAgain = flags & 2 != 0
         record.ignoresConditions = flags & 4 != 0
         hasCheckpoint = flags & 8 != 0
-        if isWhole { record.checkpoint = (row[30] as Data?).map(Array.init) }
+        if isWhole { record.checkpoint = (row[32] as Data?).map(Array.init) }
         workload = row[1]
         lane = row[2]
         guard let place = Place(rawValue: row[3]) else { throw StoreCodes.damage("place") }
@@ -118,7 +121,7 @@ extension StoredItem {
             let life = record.life
             let flags: Int64 =
                 (record.hasBegun ? 1 : 0) | (record.isTriggeredAgain ? 2 : 0) | (record.ignoresConditions ? 4 : 0)
-                | (hasCheckpoint ? 8 : 0)
+                | (hasCheckpoint ? 8 : 0) | (life.hasProgressed ? 16 : 0)
             return [
                 lane, place.rawValue, StoreCodes.code(of: record.level), record.due.nanosecondsSince1970,
                 StoreCodes.code(of: life.state), life.since.nanosecondsSince1970, flags, life.attempts,
@@ -127,7 +130,7 @@ extension StoredItem {
                 record.lastRun?.nanosecondsSince1970, record.delay?.length.schedulerNanoseconds,
                 record.delay?.begin.nanosecondsSince1970, record.firstTrigger?.nanosecondsSince1970, life.reason,
                 life.host.map { StoreCodes.text(ofHost: $0, in: life.process) }, life.cancellation, life.lastError,
-                try record.progress.map { try StoreCodes.encode($0) }, id,
+                try record.progress.map { try StoreCodes.encode($0) }, life.crashes, life.deferrals, id,
             ]
         }
     }
@@ -139,7 +142,7 @@ extension StoredItem {
             UPDATE item SET lane = ?, place = ?, level = ?, due = ?, state = ?, since = ?, flags = ?, attempts = ?,
             fence = ?, beat = ?, finished_runs = ?, failed_runs = ?, window_end = ?, planned = ?, last_run = ?,
             delay_length = ?, delay_begin = ?, first_trigger = ?, reason = ?, host = ?, cancellation = ?,
-            last_error = ?, progress = ? WHERE id = ?
+            last_error = ?, progress = ?, crashes = ?, deferrals = ? WHERE id = ?
             """, StatementArguments(try values))
     }
 
@@ -152,9 +155,20 @@ extension StoredItem {
             """
             INSERT INTO item (lane, place, level, due, state, since, flags, attempts, fence, beat, finished_runs,
             failed_runs, window_end, planned, last_run, delay_length, delay_begin, first_trigger, reason, host,
-            cancellation, last_error, progress, id, workload, inserted, key, key_limit)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            cancellation, last_error, progress, crashes, deferrals, id, workload, inserted, key, key_limit)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """, StatementArguments(try values + more))
+        try insertRequest(rows)
+    }
+
+    /// Writes a request that has taken the place of the item's old one.
+    func updateRequest(_ rows: StoreRows) throws {
+        try rows.execute("DELETE FROM request WHERE item = ?", [id])
+        try insertRequest(rows)
+        try rows.execute("UPDATE item SET key = ?, key_limit = ? WHERE id = ?", [key?.key, key?.limit, id])
+    }
+
+    private func insertRequest(_ rows: StoreRows) throws {
         try rows.execute(
             "INSERT INTO request (item, level, parameters, options) VALUES (?, ?, ?, ?)",
             [

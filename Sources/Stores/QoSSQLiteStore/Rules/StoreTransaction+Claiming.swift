@@ -21,7 +21,7 @@ extension StoreTransaction {
     /// - Complexity: a few looks into indexes for each lane of the host's workloads.
     func claimed(_ request: ClaimRequest, at now: WallTime) throws -> WorkloadClaim? {
         try clockRead(now)
-        let lanes = cache.lanes.filter { request.workloads.contains($0.name) }
+        let lanes = cache.lanes.filter { request.covers($0.name, version: $0.version) }
         let closed = try judgeGates(lanes, request, at: now)
         let paused = try pausedWorkloads()
         var best: Front?
@@ -47,12 +47,17 @@ extension StoreTransaction {
         item.record.attemptBegan(at: now)
         try item.update(rows)
         if let key = item.key {
-            try rows.execute(
-                "INSERT INTO key_use (key, since) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET since = ?2",
-                [key.key, now.nanosecondsSince1970])
+            try noteUse(of: key, at: now)
             try fillPlace(of: item.key, in: item.lane, levels: StoreCodes.levels(of: item.record.level.qosClass))
         }
         return WorkloadClaim(lease: WorkloadLease(item: item.record.id, fence: fence), record: item.record)
+    }
+
+    /// Notes that an item of a key runs from now on.
+    func noteUse(of key: ConcurrencyKey, at now: WallTime) throws {
+        try rows.execute(
+            "INSERT INTO key_use (key, since) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET since = ?2",
+            [key.key, now.nanosecondsSince1970])
     }
 
     /// Returns the first item of a lane in the highest of some classes, with the turn of its flow. On the way it parks

@@ -11,6 +11,7 @@ struct StoreCache {
         let workload: Int64
         let name: WorkloadName
         let gate: Int64
+        let version: Int
     }
 
     var requests = RequestCache()
@@ -91,14 +92,16 @@ final class StoreTransaction {
     private func readLanes() throws {
         cache.lanes = []
         let cursor = try rows.rows(
-            "SELECT lane.id, lane.workload, workload.name, lane.gate, gate.conditions FROM lane "
+            "SELECT lane.id, lane.workload, workload.name, lane.gate, gate.conditions, lane.version FROM lane "
                 + "JOIN workload ON workload.id = lane.workload JOIN gate ON gate.id = lane.gate ORDER BY lane.id")
         while let row = try cursor.next() {
             let gate: Int64 = row[3]
             if cache.gates[gate] == nil {
                 cache.gates[gate] = try StoreCodes.decode(Set<WorkloadCondition>.self, row[4])
             }
-            cache.lanes.append(.init(id: row[0], workload: row[1], name: WorkloadName(row[2] as String), gate: gate))
+            cache.lanes.append(
+                .init(
+                    id: row[0], workload: row[1], name: WorkloadName(row[2] as String), gate: gate, version: row[5]))
         }
     }
 
@@ -110,9 +113,13 @@ final class StoreTransaction {
         return rows.database.lastInsertedRowID
     }
 
-    /// Returns the lane of a workload's items with these conditions, and makes it if there is none.
-    func lane(of name: WorkloadName, _ conditions: Set<WorkloadCondition>) throws -> StoreCache.Lane {
-        if let known = cache.lanes.first(where: { $0.name == name && cache.gates[$0.gate] == conditions }) {
+    /// Returns the lane of an item, and makes it if there is none.
+    func lane(of record: WorkloadRecord) throws -> StoreCache.Lane {
+        let (name, version) = (record.request.name, record.request.version)
+        let conditions = record.ignoresConditions ? [] : record.request.conditions
+        if let known = cache.lanes.first(where: {
+            $0.name == name && $0.version == version && cache.gates[$0.gate] == conditions
+        }) {
             return known
         }
         let text = try StoreCodes.encode(conditions)
@@ -123,8 +130,10 @@ final class StoreTransaction {
         }
         let workload = try workload(name)
         guard let gate else { throw StoreCodes.damage("gate \(text)") }
-        try rows.execute("INSERT INTO lane (workload, gate) VALUES (?, ?)", [workload, gate])
-        let lane = StoreCache.Lane(id: rows.database.lastInsertedRowID, workload: workload, name: name, gate: gate)
+        try rows.execute(
+            "INSERT INTO lane (workload, gate, version) VALUES (?, ?, ?)", [workload, gate, version])
+        let lane = StoreCache.Lane(
+            id: rows.database.lastInsertedRowID, workload: workload, name: name, gate: gate, version: version)
         cache.lanes.append(lane)
         cache.gates[gate] = conditions
         laneCount += 1
