@@ -98,7 +98,7 @@ extension WorkloadStoreConformance {
             let claim = try await store.claimed()
             let second = try await store.insert(request)
             try await store.expectState(second, .blocked)
-            let standing = try await store.store.standings(of: [claim.lease])[0]
+            let standing = try await store.store.standings(of: [claim.lease], at: store.at(1))[0]
             guard case .held(let terms) = standing, terms.cancellation != nil else {
                 return try store.expect(false, "the running item was not asked to end: \(standing)")
             }

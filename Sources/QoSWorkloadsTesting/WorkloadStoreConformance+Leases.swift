@@ -13,7 +13,7 @@ extension WorkloadStoreConformance {
             let after = try await store.reopened().sighting(of: claim.lease)
             try store.expect(after.beat != before.beat, "the beat did not change")
             try await store.store.raise(id, to: .utility)
-            let raised = try await store.store.standings(of: [claim.lease])[0]
+            let raised = try await store.store.standings(of: [claim.lease], at: store.at(0))[0]
             try store.expectEqual(raised, .held(LeaseTerms(level: .utility)), "the standing of a raised item")
             let again = try await store.sighting(of: claim.lease)
             try store.expect(again.beat == after.beat, "a look at the standing changed the beat")

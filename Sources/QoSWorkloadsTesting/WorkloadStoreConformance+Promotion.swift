@@ -12,7 +12,8 @@ extension WorkloadStoreConformance {
             let opened = try await store.reopened()
             for id in [grandparent, parent, child] { try await opened.expectLevel(id, .userInitiated) }
             try store.expectEqual(
-                try await opened.store.standings(of: [claim.lease])[0], .held(LeaseTerms(level: .userInitiated)),
+                try await opened.store.standings(of: [claim.lease], at: store.at(1))[0],
+                .held(LeaseTerms(level: .userInitiated)),
                 "the standing of the running item")
             try store.expectEqual(
                 try await opened.record(grandparent).request.level, .background, "the requested level")
@@ -170,7 +171,7 @@ extension WorkloadStoreConformance {
             let opened = try await store.reopened()
             try store.expectEqual(try await opened.store.pauses(), ["a": "release day"], "the pauses")
             try store.expectEqual(
-                try await opened.store.standings(of: [claim.lease])[0],
+                try await opened.store.standings(of: [claim.lease], at: store.at(1))[0],
                 .held(LeaseTerms(level: .background, deferral: "release day")), "the standing")
             try await opened.expectState(waiting, .deferred)
             try await store.store.end(claim.lease, .deferred(reason: "release day", delay: nil), at: store.at(2))

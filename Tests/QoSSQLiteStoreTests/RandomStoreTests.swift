@@ -11,6 +11,7 @@ private struct StorePair {
         case insertMany
         case depend
         case claim
+        case exchange
         case renew
         case save
         case note
@@ -117,6 +118,7 @@ private struct StorePair {
                 return true
             } ?? false
         case .claim: return try await claim()
+        case .exchange: return try await exchange()
         case .renew:
             let some = leases.filter { _ in chance(0.5) }
             try await both("renewal") { try await $0.renew(some) }
@@ -246,8 +248,8 @@ private struct StorePair {
         return true
     }
 
-    private mutating func claim() async throws -> Bool {
-        let (now, unmet) = (self.now, self.unmet)
+    private mutating func question() -> ClaimRequest {
+        let unmet = self.unmet
         let classes = Set(QoSClass.allCases.filter { _ in chance(0.8) })
         var request = ClaimRequest(
             host: chance(0.5) ? "h" : "i", process: chance(0.5) ? "p" : nil,
@@ -256,9 +258,46 @@ private struct StorePair {
             if case .named(let name) = condition, unmet.contains(name) { .unmet(name) } else { .met }
         }
         if chance(0.7) { request.versions = ["a": 2, "b": 3] }
-        guard let claim = try await both("claim", { [request] in try await $0.claim(request, at: now) }) ?? nil else {
-            return false
+        return request
+    }
+
+    /// Ends several attempts, with a stale lease among them, and claims several items: all in one call.
+    private mutating func exchange() async throws -> Bool {
+        let now = self.now
+        var ends: [AttemptEnd] = []
+        var ended = leases.filter { _ in chance(0.4) }
+        if chance(0.3), let stale = any(old) { ended.append(stale) }
+        for lease in Set(ended).sorted(by: { ($0.item, $0.fence) < ($1.item, $1.fence) }) {
+            let result = any([
+                AttemptResult.finished, .finished, .failed(error: "e", delay: nil),
+                .deferred(reason: "d", delay: chance(0.5) ? .seconds(3) : nil),
+            ])
+            let progress = chance(0.5) ? WorkloadProgress(Int.random(in: 0...9, using: &random), of: 10) : nil
+            ends.append(AttemptEnd(lease, result ?? .finished, progress: progress))
         }
+        var request: ClaimRequest?
+        if chance(0.8) {
+            var several = question()
+            for qosClass in several.classes { several.places[qosClass] = any([0, 1, 2, 5]) }
+            several.limit = any([0, 1, 3, 64, .max]) ?? 1
+            request = several
+        }
+        let exchange = HostExchange(ends: ends, claim: request, leases: leases.filter { !ended.contains($0) })
+        let answer = try await both("exchange") { store in
+            var answer = try await store.exchange(exchange, at: now)
+            // A number of each store's own.
+            answer.mark = TermsMark(number: 0)
+            return answer
+        }
+        for end in ends { lost(end.lease) }
+        leases += answer?.claims.map(\.lease) ?? []
+        return !ends.isEmpty && answer?.claims.isEmpty == false
+    }
+
+    private mutating func claim() async throws -> Bool {
+        let now = self.now
+        let request = question()
+        guard let claim = try await both("claim", { try await $0.claim(request, at: now) }) ?? nil else { return false }
         leases.append(claim.lease)
         return true
     }

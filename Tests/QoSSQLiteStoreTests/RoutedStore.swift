@@ -15,20 +15,14 @@ extension RoutedStore {
     func addDependency(of child: WorkloadItemID, on parent: WorkloadItemID, at now: WallTime) async throws {
         try await next().addDependency(of: child, on: parent, at: now)
     }
-    func claim(_ request: ClaimRequest, at now: WallTime) async throws -> WorkloadClaim? {
-        try await next().claim(request, at: now)
+    func exchange(_ exchange: HostExchange, at now: WallTime) async throws -> HostExchange.Answer {
+        try await next().exchange(exchange, at: now)
     }
     func renew(_ leases: [WorkloadLease]) async throws -> [LeaseStanding] { try await next().renew(leases) }
-    func standings(of leases: [WorkloadLease]) async throws -> [LeaseStanding] {
-        try await next().standings(of: leases)
-    }
     func save(_ checkpoint: [UInt8]?, _ progress: WorkloadProgress?, under lease: WorkloadLease) async throws {
         try await next().save(checkpoint, progress, under: lease)
     }
     func note(_ remark: String, under lease: WorkloadLease) async throws { try await next().note(remark, under: lease) }
-    func end(_ lease: WorkloadLease, _ result: AttemptResult, at now: WallTime) async throws -> WorkloadState {
-        try await next().end(lease, result, at: now)
-    }
     func leases() async throws -> [LeaseSighting] { try await next().leases() }
     func reclaim(_ sighting: LeaseSighting, because loss: LeaseLoss, at now: WallTime) async throws -> Bool {
         try await next().reclaim(sighting, because: loss, at: now)

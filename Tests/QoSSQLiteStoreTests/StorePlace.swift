@@ -1,4 +1,5 @@
 #if SQLite
+import Foundation
 import GRDB
 import QoSFileTestSupport
 import QoSSQLiteStore
@@ -30,6 +31,9 @@ struct StorePlace {
             return try String.fetchOne(database, sql: query)
         }
     }
+
+    /// Removes a file.
+    static func remove(_ path: String) throws { try FileManager.default.removeItem(atPath: path) }
 
     func open(_ configuration: SQLiteStoreConfiguration = quick) throws -> SQLiteStore {
         try SQLiteStore(at: path, configuration: configuration)

@@ -1,6 +1,7 @@
 import QoSCore
 import QoSKernel
 import QoSWorkloads
+import Synchronization
 
 /// A store around one in memory that breaks a promise, or fails when a test says so.
 final class ForgetfulStore: WorkloadStore {
@@ -15,6 +16,10 @@ final class ForgetfulStore: WorkloadStore {
         case forgetsFileEvents
         case forgetsProcesses
         case delaysAllLosses
+        case claimsOne
+        case endsFirstOnly
+        case claimsBeforeEnds
+        case tellsNoTerms
     }
 
     struct Unavailable: Error {}
@@ -33,6 +38,10 @@ final class ForgetfulStore: WorkloadStore {
     let fault: Fault?
     private let failing = Lock<Set<Call>>([])
     private let counts = Lock<[Call: Int]>([:])
+    private let broken = Lock<Set<WorkloadItemID>>([])
+    private let whileExchanging = Lock<(@Sendable () async throws -> Void)?>(nil)
+    /// The number of renewals. Threads that spin for it keep no lock from others.
+    let renewals = Atomic(0)
     private let beforeClaim = Lock<(@Sendable () async throws -> Void)?>(nil)
 
     init(_ fault: Fault? = nil) {
@@ -49,6 +58,10 @@ final class ForgetfulStore: WorkloadStore {
     func fail(_ calls: Set<Call>) { failing.withLock { $0 = calls } }
     /// Runs a body right before the next claim.
     func onNextClaim(_ body: @escaping @Sendable () async throws -> Void) { beforeClaim.withLock { $0 = body } }
+    /// Runs a body within each exchange.
+    func onExchanges(_ body: @escaping @Sendable () async throws -> Void) { whileExchanging.withLock { $0 = body } }
+    /// Lets each call fail that ends an attempt of one of these items.
+    func breakEnds(of items: Set<WorkloadItemID>) { broken.withLock { $0 = items } }
     func count(of call: Call) -> Int { counts.withLock { $0[call] ?? 0 } }
 
     private func check(_ call: Call) throws {
@@ -62,20 +75,51 @@ final class ForgetfulStore: WorkloadStore {
     func addDependency(of child: WorkloadItemID, on parent: WorkloadItemID, at now: WallTime) async throws {
         try await base.addDependency(of: child, on: parent, at: now)
     }
-    func claim(_ request: ClaimRequest, at now: WallTime) async throws -> WorkloadClaim? {
-        try check(.claim)
-        let body = beforeClaim.withLock { body in
-            defer { body = nil }
-            return body
+    func exchange(_ exchange: HostExchange, at now: WallTime) async throws -> HostExchange.Answer {
+        if !exchange.ends.isEmpty { try check(.end) }
+        if exchange.claim != nil {
+            try check(.claim)
+            let body = beforeClaim.withLock { body in
+                defer { body = nil }
+                return body
+            }
+            try await body?()
         }
-        try await body?()
-        return try await base.claim(request, at: now)
+        try await whileExchanging.withLock { $0 }?()
+        for end in exchange.ends where broken.withLock({ $0.contains(end.lease.item) }) { throw Unavailable() }
+        switch fault {
+        case .claimsOne:
+            var exchange = exchange
+            exchange.claim?.limit = 1
+            return try await base.exchange(exchange, at: now)
+        case .endsFirstOnly:
+            var first = exchange
+            first.ends = Array(exchange.ends.prefix(1))
+            var answer = try await base.exchange(first, at: now)
+            answer.ends += exchange.ends.dropFirst().map { _ in nil }
+            return answer
+        case .claimsBeforeEnds:
+            var claim = exchange
+            claim.ends = []
+            let claims = try await base.exchange(claim, at: now).claims
+            var ends = exchange
+            ends.claim = nil
+            var answer = try await base.exchange(ends, at: now)
+            answer.claims = claims
+            return answer
+        case .tellsNoTerms:
+            var answer = try await base.exchange(exchange, at: now)
+            if exchange.mark != nil { answer.standings = [:] }
+            return answer
+        default: return try await base.exchange(exchange, at: now)
+        }
     }
     func renew(_ leases: [WorkloadLease]) async throws -> [LeaseStanding] {
         try check(.renew)
-        return fault == .losesBeats ? try await base.standings(of: leases) : try await base.renew(leases)
+        renewals.add(1, ordering: .relaxed)
+        return fault == .losesBeats
+            ? try await base.standings(of: leases, at: .distantFuture) : try await base.renew(leases)
     }
-    func standings(of leases: [WorkloadLease]) async throws -> [LeaseStanding] { try await base.standings(of: leases) }
     func save(_ checkpoint: [UInt8]?, _ progress: WorkloadProgress?, under lease: WorkloadLease) async throws {
         try check(.save)
         if fault == .forgetsCheckpoints { return try await base.save(nil, progress, under: lease) }
@@ -87,10 +131,6 @@ final class ForgetfulStore: WorkloadStore {
         }
     }
     func note(_ remark: String, under lease: WorkloadLease) async throws { try await base.note(remark, under: lease) }
-    func end(_ lease: WorkloadLease, _ result: AttemptResult, at now: WallTime) async throws -> WorkloadState {
-        try check(.end)
-        return try await base.end(lease, result, at: now)
-    }
     func leases() async throws -> [LeaseSighting] {
         let leases = try await base.leases()
         guard fault == .forgetsProcesses else { return leases }

@@ -77,7 +77,58 @@ struct HostTests {
         #expect(world.clock.elapsed >= .seconds(3))
     }
 
+    @Test("a host makes few calls of its store, however many places it has")
+    func calls() throws {
+        let world = HostWorld(cores: 4)
+        let host = try world.host([
+            Scripted { _, _ in
+                try await world.sleep(.seconds(1))
+                return .finished
+            }
+        ]) { $0.places = [.background: 16] }
+        world.store.onExchanges { try await world.sleep(.milliseconds(1)) }
+        try world.run([host]) {
+            let requests = try (0..<160).map { _ in try WorkloadRequest(for: Scripted.self, .init()) }
+            for item in try await host.submit(requests) {
+                #expect(try await item.waitUntilFinished(promotes: false) == .finished)
+            }
+        }
+        // Ten turns of sixteen items. While the store writes one end, others come.
+        #expect(world.store.count(of: .end) <= 40)
+        #expect(world.store.count(of: .claim) <= 100)
+    }
+
     // MARK: Failures
+
+    @Test("an end that the store cannot write does not hold up the others, and its item is run again")
+    func brokenEnd() throws {
+        let world = HostWorld()
+        let runs = Collected<String>()
+        let host = try world.host([
+            Scripted { parameters, _ in
+                try await world.sleep(.seconds(1))
+                runs.append(parameters.text)
+                return .finished
+            }
+        ]) { $0.places = [.background: 8] }
+        try world.run([host]) {
+            let requests = try (0..<8).map { number in
+                try WorkloadRequest(
+                    for: Scripted.self, .init(text: "\(number)"), retry: RetryPolicy(base: .zero, jitter: 0))
+            }
+            let items = try await host.submit(requests)
+            world.store.breakEnds(of: [items[3].id])
+            for (number, item) in items.enumerated() where number != 3 {
+                #expect(try await item.waitUntilFinished(promotes: false) == .finished)
+            }
+            #expect(world.clock.elapsed < .seconds(20))
+            try await world.sleep(.seconds(60))
+            world.store.breakEnds(of: [])
+            #expect(try await items[3].waitUntilFinished(promotes: false) == .finished)
+        }
+        #expect(runs.values.count { $0 == "3" } > 1)
+        #expect(runs.values.count { $0 == "4" } == 1)
+    }
 
     @Test("a store that fails is asked again, and the host goes on when it answers")
     func failingStore() throws {

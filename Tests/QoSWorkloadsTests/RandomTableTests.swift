@@ -211,7 +211,7 @@ private struct TablePair {
         let names = Set(Self.names.filter { _ in chance(0.8) })
         let classes = Set(QoSClass.allCases.filter { _ in chance(0.8) })
         let expected = oracle.next(names, classes)
-        let claim = table.claimed(request(names, classes), at: oracle.now, &effects)
+        let claim = table.claimed(request(names, classes), at: oracle.now, &effects).first
         try require(
             claim?.record.id == expected?.id,
             "claim: \(String(describing: claim?.record.id)) for \(String(describing: expected?.id))")

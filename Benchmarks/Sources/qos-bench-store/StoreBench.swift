@@ -3,12 +3,12 @@ import QoSSQLiteStore
 
 /// Figures of workloads, one a line: `name = value unit`, with the target and the verdict.
 ///
-///     qos-bench-store [W] [D] [E] [IDLE] [--items N]
+///     qos-bench-store [W] [H] [D] [E] [IDLE] [--items N]
 ///
 /// Without a name it measures all. `--items` is the number of waiting items for the claims of W, 1,000,000 without it.
 @main
 struct StoreBench {
-    static let names = ["W", "D", "E", "IDLE"]
+    static let names = ["W", "H", "D", "E", "IDLE"]
 
     static func main() async throws {
         var chosen: [String] = []
@@ -31,6 +31,7 @@ struct StoreBench {
         for name in chosen.isEmpty ? names : chosen {
             switch name {
             case "W": try await StoreRates.run(in: folder, waiting: items)
+            case "H": try await HostRates.run(in: folder)
             case "D": try await PromotionBench.run(in: folder)
             case "E": try await DeferralBench.run(in: folder)
             default: try await IdleBench.run(in: folder)

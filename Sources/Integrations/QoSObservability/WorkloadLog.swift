@@ -36,7 +36,7 @@ public struct WorkloadLog: WorkloadObserver {
         case .attemptBegan, .attemptPaused, .attemptResumed, .itemRaised: .debug
         case .attemptEnded(_, _, _, .dead, _), .attemptAbandoned, .attemptHangs, .storeFailed: .error
         case .attemptEnded(_, _, .failed, _, _), .leaseLost, .leaseReclaimed, .checkpointUnreadable,
-            .folderNotWatched, .parametersUnreadable:
+            .folderNotWatched, .parametersUnreadable, .hintsLate:
             .warning
         case .attemptEnded, .attemptPromoted: .info
         }
@@ -59,6 +59,7 @@ public struct WorkloadLog: WorkloadObserver {
         case .attemptHangs: "attempt hangs"
         case .parametersUnreadable: "parameters unreadable"
         case .folderNotWatched: "folder not watched"
+        case .hintsLate: "hints of the store come late"
         case .storeFailed: "store failed"
         }
     }
@@ -81,6 +82,7 @@ public struct WorkloadLog: WorkloadObserver {
             ["item": "\(sighting.lease.item.rawValue)", "fence": "\(sighting.lease.fence)", "host": "\(sighting.host)"]
         case .checkpointUnreadable(let lease, let name, let reason): metadata(lease, name, ["reason": "\(reason)"])
         case .folderNotWatched(let folder, let reason, _): ["folder": "\(folder)", "reason": "\(reason)"]
+        case .hintsLate(let reason, _): ["reason": "\(reason)"]
         case .storeFailed(let error): ["reason": "\(error)"]
         }
     }

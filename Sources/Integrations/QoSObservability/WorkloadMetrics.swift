@@ -60,6 +60,7 @@ public final class WorkloadMetrics: WorkloadObserver {
         case .leaseReclaimed: count("leases.reclaimed", [])
         case .attemptHangs(_, let name, _): count("hangs", [("workload", "\(name)")])
         case .folderNotWatched: count("folders.unwatched", [])
+        case .hintsLate: count("hints.late", [])
         case .storeFailed: count("store.failures", [])
         case .attemptBegan, .attemptPaused, .checkpointUnreadable, .parametersUnreadable, .attemptAbandoned:
             break

@@ -73,3 +73,20 @@ final class Attempt: Sendable {
         }
     }
 }
+
+/// An end that the store has not acknowledged.
+struct PendingEnd: Sendable {
+    let attempt: Attempt
+    let end: AttemptEnd
+    /// Whether the attempt goes on, and keeps its place, though it ends for the store.
+    let keepsPlace: Bool
+    /// The monotonic time after which it is of no use: the item has another lease by then.
+    let limit: Duration
+
+    init(_ attempt: Attempt, _ result: AttemptResult, keepsPlace: Bool = false, limit: Duration) {
+        self.attempt = attempt
+        end = AttemptEnd(attempt.lease, result, progress: attempt.state.withLock { $0.progress })
+        self.keepsPlace = keepsPlace
+        self.limit = limit
+    }
+}

@@ -1,16 +1,25 @@
 internal import QoSCore
 internal import QoSKernel
 
-/// The heartbeats of a host's attempts of one class. It runs one class above them, so they cannot starve it.
+/// The heartbeats of a host's attempts.
 ///
-/// It renews leases, cancels attempts whose lease is about to end, and enforces time limits. A renewal that hangs does
-/// not stop it.
+/// It renews leases, cancels attempts whose lease is about to end, and enforces time limits. No work can starve it: it
+/// has two threads of its own. One keeps the times, and the other one renews. So a renewal that blocks its thread does
+/// not keep an attempt running whose lease is over.
+///
+/// Most attempts end long before their first renewal. So a new attempt wakes the heart only if something of it is due
+/// before the heart wakes anyway, and an ended one never.
 ///
 /// Threading: any thread.
 final class Heart: Sendable {
     private struct State {
         var book: LeaseBook
         var attempts: [WorkloadLease: Attempt] = [:]
+        /// The leases to renew that the task which renews has not taken yet.
+        var due: [WorkloadLease] = []
+        /// The time until which the heart sleeps; `nil` while it sleeps until it is rung.
+        var sleepsUntil: Duration?
+        var actions: Actions?
         var isClosed = false
     }
 
@@ -26,46 +35,54 @@ final class Heart: Sendable {
 
     private let state: Lock<State>
     private let alarm: Alarm
+    private let renewals: Alarm
     private let services: AttemptServices
-    private let scheduler: any WorkloadScheduler
-    private let actions: Actions
+    /// The threads for the times, and for the renewals.
+    private let (times, calls): (any WorkloadScheduler, any WorkloadScheduler)
     private let cancelGrace: Duration
-    /// The class of the heart itself.
-    private let qosClass: QoSClass
 
     init(
-        forWorkAt workClass: QoSClass, _ configuration: WorkloadHost.Configuration, _ services: AttemptServices,
-        _ scheduler: any WorkloadScheduler, _ actions: Actions
+        _ configuration: WorkloadHost.Configuration, _ services: AttemptServices, _ scheduler: any WorkloadScheduler
     ) {
-        qosClass = QoSClass(rank: workClass.rank + 1) ?? .userInteractive
         state = Lock(State(book: LeaseBook(duration: configuration.leaseDuration)))
         cancelGrace = configuration.cancelGrace
-        alarm = Alarm(services.clock, scheduler, at: qosClass)
+        times = scheduler.makeReservedThread(name: "qos-beats")
+        calls = scheduler.makeReservedThread(name: "qos-renewals")
+        alarm = Alarm(services.clock, times, at: .userInteractive)
+        renewals = Alarm(services.clock, calls, at: .userInteractive)
         self.services = services
-        self.scheduler = scheduler
-        self.actions = actions
-        scheduler.startWorkload(at: qosClass, name: "workload-heart") { await self.beat() }
     }
 
-    func add(_ attempt: Attempt, begin: Duration) {
+    /// Begins, once, before the first attempt.
+    func start(_ actions: Actions) {
+        state.withLock { $0.actions = actions }
+        times.startWorkload(at: .userInteractive, name: "workload-heart") { await self.beat() }
+        calls.startWorkload(at: .userInteractive, name: "workload-renewals") { await self.renewAll() }
+    }
+
+    /// Adds attempts whose leases have just begun.
+    func add(_ attempts: [Attempt]) {
+        let rings = state.withLock { state in
+            for attempt in attempts {
+                state.attempts[attempt.lease] = attempt
+                state.book.leased(attempt.lease, begin: attempt.begin)
+            }
+            let first = attempts.compactMap(\.deadline).min()
+            guard let next = [first, state.book.next].compactMap({ $0 }).min() else { return false }
+            return state.sleepsUntil.map { next < $0 } ?? true
+        }
+        if rings { alarm.ring() }
+    }
+
+    /// Forgets attempts.
+    func remove(_ leases: [WorkloadLease]) {
+        guard !leases.isEmpty else { return }
         state.withLock { state in
-            state.attempts[attempt.lease] = attempt
-            state.book.leased(attempt.lease, begin: begin)
+            for lease in leases {
+                state.attempts[lease] = nil
+                state.book.ended(lease)
+            }
         }
-        alarm.ring()
-    }
-
-    /// Forgets an attempt.
-    ///
-    /// - Returns: the begin of the last successful renewal; `nil` for an unknown one.
-    @discardableResult
-    func remove(_ lease: WorkloadLease) -> Duration? {
-        let begin = state.withLock { state in
-            state.attempts[lease] = nil
-            return state.book.ended(lease)
-        }
-        alarm.ring()
-        return begin
     }
 
     /// Looks at the attempts again: one of them has begun late.
@@ -74,21 +91,44 @@ final class Heart: Sendable {
     func close() {
         state.withLock { $0.isClosed = true }
         alarm.ring()
+        renewals.ring()
     }
 
     private func beat() async {
         while !state.withLock({ $0.isClosed }) {
             let now = services.clock.elapsed
-            let (cut, due) = state.withLock { ($0.book.cutoffs(at: now), $0.book.renewalsDue(at: now)) }
-            for lease in cut { lose(lease) }
-            if !due.isEmpty {
-                scheduler.startWorkload(at: qosClass, name: "workload-renewal") { await self.renew(due) }
+            let (cut, due) = state.withLock { state in
+                let (cut, due) = (state.book.cutoffs(at: now), state.book.renewalsDue(at: now))
+                state.due += due
+                // What comes from now on may be missing in the time that follows.
+                state.sleepsUntil = nil
+                return (cut, due)
             }
+            for lease in cut { lose(lease) }
+            if !due.isEmpty { renewals.ring() }
             let limit = enforceTimeLimits(at: now)
-            let next = [limit, state.withLock { $0.book.next }].compactMap { $0 }.min()
+            let next = state.withLock { state in
+                state.sleepsUntil = [limit, state.book.next].compactMap { $0 }.min()
+                return state.sleepsUntil
+            }
             await alarm.wait(until: next)
         }
         alarm.close()
+    }
+
+    /// Renews what is due, until the end. One renewal does not wait for another one's answer.
+    private func renewAll() async {
+        await withDiscardingTaskGroup { group in
+            while !state.withLock({ $0.isClosed }) {
+                let due = state.withLock { state in
+                    defer { state.due = [] }
+                    return state.due
+                }
+                if !due.isEmpty { group.addTask { await self.renew(due) } }
+                await renewals.wait(until: nil)
+            }
+        }
+        renewals.close()
     }
 
     private func renew(_ leases: [WorkloadLease]) async {
@@ -106,7 +146,7 @@ final class Heart: Sendable {
             switch standing {
             case .held(let terms):
                 let attempt = state.withLock { $0.attempts[lease] }
-                if let attempt { actions.terms(attempt, terms) }
+                if let attempt { actions?.terms(attempt, terms) }
             case .lost: lose(lease)
             case nil: break
             }
@@ -124,12 +164,14 @@ final class Heart: Sendable {
         }
     }
 
+    private var actions: Actions? { state.withLock { $0.actions } }
+
     private func lose(_ lease: WorkloadLease) {
         let attempt = state.withLock { state in
             _ = state.book.ended(lease)
             return state.attempts.removeValue(forKey: lease)
         }
-        if let attempt { actions.lost(attempt) }
+        if let attempt { actions?.lost(attempt) }
     }
 
     /// Cancels attempts whose time is up, and gives up those that go on nevertheless.
@@ -151,7 +193,7 @@ final class Heart: Sendable {
                 }
                 event = overrun + cancelGrace
                 if event <= now {
-                    actions.overran(attempt)
+                    actions?.overran(attempt)
                     continue
                 }
             }

@@ -123,6 +123,6 @@ extension WorkloadHost {
 
     private func launchLate(_ attempt: Attempt) {
         launch(attempt, at: clock.elapsed)
-        state.withLock { state in state.heartClasses[attempt.lease].flatMap { state.hearts[$0] } }?.look()
+        heart.look()
     }
 }

@@ -2,13 +2,22 @@ internal import QoSCore
 internal import QoSKernel
 
 extension WorkloadHost {
-    /// Starts the workload of a claimed item.
-    func start(_ claim: WorkloadClaim, begin: Duration) {
-        guard let runner = runners[claim.record.request.name] else { return }
-        let attempt = Attempt(claim, begin: begin, timeLimit: runner.timeLimit)
-        state.withLock { $0.attempts[attempt.lease] = attempt }
-        moveToHeart(of: attempt.qosClass, attempt)
-        if !mustWaitAlone(attempt) { launch(attempt, at: begin) }
+    /// Starts the workloads of claimed items.
+    func start(_ claims: [WorkloadClaim], begin: Duration) {
+        guard !claims.isEmpty else { return }
+        var made: [Attempt] = []
+        for claim in claims {
+            guard let runner = runners[claim.record.request.name] else { continue }
+            made.append(Attempt(claim, begin: begin, timeLimit: runner.timeLimit))
+        }
+        state.withLock { state in
+            for attempt in made { state.attempts[attempt.lease] = attempt }
+        }
+        let beginning = made.filter { !mustWaitAlone($0) }
+        // The heart keeps their time limits from now on.
+        for attempt in beginning { attempt.state.withLock { $0.start = begin } }
+        heart.add(made)
+        for attempt in beginning { launch(attempt, at: begin) }
     }
 
     /// Starts the task of an attempt.
@@ -20,12 +29,13 @@ extension WorkloadHost {
         let record = attempt.record
         services.observe(
             .attemptBegan(attempt.lease, runner.name, record.level, attempt: record.life.attempts))
-        let task = scheduler.startWorkload(at: attempt.qosClass, name: "\(runner.name)") {
+        let task = scheduler.startWorkload(at: attempt.qosClass, name: runner.name.rawValue) {
             await self.perform(attempt, runner)
         }
         attempt.state.withLock { $0.task = task }
         // A request may have come before the task was known.
         if case .cancel(let reason) = attempt.signals.request { attempt.cancel(because: reason) }
+        }
     }
 
     private func perform(_ attempt: Attempt, _ runner: WorkloadRunner) async {
@@ -41,14 +51,13 @@ extension WorkloadHost {
         } catch {
             result = self.result(of: error, attempt, runner)
         }
-        if attempt.takeEnd() { await report(attempt, result) }
-        heart(of: attempt)?.remove(attempt.lease)
-        state.withLock { state in
-            state.attempts[attempt.lease] = nil
-            state.heartClasses[attempt.lease] = nil
-            state.solitude.left(attempt.lease)
+        state.withLock { $0.solitude.left(attempt.lease) }
+        if attempt.takeEnd() {
+            add(PendingEnd(attempt, result, limit: endLimit))
+        } else {
+            state.withLock { $0.attempts[attempt.lease] = nil }
+            alarm.ring()
         }
-        alarm.ring()
     }
 
     private func result(of outcome: WorkloadOutcome, _ attempt: Attempt) -> AttemptResult {
@@ -84,30 +93,65 @@ extension WorkloadHost {
         return configuration.deferralDelay(after: hasProgressed ? 0 : attempt.record.life.deferrals)
     }
 
-    /// Reports the end of an attempt. A store that fails is asked again for as long as the lease lasts.
-    func report(_ attempt: Attempt, _ result: AttemptResult) async {
-        let name = attempt.record.request.name
-        let limit = clock.elapsed + configuration.leaseDuration
-        var delay = Duration.milliseconds(100)
-        if let progress = attempt.state.withLock({ $0.progress }) {
-            try? await store.save(nil, progress, under: attempt.lease)
+    // MARK: Ends
+
+    /// The time until which an end that comes now may be of use.
+    var endLimit: Duration { clock.elapsed + configuration.leaseDuration }
+
+    /// Notes an end for the next call of the store. It goes with all others that come meanwhile.
+    func add(_ end: PendingEnd) {
+        state.withLock { state in
+            state.ends.append(end)
+            // The work is over, so its place is free. The store hears of the end before it gives the next item.
+            if !end.keepsPlace { state.attempts[end.attempt.lease] = nil }
         }
-        while true {
-            do {
-                let state = try await store.end(attempt.lease, result, at: clock.now)
-                services.observe(
-                    .attemptEnded(attempt.lease, name, result, state, after: clock.elapsed - attempt.begin))
-                return
-            } catch WorkloadStoreError.leaseLost {
-                services.observe(.leaseLost(attempt.lease, name))
-                return
-            } catch {
-                services.observe(.storeFailed("end of \(attempt.record.displayName): \(error)"))
-                let next = clock.elapsed + delay
-                // The item's next attempt repeats the work since its checkpoint.
-                guard next < limit, (try? await clock.sleep(until: next, tolerance: .zero)) != nil else { return }
-                delay = min(delay * 2, .seconds(5))
+        alarm.ring()
+    }
+
+    /// Takes the ends for a call of the store.
+    ///
+    /// Those whose leases are over are forgotten: the items' next attempts repeat the work since their checkpoints.
+    func takeEnds(at now: Duration) -> [PendingEnd] {
+        let (late, batch) = state.withLock { state -> ([PendingEnd], [PendingEnd]) in
+            let late = state.ends.filter { $0.limit <= now }
+            if !late.isEmpty { state.ends.removeAll { $0.limit <= now } }
+            let batch = Array(state.ends.prefix(state.endBatch))
+            state.ends.removeFirst(batch.count)
+            return (late, batch)
+        }
+        heart.remove(late.map(\.attempt.lease))
+        return batch
+    }
+
+    /// Notes that the store has written ends, and tells the observer.
+    func endsAcknowledged(_ ends: [PendingEnd], _ states: [WorkloadState?]) {
+        guard !ends.isEmpty else { return }
+        let hasMore = state.withLock { state in
+            state.endBatch = min(state.endBatch * 2, Self.batchSize)
+            return !state.ends.isEmpty
+        }
+        heart.remove(ends.map(\.attempt.lease))
+        let now = clock.elapsed
+        for (end, state) in zip(ends, states) {
+            let (lease, name) = (end.attempt.lease, end.attempt.record.request.name)
+            guard let state else {
+                services.observe(.leaseLost(lease, name))
+                continue
             }
+            services.observe(.attemptEnded(lease, name, end.end.result, state, after: now - end.attempt.begin))
+        }
+        if hasMore { alarm.ring() }
+    }
+
+    /// Keeps ends that the store has not written, for the next call.
+    ///
+    /// The next calls have fewer ends, and first those that were not part of this one: a single end that the store
+    /// cannot write does not hold up the others.
+    func endsFailed(_ ends: [PendingEnd]) {
+        guard !ends.isEmpty else { return }
+        state.withLock { state in
+            state.ends += ends
+            state.endBatch = max(1, ends.count / 2)
         }
     }
 
@@ -116,57 +160,17 @@ extension WorkloadHost {
         guard attempt.takeEnd() else { return }
         services.observe(.leaseLost(attempt.lease, attempt.record.request.name))
         attempt.cancel(because: "the lease \(attempt.lease.fence) of \(attempt.record.displayName) is lost")
-        heart(of: attempt)?.remove(attempt.lease)
+        heart.remove([attempt.lease])
         // It may wait to be alone.
         alarm.ring()
     }
 
     /// Gives back the lease of an attempt that does not end. Its task keeps its place until it does.
-    private func abandon(_ attempt: Attempt) {
+    func abandon(_ attempt: Attempt) {
         guard attempt.takeEnd() else { return }
-        let name = attempt.record.request.name
-        services.observe(.attemptAbandoned(attempt.lease, name))
+        services.observe(.attemptAbandoned(attempt.lease, attempt.record.request.name))
         let limit = attempt.timeLimit ?? .zero
-        scheduler.startWorkload(at: Self.controlClass, name: "workload-abandoned") {
-            await self.report(attempt, .failed(error: "\(WorkloadHostError.timeLimitPassed(limit))", delay: nil))
-            self.heart(of: attempt)?.remove(attempt.lease)
-            self.alarm.ring()
-        }
-    }
-
-    // MARK: Hearts
-
-    private func heart(of attempt: Attempt) -> Heart? {
-        state.withLock { state in state.heartClasses[attempt.lease].flatMap { state.hearts[$0] } }
-    }
-
-    /// Gives an attempt to the heart of a class.
-    func moveToHeart(of qosClass: QoSClass, _ attempt: Attempt) {
-        let begin: Duration?
-        if let old = heart(of: attempt) {
-            // An attempt that the old heart does not know has ended.
-            begin = old.remove(attempt.lease)
-        } else {
-            begin = attempt.begin
-        }
-        guard let begin else { return }
-        let heart = state.withLock { $0.hearts[qosClass] } ?? makeHeart(for: qosClass)
-        state.withLock { $0.heartClasses[attempt.lease] = qosClass }
-        heart.add(attempt, begin: begin)
-    }
-
-    private func makeHeart(for qosClass: QoSClass) -> Heart {
-        let actions = Heart.Actions(
-            lost: { [weak self] in self?.lost($0) }, overran: { [weak self] in self?.abandon($0) },
-            terms: { [weak self] in self?.apply($1, to: $0) })
-        let heart = Heart(forWorkAt: qosClass, configuration, services, scheduler, actions)
-        return state.withLock { state in
-            if let other = state.hearts[qosClass] {
-                heart.close()
-                return other
-            }
-            state.hearts[qosClass] = heart
-            return heart
-        }
+        let error = "\(WorkloadHostError.timeLimitPassed(limit))"
+        add(PendingEnd(attempt, .failed(error: error, delay: nil), keepsPlace: true, limit: endLimit))
     }
 }

@@ -2,26 +2,37 @@ internal import QoSCore
 internal import QoSKernel
 
 extension WorkloadHost {
+    /// The largest number of ends, and of claims, in one call of the store. Heartbeats wait for a call that runs.
+    static let batchSize = 64
+
     /// The host's own task, from the begin of ``run()`` to its end.
     func control() async {
+        heart.start(
+            Heart.Actions(
+                lost: { [weak self] in self?.lost($0) }, overran: { [weak self] in self?.abandon($0) },
+                terms: { [weak self] in self?.apply($1, to: $0) }))
         let desk = startFileDesk()
         let hints = forward(store.changes(), "workload-changes") { desk?.itemsMayHaveChanged() }
+        if let late = store.lateHints {
+            services.observe(.hintsLate(because: late.reason, lookingEvery: late.interval))
+        }
         let conditions = forward(configuration.conditions.changes(), "workload-conditions") {}
         var watch = LeaseWatch(duration: configuration.leaseDuration)
         var watched: [String: Task<Void, Never>] = [:]
         var upkeep = Upkeep()
+        var mark: TermsMark?
         var failures = 0
         while state.withLock({ $0.phase == .running }) {
             var next: Duration?
             do {
-                next = try await pass(&watch, &watched, &upkeep)
+                next = try await pass(&watch, &watched, &mark, &upkeep)
                 if failures > 0 { state.withLock { $0.storeFailure = nil } }
                 failures = 0
             } catch {
                 state.withLock { $0.storeFailure = error }
                 services.observe(.storeFailed("\(error)"))
                 failures += 1
-                next = clock.elapsed + min(.seconds(5), .milliseconds(100) * (1 << min(failures, 9)))
+                next = clock.elapsed + min(.seconds(5), Self.delay(after: failures))
             }
             await alarm.wait(until: next)
         }
@@ -61,19 +72,18 @@ extension WorkloadHost {
     /// - Returns: the time by which another pass may have something to do; `nil` to wait for a hint alone. A host looks
     ///   at the wall clock from time to time while something waits for it, because nobody tells when it is set.
     private func pass(
-        _ watch: inout LeaseWatch, _ watched: inout [String: Task<Void, Never>], _ upkeep: inout Upkeep
+        _ watch: inout LeaseWatch, _ watched: inout [String: Task<Void, Never>], _ mark: inout TermsMark?,
+        _ upkeep: inout Upkeep
     ) async throws -> Duration? {
-        try await applyTerms()
         judge.look()
         let patience = judgeConditions()
         try await keepUp(&upkeep)
         let hang = tellOfHangs()
-        try await claim()
+        var due = try await exchange(&mark)
         // After the claims: what another host has taken meanwhile has its lease by now.
-        if try await reclaim(&watch, &watched) { try await claim() }
+        if try await reclaim(&watch, &watched) { due = try await exchange(&mark) }
         let solitude = stepSolitude()
         let (wall, now) = (clock.now, clock.elapsed)
-        let due = try await store.nextDue()
         let change = judge.takeNext()
         let clockCheck = due != nil || change.followsWall ? now + configuration.clockCheckInterval : nil
         let times = [
@@ -81,6 +91,63 @@ extension WorkloadHost {
             hang, solitude,
         ]
         return times.compactMap { $0 }.min()
+    }
+
+    /// Reports the ends of attempts, claims and starts items while there are free places, and brings promotions,
+    /// cancellations and pauses to the running attempts: one call of the store.
+    ///
+    /// - Returns: the time at which the next item is due.
+    private func exchange(_ mark: inout TermsMark?) async throws -> WallTime? {
+        let begin = clock.elapsed
+        let ends = takeEnds(at: begin)
+        let request = claimRequest()
+        let held = attempts
+        let answer: HostExchange.Answer
+        do {
+            let exchange = HostExchange(
+                ends: ends.map(\.end), claim: request, leases: held.map(\.lease), mark: mark)
+            answer = try await store.exchange(exchange, at: clock.now)
+        } catch {
+            endsFailed(ends)
+            throw error
+        }
+        mark = answer.mark
+        endsAcknowledged(ends, answer.ends)
+        start(answer.claims, begin: begin)
+        for attempt in held {
+            switch answer.standings[attempt.lease] {
+            case .held(let terms): apply(terms, to: attempt)
+            case .lost: lost(attempt)
+            case nil: break
+            }
+        }
+        if let request, answer.claims.count == request.limit, claimRequest() != nil { alarm.ring() }
+        return answer.nextDue
+    }
+
+    /// The question for items; `nil` without a free place.
+    ///
+    /// A place belongs to the class at which the attempt was claimed. A promotion takes no place of the higher class.
+    private func claimRequest() -> ClaimRequest? {
+        guard !runners.isEmpty, stepSolitude() == nil else { return nil }
+        let taken = state.withLock { state -> [QoSClass: Int]? in
+            // While ends find no way to the store, nothing new begins.
+            guard state.phase == .running, state.ends.count <= Self.batchSize else { return nil }
+            return state.attempts.values.reduce(into: [:]) { $0[$1.qosClass, default: 0] += 1 }
+        }
+        guard let taken else { return nil }
+        var free: [QoSClass: Int] = [:]
+        for qosClass in QoSClass.allCases {
+            let count = configuration.places(of: qosClass) - (taken[qosClass] ?? 0)
+            if count > 0 { free[qosClass] = count }
+        }
+        guard !free.isEmpty else { return nil }
+        let judge = self.judge
+        var request = ClaimRequest(
+            host: configuration.name, process: holders.current, workloads: Set(runners.keys), atMost: free,
+            limit: min(Self.batchSize, free.values.reduce(0, +)), verdict: { judge.verdictNotingChange(on: $0) })
+        request.versions = runners.mapValues(\.version)
+        return request
     }
 
     /// Takes back the leases of hosts that have stopped renewing, or whose processes have ended.
@@ -93,7 +160,7 @@ extension WorkloadHost {
         let isLookDue = watch.isLookDue(at: now)
         let (mustLook, own) = state.withLock { state in
             defer { state.mustLookAtLeases = false }
-            return (state.mustLookAtLeases, Set(state.attempts.keys))
+            return (state.mustLookAtLeases, Set(state.attempts.keys).union(state.ends.map(\.end.lease)))
         }
         guard mustLook || isLookDue else { return false }
         var hasTaken = false
@@ -128,19 +195,6 @@ extension WorkloadHost {
         }
     }
 
-    /// Brings promotions, cancellations and pauses to the running attempts.
-    private func applyTerms() async throws {
-        let attempts = self.attempts
-        guard !attempts.isEmpty else { return }
-        let standings = try await store.standings(of: attempts.map(\.lease))
-        for (attempt, standing) in zip(attempts, standings) {
-            switch standing {
-            case .held(let terms): apply(terms, to: attempt)
-            case .lost: lost(attempt)
-            }
-        }
-    }
-
     func apply(_ terms: LeaseTerms, to attempt: Attempt) {
         let (task, isRaised) = attempt.state.withLock { state in
             let isRaised = state.level < terms.level
@@ -149,7 +203,6 @@ extension WorkloadHost {
         }
         if isRaised {
             if let task { scheduler.raiseWorkload(task, to: terms.level.qosClass) }
-            moveToHeart(of: terms.level.qosClass, attempt)
             services.observe(.attemptPromoted(attempt.lease, attempt.record.request.name, to: terms.level))
         }
         if let reason = terms.cancellation {
@@ -199,49 +252,54 @@ extension WorkloadHost {
         }
     }
 
-    /// Claims and starts items while there are free places.
-    private func claim() async throws {
-        guard !runners.isEmpty else { return }
-        while state.withLock({ $0.phase == .running }), stepSolitude() == nil {
-            var free: Set<QoSClass> = []
-            for qosClass in QoSClass.allCases where freePlaces(of: qosClass) > 0 { free.insert(qosClass) }
-            guard !free.isEmpty else { return }
-            let judge = self.judge
-            var request = ClaimRequest(
-                host: configuration.name, process: holders.current, workloads: Set(runners.keys), classes: free,
-                verdict: { judge.verdictNotingChange(on: $0) })
-            request.versions = runners.mapValues(\.version)
-            let begin = clock.elapsed
-            guard let claim = try await store.claim(request, at: clock.now) else { return }
-            start(claim, begin: begin)
-        }
-    }
-
-    /// A place belongs to the class at which the attempt was claimed. A promotion takes no place of the higher class.
-    private func freePlaces(of qosClass: QoSClass) -> Int {
-        configuration.places(of: qosClass)
-            - state.withLock { $0.attempts.values.count { $0.qosClass == qosClass } }
-    }
-
     /// Asks all attempts to stop, waits for them, and gives back the leases of those that go on.
     private func end() async {
         let limit = clock.elapsed + configuration.endGrace
         let reason = "the host \(configuration.name) ends"
+        var failures = 0
         while true {
             let attempts = self.attempts
             for attempt in attempts { attempt.signals.set(.stop(reason)) }
             releaseStopped()
-            guard !attempts.isEmpty, clock.elapsed < limit, state.withLock({ !$0.endsAtOnce }) else { break }
-            await alarm.wait(until: limit)
+            failures = await reportEnds() ? 0 : failures + 1
+            let isDone = attempts.isEmpty && state.withLock { $0.ends.isEmpty }
+            guard !isDone, clock.elapsed < limit, state.withLock({ !$0.endsAtOnce }) else { break }
+            await alarm.wait(until: failures == 0 ? limit : min(limit, clock.elapsed + Self.delay(after: failures)))
         }
         for attempt in attempts where attempt.takeEnd() {
             attempt.cancel(because: reason)
-            await report(attempt, .deferred(reason: reason, delay: nil))
+            add(PendingEnd(attempt, .deferred(reason: reason, delay: nil), keepsPlace: true, limit: endLimit))
         }
-        let hearts = state.withLock { state in
-            state.phase = .ended
-            return Array(state.hearts.values)
+        // A store that fails is asked again for as long as the leases last.
+        while await !reportEnds() {
+            failures += 1
+            let next = clock.elapsed + min(.seconds(5), Self.delay(after: failures))
+            guard (try? await clock.sleep(until: next, tolerance: .zero)) != nil else { break }
         }
-        for heart in hearts { heart.close() }
+        state.withLock { $0.phase = .ended }
+        heart.close()
+    }
+
+    /// Reports all ends.
+    ///
+    /// - Returns: whether the store has taken them, or there are none.
+    private func reportEnds() async -> Bool {
+        while true {
+            let ends = takeEnds(at: clock.elapsed)
+            guard !ends.isEmpty else { return true }
+            do {
+                let answer = try await store.exchange(HostExchange(ends: ends.map(\.end)), at: clock.now)
+                endsAcknowledged(ends, answer.ends)
+            } catch {
+                endsFailed(ends)
+                services.observe(.storeFailed("\(error)"))
+                return false
+            }
+        }
+    }
+
+    /// The delay before the next call of a store after some failures.
+    private static func delay(after failures: Int) -> Duration {
+        min(.seconds(30), .milliseconds(100) * (1 << min(failures, 9)))
     }
 }

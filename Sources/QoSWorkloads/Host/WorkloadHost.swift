@@ -27,11 +27,13 @@ public final class WorkloadHost: Sendable {
         var mustLookAtLeases = false
         /// Whether the end waits for no attempt.
         var endsAtOnce = false
+        /// The attempts that have a place.
         var attempts: [WorkloadLease: Attempt] = [:]
-        var hearts: [QoSClass: Heart] = [:]
-        /// The class whose heart has an attempt; it changes with a promotion.
-        var heartClasses: [WorkloadLease: QoSClass] = [:]
         var solitude = Solitude()
+        /// The ends that the store has not acknowledged.
+        var ends: [PendingEnd] = []
+        /// The largest number of ends for the next call of the store.
+        var endBatch = WorkloadHost.batchSize
     }
 
     /// The class of the host's own work: claims, timers, promotions.
@@ -45,6 +47,7 @@ public final class WorkloadHost: Sendable {
     let judge: ConditionJudge
     let holders: any HolderProcesses
     let alarm: Alarm
+    let heart: Heart
     let state = Lock(State())
 
     /// Makes a host. It runs items during ``run()``.
@@ -86,6 +89,7 @@ public final class WorkloadHost: Sendable {
         judge = ConditionJudge(configuration.conditions, configuration.clock)
         holders = configuration.holders ?? SystemHolderProcesses(nil)
         alarm = Alarm(configuration.clock, scheduler, at: Self.controlClass)
+        heart = Heart(configuration, services, scheduler)
     }
 
     /// Runs items until the task is cancelled or ``stop()`` is called.

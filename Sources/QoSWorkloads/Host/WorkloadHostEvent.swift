@@ -28,6 +28,8 @@ public enum WorkloadHostEvent: Sendable, Hashable {
     case attemptAbandoned(WorkloadLease, WorkloadName)
     /// A folder of an item on file events cannot be watched. The host looks at its paths from time to time instead.
     case folderNotWatched(String, because: String, lookingEvery: Duration)
+    /// Changes of other processes give late hints. The store looks for them from time to time instead.
+    case hintsLate(because: String, lookingEvery: Duration)
     /// A call of the store failed. The host tries again.
     case storeFailed(String)
 }
@@ -55,6 +57,8 @@ extension WorkloadHostEvent: CustomStringConvertible {
         case .attemptAbandoned(let lease, let name): "\(name) \(lease.item) does not end; its lease was given back"
         case .folderNotWatched(let folder, let reason, let interval):
             "the folder \(folder) cannot be watched, and is looked at every \(interval): \(reason)"
+        case .hintsLate(let reason, let interval):
+            "the store does not hear of changes by other processes, and looks for them every \(interval): \(reason)"
         case .storeFailed(let error): "the store failed: \(error)"
         }
     }

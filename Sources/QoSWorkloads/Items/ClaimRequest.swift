@@ -1,6 +1,6 @@
 public import QoSCore
 
-/// A host's question for its next item.
+/// A host's question for its next items.
 public struct ClaimRequest: Sendable {
     /// The name of the host.
     public var host: String
@@ -11,21 +11,35 @@ public struct ClaimRequest: Sendable {
     public var workloads: Set<WorkloadName>
     /// The newest version of the parameters that the host reads, by workload; the first one without an entry.
     public var versions: [WorkloadName: Int] = [:]
-    /// The classes that have a free place.
-    public var classes: Set<QoSClass>
+    /// The number of free places of each class. A class without an entry has none.
+    public var places: [QoSClass: Int]
+    /// The largest number of items in the answer, over all classes.
+    public var limit: Int
     /// The judgement of a condition on the host's machine. The store may call it once for each condition.
     public var verdict: @Sendable (WorkloadCondition) -> ConditionVerdict
 
-    /// Makes a question.
+    /// Makes a question for at most one item.
     public init(
         host: String, process: String? = nil, workloads: Set<WorkloadName>,
         classes: Set<QoSClass> = Set(QoSClass.allCases),
         verdict: @escaping @Sendable (WorkloadCondition) -> ConditionVerdict = { $0.verdict(in: SystemConditions()) }
     ) {
+        self.init(
+            host: host, process: process, workloads: workloads,
+            atMost: Dictionary(uniqueKeysWithValues: classes.map { ($0, 1) }), limit: 1, verdict: verdict)
+    }
+
+    /// Makes a question for as many items as the host has places.
+    public init(
+        host: String, process: String? = nil, workloads: Set<WorkloadName>, atMost places: [QoSClass: Int],
+        limit: Int = .max,
+        verdict: @escaping @Sendable (WorkloadCondition) -> ConditionVerdict = { $0.verdict(in: SystemConditions()) }
+    ) {
         self.host = host
         self.process = process
         self.workloads = workloads
-        self.classes = classes
+        self.places = places
+        self.limit = limit
         self.verdict = verdict
     }
 
@@ -33,6 +47,8 @@ public struct ClaimRequest: Sendable {
     package func covers(_ name: WorkloadName, version: Int) -> Bool {
         workloads.contains(name) && version <= versions[name] ?? 1
     }
+    /// The classes that have a free place.
+    public var classes: Set<QoSClass> { Set(places.lazy.filter { $0.value > 0 }.map(\.key)) }
 }
 
 /// An item that a host has claimed.

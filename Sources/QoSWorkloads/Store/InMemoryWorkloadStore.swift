@@ -49,24 +49,14 @@ public final class InMemoryWorkloadStore: WorkloadStore {
         }
     }
 
-    /// Claims the next item.
-    public func claim(_ request: ClaimRequest, at now: WallTime) async throws -> WorkloadClaim? {
-        try event { table, effects throws(WorkloadStoreError) in
-            let claim = table.claimed(request, at: now, &effects)
-            // The asking host looks anyway; others need no hint because of its question.
-            (effects.hasReady, effects.hasScheduled) = (false, false)
-            return claim
-        }
+    /// Ends attempts, and claims items.
+    public func exchange(_ exchange: HostExchange, at now: WallTime) async throws -> HostExchange.Answer {
+        try event { table, effects throws(WorkloadStoreError) in table.exchanged(exchange, at: now, &effects) }
     }
 
     /// Renews leases.
     public func renew(_ leases: [WorkloadLease]) async throws -> [LeaseStanding] {
         try event { table, _ throws(WorkloadStoreError) in leases.map { table.renewed($0) } }
-    }
-
-    /// Returns the standings of leases.
-    public func standings(of leases: [WorkloadLease]) async throws -> [LeaseStanding] {
-        try event { table, _ throws(WorkloadStoreError) in leases.map { table.standing(of: $0) } }
     }
 
     /// Keeps a checkpoint.
@@ -82,15 +72,6 @@ public final class InMemoryWorkloadStore: WorkloadStore {
     public func note(_ remark: String, under lease: WorkloadLease) async throws {
         try event { table, _ throws(WorkloadStoreError) in
             guard table.noted(remark, under: lease) else { throw .leaseLost(lease) }
-        }
-    }
-
-    /// Ends an attempt.
-    @discardableResult
-    public func end(_ lease: WorkloadLease, _ result: AttemptResult, at now: WallTime) async throws -> WorkloadState {
-        try event { table, effects throws(WorkloadStoreError) in
-            guard let state = table.attemptEnded(lease, result, at: now, &effects) else { throw .leaseLost(lease) }
-            return state
         }
     }
 

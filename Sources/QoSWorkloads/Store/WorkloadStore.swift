@@ -19,14 +19,14 @@ public protocol WorkloadStore: Sendable {
     /// - Throws: ``WorkloadStoreError`` for a circle, an unknown item, or an item that has started.
     func addDependency(of child: WorkloadItemID, on parent: WorkloadItemID, at now: WallTime) async throws
 
-    /// Gives a host its next item, under a new lease; `nil` if none can run.
-    func claim(_ request: ClaimRequest, at now: WallTime) async throws -> WorkloadClaim?
+    /// Ends attempts, and then claims items under new leases: all that a host does at one look, in one transaction.
+    ///
+    /// An end under a lost lease changes nothing, and touches no other one. The answer says so. What a claim alone
+    /// changes may be lost with the machine's power: the items then have no leases, as before.
+    func exchange(_ exchange: HostExchange, at now: WallTime) async throws -> HostExchange.Answer
 
     /// Renews leases. The answers are in the order of the leases.
     func renew(_ leases: [WorkloadLease]) async throws -> [LeaseStanding]
-
-    /// Returns the standings of leases without renewing them, in their order.
-    func standings(of leases: [WorkloadLease]) async throws -> [LeaseStanding]
 
     /// Keeps a checkpoint and a progress; `nil` leaves the old one.
     ///
@@ -37,13 +37,6 @@ public protocol WorkloadStore: Sendable {
     ///
     /// - Throws: ``WorkloadStoreError/leaseLost(_:)``.
     func note(_ remark: String, under lease: WorkloadLease) async throws
-
-    /// Ends an attempt.
-    ///
-    /// - Returns: the state of the item.
-    /// - Throws: ``WorkloadStoreError/leaseLost(_:)``. The item does not change then.
-    @discardableResult
-    func end(_ lease: WorkloadLease, _ result: AttemptResult, at now: WallTime) async throws -> WorkloadState
 
     /// Returns the valid leases of all hosts.
     func leases() async throws -> [LeaseSighting]
@@ -121,6 +114,29 @@ public protocol WorkloadStore: Sendable {
     /// An element is a hint to look, no message: several changes may give one element, and a change of another process
     /// may give one late. Each call returns a stream of its own.
     func changes() -> AsyncStream<Void>
+
+    /// The reason why changes of other processes give late hints; `nil` if they give one at once, or if no other process
+    /// has the store. Known after the first call of ``changes()``.
+    var lateHints: LateHints? { get }
+}
+
+extension WorkloadStore {
+    /// `nil`.
+    public var lateHints: LateHints? { nil }
+}
+
+/// The reason why the hints of a store come late.
+public struct LateHints: Sendable, Hashable {
+    /// The failure, with its remedy.
+    public var reason: String
+    /// The time between two looks for changes that gave no hint.
+    public var interval: Duration
+
+    /// Makes a reason.
+    public init(reason: String, interval: Duration) {
+        self.reason = reason
+        self.interval = interval
+    }
 }
 
 extension WorkloadStore {

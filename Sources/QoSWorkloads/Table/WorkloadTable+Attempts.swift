@@ -50,7 +50,9 @@ extension WorkloadTable {
     package mutating func attemptEnded(
         _ lease: WorkloadLease, _ result: AttemptResult, at now: WallTime, _ effects: inout TableEffects
     ) -> WorkloadState? {
-        guard items.contains(lease.item) else { return nil }
+        guard isHeld(lease) else { return nil }
+        // A due item may raise the holders of its key: also this one, while it runs.
+        clockRead(now, &effects)
         var life = self[lease.item].record.life
         let request = self[lease.item].record.request
         let entry = life.history(of: result, at: now)
@@ -61,7 +63,6 @@ extension WorkloadTable {
         else { return nil }
         self[lease.item].record.life = life
         keep(entry, of: lease.item)
-        clockRead(now, &effects)
         settle(lease.item, after: ending, at: now, &effects)
         return record(lease.item)?.state
     }
@@ -73,7 +74,9 @@ extension WorkloadTable {
         _ sighting: LeaseSighting, because loss: LeaseLoss, at now: WallTime, _ effects: inout TableEffects
     ) -> Bool {
         let id = sighting.lease.item
-        guard items.contains(id) else { return false }
+        guard isHeld(sighting.lease), self[id].record.life.beat == sighting.beat else { return false }
+        mark += 1
+        clockRead(now, &effects)
         var life = self[id].record.life
         let request = self[id].record.request
         let entry = life.history(of: loss, at: now)
@@ -84,7 +87,6 @@ extension WorkloadTable {
         else { return false }
         self[id].record.life = life
         keep(entry, of: id)
-        clockRead(now, &effects)
         settle(id, after: ending, at: now, &effects)
         return true
     }

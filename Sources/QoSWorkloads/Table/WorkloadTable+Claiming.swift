@@ -1,20 +1,55 @@
 internal import QoSCore
 
 extension WorkloadTable {
+    /// Ends attempts, and then gives a host its next items.
+    ///
+    /// The standings are those after the ends: an end may raise what runs.
+    package mutating func exchanged(
+        _ exchange: HostExchange, at now: WallTime, _ effects: inout TableEffects
+    ) -> HostExchange.Answer {
+        var answer = HostExchange.Answer(mark: TermsMark(number: 0))
+        for end in exchange.ends {
+            if let progress = end.progress { _ = saved(nil, progress, under: end.lease) }
+            answer.ends.append(attemptEnded(end.lease, end.result, at: now, &effects))
+        }
+        if let request = exchange.claim { answer.claims = claimed(request, at: now, &effects) }
+        answer.mark = TermsMark(number: mark)
+        if exchange.mark != answer.mark {
+            for lease in exchange.leases { answer.standings[lease] = standing(of: lease) }
+        }
+        answer.nextDue = nextDue()
+        return answer
+    }
+
+    /// Gives a host its next items, one after the other.
+    package mutating func claimed(
+        _ request: ClaimRequest, at now: WallTime, _ effects: inout TableEffects
+    ) -> [WorkloadClaim] {
+        let (hadReady, hadScheduled) = (effects.hasReady, effects.hasScheduled)
+        clockRead(now, &effects)
+        judgeGates(request, at: now)
+        var rest = request
+        var claims: [WorkloadClaim] = []
+        while claims.count < request.limit, let claim = nextClaim(rest, at: now) {
+            rest.places[claim.record.level.qosClass, default: 0] -= 1
+            claims.append(claim)
+        }
+        // The asking host looks anyway; others need no hint because of its question.
+        (effects.hasReady, effects.hasScheduled) = (hadReady, hadScheduled)
+        return claims
+    }
+
     /// Gives a host its next item, with a new lease.
     ///
     /// The highest effective level wins. At that level the workloads take turns. Inside of a workload the earliest due
     /// time wins, then the lowest number.
     ///
     /// - Complexity: O(lanes + log n).
-    package mutating func claimed(
-        _ request: ClaimRequest, at now: WallTime, _ effects: inout TableEffects
-    ) -> WorkloadClaim? {
-        clockRead(now, &effects)
-        judgeGates(request, at: now)
+    private mutating func nextClaim(_ request: ClaimRequest, at now: WallTime) -> WorkloadClaim? {
+        let classes = request.classes
         var best: (entry: StampedHeap<ReadyOrder>.Entry, lane: Lane.Key, qosClass: QoSClass, turn: Int)?
         for key in Array(lanes.keys) where request.covers(key.name, version: key.version) && isOpen(key) {
-            guard let (entry, qosClass) = head(of: key, classes: request.classes) else { continue }
+            guard let (entry, qosClass) = head(of: key, classes: classes) else { continue }
             let turn = self.turn(of: Flow(name: key.name, qosClass: qosClass))
             if let found = best {
                 let other = found.entry

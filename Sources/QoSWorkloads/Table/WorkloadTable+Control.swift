@@ -10,7 +10,9 @@ extension WorkloadTable {
         _ = try unfinished(id)
         switch self[id].record.life.cancelled(because: reason, at: now) {
         case .ended: end([id], at: now, &effects)
-        case .requested: effects.cancelled.append(id)
+        case .requested:
+            mark += 1
+            effects.cancelled.append(id)
         case .tooLate: break
         }
     }
@@ -19,6 +21,7 @@ extension WorkloadTable {
     package mutating func paused(
         _ name: WorkloadName, because reason: String?, at now: WallTime, _ effects: inout TableEffects
     ) {
+        mark += 1
         if let reason {
             paused[name] = (reason, paused[name]?.since ?? now)
             effects.cancelled += running.filter { self[$0].record.request.name == name }.sorted()

@@ -49,6 +49,7 @@ extension WorkloadTable {
         guard record.level < level, !record.state.isEnded else { return }
         effects.raised.append(
             .init(item: id, old: record.level, new: level, isRunning: record.state == .running))
+        if record.state == .running { mark += 1 }
         self[id].record.level = level
         requeue(id)
         raised.append(id)

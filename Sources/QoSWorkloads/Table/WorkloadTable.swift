@@ -89,6 +89,8 @@ package struct WorkloadTable: Sendable {
     var keys: [String: KeyUse] = [:]
     var unique: [String: WorkloadItemID] = [:]
     var running: Set<WorkloadItemID> = []
+    /// Changes with each request to the holder of a lease.
+    var mark: UInt64 = 0
     /// The items on file events, ended ones included.
     var onFileEvents: Set<WorkloadItemID> = []
     var turns: [Flow: Int] = [:]

@@ -41,7 +41,7 @@ public final class SQLiteStore: WorkloadStore {
         self.path = path
         let notices = Lock<ChangeNotices?>(nil)
         open = try OpenStore(file) { notices.withLock { $0 }?.reopen() }
-        let made = ChangeNotices(besides: path)
+        let made = ChangeNotices(besides: path, configuration)
         notices.withLock { $0 = made }
         self.notices = made
         committer = Committer(open) { made.notify() }
@@ -72,16 +72,21 @@ public final class SQLiteStore: WorkloadStore {
 
     // MARK: Attempts
 
-    /// Claims the next item.
+    /// Ends attempts, and claims items.
     ///
-    /// A loss of power may take back a claim that no later call has followed. The item then has no lease, as before.
-    public func claim(_ request: ClaimRequest, at now: WallTime) async throws -> WorkloadClaim? {
-        try await committer.perform("claim", isSynced: false) { transaction in
-            let concernsHosts = transaction.concernsHosts
-            let claim = try transaction.claimed(request, at: now)
-            // The asking host looks anyway; others need no hint because of its question.
-            transaction.concernsHosts = concernsHosts
-            return claim
+    /// A loss of power may take back claims that no later call has followed. The items then have no leases, as before.
+    public func exchange(_ exchange: HostExchange, at now: WallTime) async throws -> HostExchange.Answer {
+        if exchange.ends.isEmpty, exchange.claim == nil {
+            // Nothing to write, so it waits for no transaction.
+            return try await committer.read { rows in
+                var answer = HostExchange.Answer(mark: exchange.mark ?? StoreCache.newMark())
+                answer.standings = try rows.standings(of: exchange.leases)
+                answer.nextDue = try rows.nextDue()
+                return answer
+            }
+        }
+        return try await committer.perform("exchange", isSynced: !exchange.ends.isEmpty) {
+            try $0.exchanged(exchange, at: now)
         }
     }
 
@@ -90,11 +95,6 @@ public final class SQLiteStore: WorkloadStore {
         try await committer.perform("renew", isHeartbeat: true, isSynced: false) { transaction in
             try leases.map { try transaction.renewed($0) }
         }
-    }
-
-    /// Returns the standings of leases.
-    public func standings(of leases: [WorkloadLease]) async throws -> [LeaseStanding] {
-        try await committer.read { rows in try leases.map { try rows.standing(of: $0) } }
     }
 
     /// Keeps a checkpoint.
@@ -110,12 +110,6 @@ public final class SQLiteStore: WorkloadStore {
     /// Keeps a remark.
     public func note(_ remark: String, under lease: WorkloadLease) async throws {
         try await committer.perform("note", isSynced: false) { try $0.noted(remark, under: lease) }
-    }
-
-    /// Ends an attempt.
-    @discardableResult
-    public func end(_ lease: WorkloadLease, _ result: AttemptResult, at now: WallTime) async throws -> WorkloadState {
-        try await committer.perform("end") { try $0.attemptEnded(lease, result, at: now) }
     }
 
     /// Returns the valid leases.
@@ -204,6 +198,9 @@ public final class SQLiteStore: WorkloadStore {
 
     /// Returns a stream of hints. Changes of other processes give one, too.
     public func changes() -> AsyncStream<Void> { notices.changes() }
+
+    /// The reason why changes of other processes give late hints; `nil` if they give one at once.
+    public var lateHints: LateHints? { notices.lateHints }
 
     /// Lets the file be no larger than this, so that tests see a full disk. Pages of 4096 bytes.
     package func setPageLimit(_ pages: Int) async throws {

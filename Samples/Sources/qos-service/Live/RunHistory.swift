@@ -45,7 +45,7 @@ final class RunHistory: WorkloadObserver {
                 state.ended.append(run)
                 if state.ended.count > Self.limit { state.ended.removeFirst() }
             case .attemptPaused, .attemptResumed, .attemptHangs, .itemRaised, .leaseReclaimed, .checkpointUnreadable,
-                .parametersUnreadable, .folderNotWatched, .storeFailed:
+                .parametersUnreadable, .folderNotWatched, .hintsLate, .storeFailed:
                 break
             }
         }

@@ -95,9 +95,10 @@ final class Committer: Sendable {
                 cache = transaction.cache
                 return transaction.concernsHosts
             }
+            // A process that ends between the two has acknowledged nothing that no one was told of.
+            if concernsHosts { notify() }
             for call in taken { call.resume(leads: false) }
             reached(.acknowledged, taken)
-            if concernsHosts { notify() }
         } catch {
             // Rows that were read may be gone.
             cache = StoreCache()

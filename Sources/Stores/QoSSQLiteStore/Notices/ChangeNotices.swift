@@ -11,7 +11,11 @@ internal import Musl
 /// Hints to look at the store: from this process directly, from others by a write to a file beside the database.
 ///
 /// A process that waits has a read lock on the file. A writer asks the kernel whether another process has one, and only
-/// then writes a byte. So a store with one process writes nothing, and an idle process sleeps.
+/// then writes a byte. So a store with one process writes nothing.
+///
+/// A hint can get lost: someone removes the file, or the writer dies between its commit and the hint. So a process that
+/// waits also looks once a minute whether the files of the database have changed. Without a watch of the system it
+/// looks every second, and says so.
 ///
 /// Threading: any thread.
 final class ChangeNotices: Sendable {
@@ -24,15 +28,25 @@ final class ChangeNotices: Sendable {
         var file: Int32
         /// Files that were removed. They stay open, because another thread may use the number of one.
         var removedFiles: [Int32] = []
-        /// What the thread that listens reads from; negative without such a thread.
+        /// What the thread that listens reads from; negative without a watch.
         var events: Int32 = -1
+        var lateHints: LateHints?
     }
 
+    /// The time between two looks without a watch of the system.
+    private static let lookWithoutWatch = Duration.seconds(1)
+
+    private let store: String
     private let path: String
+    private let lookInterval: Duration
+    private let makeWatch: @Sendable () -> Int32
     private let state: Lock<State>
 
-    init(besides path: String) {
+    init(besides path: String, _ configuration: SQLiteStoreConfiguration) {
+        store = path
         self.path = path + "-notice"
+        lookInterval = configuration.lookInterval
+        makeWatch = configuration.makeWatch ?? { inotify_init1(Int32(IN_CLOEXEC)) }
         state = Lock(State(file: StoreFile.openFile(self.path, O_RDWR | O_CREAT | O_CLOEXEC)))
     }
 
@@ -72,6 +86,9 @@ final class ChangeNotices: Sendable {
         if begins { listen() }
         return stream
     }
+
+    /// The reason why hints of other processes come late. Known after the first call of ``changes()``.
+    var lateHints: LateHints? { state.withLock { $0.lateHints } }
 
     /// Tells the watchers of this process, and those of others.
     func notify() {
@@ -123,33 +140,83 @@ final class ChangeNotices: Sendable {
         return lock
     }
 
-    /// Starts a thread that sleeps in the kernel until a process writes to the file.
+    /// Starts a thread that sleeps in the kernel until a process writes to the file, or until its next look.
     private func listen() {
         let file = state.withLock { $0.file }
-        guard file >= 0 else { return }
-        let events = inotify_init1(Int32(IN_CLOEXEC))
-        guard events >= 0, unsafe inotify_add_watch(events, path, UInt32(IN_MODIFY)) >= 0 else {
-            if events >= 0 { close(events) }
-            return
-        }
-        var lock = Self.lock(F_RDLCK)
-        _ = unsafe fcntl(file, Self.setLock, &lock)
-        let thread = QoSThread(name: "qos-store-watch", level: .userInitiated) { [weak self] in
-            defer { close(events) }
-            var buffer = [UInt8](repeating: 0, count: 4096)
-            while true {
-                let count = unsafe buffer.withUnsafeMutableBytes { unsafe read(events, $0.baseAddress, $0.count) }
-                guard count > 0 || errno == EINTR else { return }
-                guard let self, !self.state.withLock({ $0.isClosed }) else { return }
-                self.notifyHere()
+        var events: Int32 = -1
+        var problem = file < 0 ? "the file \(path) cannot be opened" : nil
+        if problem == nil {
+            events = makeWatch()
+            if events < 0 {
+                problem = "\(StoreFile.reason(errno)); raise fs.inotify.max_user_instances"
+            } else if unsafe inotify_add_watch(events, path, UInt32(IN_MODIFY)) < 0 {
+                problem = "\(StoreFile.reason(errno)); raise fs.inotify.max_user_watches"
+                close(events)
+                events = -1
             }
         }
-        // Without a thread, hints of other processes come late: at the next look of a host.
-        do {
-            try thread.start()
-            state.withLock { if !$0.isClosed { $0.events = events } }
-        } catch {
-            close(events)
+        if events >= 0 {
+            var lock = Self.lock(F_RDLCK)
+            _ = unsafe fcntl(file, Self.setLock, &lock)
+        }
+        let interval = problem == nil ? lookInterval : min(lookInterval, Self.lookWithoutWatch)
+        state.withLock { state in
+            if !state.isClosed { state.events = events }
+            state.lateHints = problem.map { LateHints(reason: $0, interval: interval) }
+        }
+        let (store, watch) = (store, events)
+        let thread = QoSThread(name: "qos-store-watch", level: .userInitiated) { [weak self] in
+            defer { if watch >= 0 { close(watch) } }
+            var seen = FileStates(of: store)
+            while true {
+                let hasHint = Self.waits(for: watch, atMost: interval)
+                guard let self, !self.state.withLock({ $0.isClosed }) else { return }
+                let now = FileStates(of: store)
+                if hasHint || now != seen { self.notifyHere() }
+                seen = now
+            }
+        }
+        do { try thread.start() } catch {
+            if events >= 0 { close(events) }
+            state.withLock { state in
+                state.events = -1
+                // No one looks. A host does, whenever it has another reason to.
+                state.lateHints = LateHints(reason: "no thread can be started: \(error)", interval: .seconds(600))
+            }
+        }
+    }
+
+    /// Sleeps until there is an event, or for an interval. Takes all events.
+    ///
+    /// - Returns: whether there was one.
+    private static func waits(for events: Int32, atMost interval: Duration) -> Bool {
+        var descriptor = pollfd(fd: events, events: Int16(POLLIN), revents: 0)
+        let milliseconds = Int32(clamping: interval.schedulerNanoseconds / 1_000_000)
+        // A negative descriptor has no events.
+        guard unsafe poll(&descriptor, 1, max(1, milliseconds)) > 0 else { return false }
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        return unsafe buffer.withUnsafeMutableBytes { unsafe read(events, $0.baseAddress, $0.count) } > 0
+    }
+}
+
+/// The files of a database, as far as a change shows without reading them.
+private struct FileStates: Equatable {
+    private struct State: Equatable {
+        var size: Int64 = 0
+        var seconds: Int64 = 0
+        var nanoseconds: Int64 = 0
+    }
+
+    private var states: [State]
+
+    /// A commit writes to the log, and moves it to the database at times.
+    init(of path: String) {
+        states = ["", "-wal"].map { suffix in
+            var status = stat()
+            guard unsafe stat(path + suffix, &status) == 0 else { return State() }
+            return State(
+                size: Int64(status.st_size), seconds: Int64(status.st_mtim.tv_sec),
+                nanoseconds: Int64(status.st_mtim.tv_nsec))
         }
     }
 }

@@ -17,15 +17,23 @@ struct StoreFile {
     /// The file is examined before it gets the journal mode of a store: a file that is none does not change.
     func open() throws(SQLiteStoreError) -> DatabasePool {
         try makeFile()
-        do {
-            try examine()
-            return try DatabasePool(path: path, configuration: configuration)
-        } catch let error as SQLiteStoreError {
-            throw error
-        } catch let error as DatabaseError {
-            throw meaning(of: error)
-        } catch {
-            throw .failed(path: path, reason: "\(error)")
+        let end = ContinuousClock.now + settings.lockLimit
+        while true {
+            do {
+                try examine()
+                return try DatabasePool(path: path, configuration: configuration)
+            } catch let error as SQLiteStoreError {
+                throw error
+            } catch let error as DatabaseError {
+                // Some locks are refused at once, whatever the limit: that for the change of the journal's mode, while
+                // another process makes the tables.
+                let isLocked = error.resultCode == .SQLITE_BUSY || error.resultCode == .SQLITE_LOCKED
+                guard isLocked, ContinuousClock.now < end else { throw meaning(of: error) }
+                settings.reached?(.init(moment: .begun, calls: ["open again"]))
+                usleep(2000)
+            } catch {
+                throw .failed(path: path, reason: "\(error)")
+            }
         }
     }
 

@@ -26,7 +26,8 @@ enum StoreSchema {
         CREATE TABLE lane (
             id INTEGER PRIMARY KEY, workload INTEGER NOT NULL, gate INTEGER NOT NULL, UNIQUE (workload, gate));
 
-        -- The turns of a workload in a class. Workload 0 has the turn of the last claim of the class.
+        -- The turns of a workload in a class. Workload 0 has the turn of the last claim of the class. Class -1 has the
+        -- place of the item that was planned again last, after the clock was set back (`Replanned`), while others wait.
         CREATE TABLE flow (
             class INTEGER NOT NULL, workload INTEGER NOT NULL, turns INTEGER NOT NULL,
             PRIMARY KEY (class, workload)) WITHOUT ROWID;

@@ -24,7 +24,28 @@ extension StoreRows {
                 + "JOIN workload ON workload.id = item.workload WHERE item.id = ? AND state = 4 AND fence = ?",
             [lease.item.rawValue, Int64(bitPattern: lease.fence)])
         guard let row = found else { return .lost }
-        return .held(LeaseTerms(level: try StoreCodes.level(row[0]), cancellation: row[1], deferral: row[2]))
+        return .held(
+            LeaseTerms(level: try StoreCodes.level(row[0]), cancellation: try row[1], deferral: try row[2]))
+    }
+
+    /// Returns the standings of leases, in one statement.
+    func standings(of leases: [WorkloadLease]) throws -> [WorkloadLease: LeaseStanding] {
+        guard !leases.isEmpty else { return [:] }
+        var standings = Dictionary(leases.map { ($0, LeaseStanding.lost) }, uniquingKeysWith: { $1 })
+        // The database reads a list as JSON.
+        let list = "[" + leases.map { "\($0.item.rawValue)" }.joined(separator: ",") + "]"
+        let cursor = try rows(
+            "SELECT item.id, item.fence, item.level, item.cancellation, workload.paused FROM json_each(?) AS list "
+                + "CROSS JOIN item ON item.id = list.value JOIN workload ON workload.id = item.workload "
+                + "WHERE item.state = 4", [list])
+        while let row = try cursor.next() {
+            let fence = UInt64(bitPattern: try row[1] as Int64)
+            let lease = WorkloadLease(item: WorkloadItemID(rawValue: try row[0]), fence: fence)
+            guard standings[lease] != nil else { continue }
+            standings[lease] = .held(
+                LeaseTerms(level: try StoreCodes.level(row[2]), cancellation: try row[3], deferral: try row[4]))
+        }
+        return standings
     }
 
     /// The valid leases, in the order of their items.
@@ -34,11 +55,11 @@ extension StoreRows {
         var found: [LeaseSighting] = []
         while let row = try cursor.next() {
             let lease = WorkloadLease(
-                item: WorkloadItemID(rawValue: row[0]), fence: UInt64(bitPattern: row[1] as Int64))
-            let (host, process) = StoreCodes.holder(row[3] ?? "")
+                item: WorkloadItemID(rawValue: try row[0]), fence: UInt64(bitPattern: try row[1] as Int64))
+            let (host, process) = StoreCodes.holder(try row[3] ?? "")
             found.append(
                 LeaseSighting(
-                    lease: lease, beat: UInt64(bitPattern: row[2] as Int64), host: host, process: process))
+                    lease: lease, beat: UInt64(bitPattern: try row[2] as Int64), host: host, process: process))
         }
         return found
     }
@@ -73,13 +94,14 @@ extension StoreRows {
         var waiting: [(Int64, WorkloadState)] = []
         var hasParked = false
         while let row = try cursor.next() {
-            let code: Int64 = row[0]
+            let code: Int64 = try row[0]
             guard let qosClass = QoSClass(rank: Int(code % 256 / 32)),
                 let place = StoredItem.Place(rawValue: code % 4)
             else { throw StoreCodes.damage("tally \(code)") }
             var state = try StoreCodes.state(code % 32 / 4)
-            if place == .parked || (place == .lane && row[2] as Bool) { state = .deferred }
-            summary.add(row[1], qosClass, state)
+            let isHeldUp: Bool = try row[2]
+            if place == .parked || (place == .lane && isHeldUp) { state = .deferred }
+            summary.add(try row[1], qosClass, state)
             if place == .parked { hasParked = true }
             if place == .lane { waiting.append((code / 256, state)) }
         }
@@ -97,8 +119,8 @@ extension StoreRows {
         let parked = try rows(
             "SELECT level / 16, min(due) FROM item INDEXED BY item_parked WHERE place = 2 GROUP BY level / 16")
         while let row = try parked.next() {
-            let qosClass = try StoreCodes.level((row[0] as Int64) * 16 + 15).qosClass
-            summary.add(0, qosClass, .deferred, due: WallTime(nanosecondsSince1970: row[1]))
+            let qosClass = try StoreCodes.level((try row[0] as Int64) * 16 + 15).qosClass
+            summary.add(0, qosClass, .deferred, due: WallTime(nanosecondsSince1970: try row[1]))
         }
         return summary
     }
@@ -110,7 +132,7 @@ extension StoreRows {
         var found: [WorkloadAttempt] = []
         while let row = try cursor.next() {
             found.append(
-                WorkloadAttempt(
+                try WorkloadAttempt(
                     fence: UInt64(bitPattern: row[0] as Int64), number: row[1], host: row[2],
                     began: WallTime(nanosecondsSince1970: row[3]), ended: WallTime(nanosecondsSince1970: row[4]),
                     error: row[5]))
@@ -122,7 +144,7 @@ extension StoreRows {
 
     /// Returns an item with its state as it is now: a closed gate or a full key defers a ready item.
     func record(_ id: WorkloadItemID, _ cache: inout RequestCache) throws -> WorkloadRecord? {
-        let item = try first(StoredItem.wholeSelection + "WHERE item.id = ?", [id.rawValue]) { row in
+        let item = try first(StoredItem.wholeByID, [id.rawValue]) { row in
             try StoredItem(row, isWhole: true, &cache)
         }
         return try item.map { try derived($0) }
@@ -141,7 +163,7 @@ extension StoreRows {
             if let first = record.waitsFor.first {
                 let name = try row(
                     "SELECT name FROM workload WHERE id = (SELECT workload FROM item WHERE id = ?)", [first.rawValue]
-                ).map { $0[0] as String }
+                ).map { try $0[0] as String }
                 let reason = WorkloadRecord.reason(
                     waitingFor: "\(name ?? "") \(first)", others: record.waitsFor.count - 1)
                 record.life.waitChanged(to: .parents(reason), at: record.life.since)
@@ -155,7 +177,7 @@ extension StoreRows {
     func deferral(of item: StoredItem) throws -> (reason: String, since: WallTime)? {
         let pause = try row(
             "SELECT paused, paused_since FROM workload WHERE id = ? AND paused IS NOT NULL", [item.workload])
-        if let row = pause { return (row[0], WallTime(nanosecondsSince1970: row[1] as Int64? ?? 0)) }
+        if let row = pause { return (try row[0], WallTime(nanosecondsSince1970: try row[1] as Int64? ?? 0)) }
         if let key = item.key {
             let running =
                 try integer(
@@ -171,7 +193,7 @@ extension StoreRows {
             "SELECT closed, closed_since FROM gate WHERE id = (SELECT gate FROM lane WHERE id = ?) "
                 + "AND closed IS NOT NULL", [item.lane])
         guard let row = gate else { return nil }
-        return (row[0], WallTime(nanosecondsSince1970: row[1] as Int64? ?? 0))
+        return (try row[0], WallTime(nanosecondsSince1970: try row[1] as Int64? ?? 0))
     }
 
     /// Returns the items of a selection, in the order of their numbers.
@@ -209,7 +231,7 @@ extension StoreRows {
     func pauses() throws -> [WorkloadName: String] {
         var found: [WorkloadName: String] = [:]
         let cursor = try rows("SELECT name, paused FROM workload WHERE paused IS NOT NULL")
-        while let row = try cursor.next() { found[WorkloadName(row[0] as String)] = row[1] }
+        while let row = try cursor.next() { found[WorkloadName(try row[0] as String)] = try row[1] }
         return found
     }
 }

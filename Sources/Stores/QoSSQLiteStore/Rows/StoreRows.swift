@@ -11,37 +11,37 @@ struct StoreRows {
         try statement.execute()
     }
 
-    func rows(_ sql: String, _ arguments: StatementArguments = StatementArguments()) throws -> RowCursor {
+    func rows(_ sql: String, _ arguments: StatementArguments = StatementArguments()) throws -> StoreCursor {
         let statement = try database.cachedStatement(sql: sql)
         statement.setUncheckedArguments(arguments)
-        return try Row.fetchCursor(statement)
+        return StoreCursor(cursor: try Row.fetchCursor(statement))
     }
 
     /// Reads the first row while its statement stands on it; `nil` without one.
     func first<Value>(
-        _ sql: String, _ arguments: StatementArguments = StatementArguments(), _ read: (Row) throws -> Value
+        _ sql: String, _ arguments: StatementArguments = StatementArguments(), _ read: (StoreRow) throws -> Value
     ) throws -> Value? {
         let cursor = try rows(sql, arguments)
         // The end of a cursor resets its statement.
-        return try withExtendedLifetime(cursor) { try cursor.next().map(read) }
+        return try withExtendedLifetime(cursor.cursor) { try cursor.next().map(read) }
     }
 
     /// Returns a copy of the first row.
-    func row(_ sql: String, _ arguments: StatementArguments = StatementArguments()) throws -> Row? {
-        try first(sql, arguments) { $0.copy() }
+    func row(_ sql: String, _ arguments: StatementArguments = StatementArguments()) throws -> StoreRow? {
+        try first(sql, arguments) { StoreRow(row: $0.row.copy()) }
     }
 
     /// Returns the first column of the first row.
     func integer(_ sql: String, _ arguments: StatementArguments = StatementArguments()) throws -> Int64? {
-        try first(sql, arguments) { $0[0] }
+        try first(sql, arguments) { try $0[0] }
     }
 
     /// Returns the first column of all rows.
     func integers(_ sql: String, _ arguments: StatementArguments = StatementArguments()) throws -> [Int64] {
         let cursor = try rows(sql, arguments)
-        return try withExtendedLifetime(cursor) {
+        return try withExtendedLifetime(cursor.cursor) {
             var found: [Int64] = []
-            while let row = try cursor.next() { found.append(row[0]) }
+            while let row = try cursor.next() { found.append(try row[0]) }
             return found
         }
     }
@@ -49,6 +49,28 @@ struct StoreRows {
     /// Whether there is a row.
     func has(_ sql: String, _ arguments: StatementArguments = StatementArguments()) throws -> Bool {
         try first(sql, arguments) { _ in true } ?? false
+    }
+}
+
+/// The rows of a statement.
+struct StoreCursor {
+    fileprivate let cursor: RowCursor
+
+    func next() throws -> StoreRow? { try cursor.next().map { StoreRow(row: $0) } }
+}
+
+/// A row whose columns are read with a check: a value that the column cannot have is a damaged file, and no mistake of
+/// the program. An index that disagrees with its table gives such rows, and so does a foreign hand.
+struct StoreRow {
+    fileprivate let row: Row
+
+    /// The value of a column; `nil` for a missing one if the type is optional.
+    subscript<Value: DatabaseValueConvertible & StatementColumnConvertible>(_ index: Int) -> Value {
+        get throws {
+            do { return try row.decode(Value.self, atIndex: index) } catch is RowDecodingError {
+                throw StoreCodes.damage("column \(index) of '\(row)' has no \(Value.self)")
+            }
+        }
     }
 }
 #endif

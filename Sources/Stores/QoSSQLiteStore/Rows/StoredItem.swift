@@ -20,6 +20,10 @@ struct StoredItem {
     var lane: Int64
     var place = Place.none
     var hasCheckpoint = false
+    /// Whether unfinished items may stand before it.
+    var mayHaveParents = true
+    /// Whether unfinished items may wait for it.
+    var mayHaveChildren = true
 
     var id: Int64 { record.id.rawValue }
     var key: ConcurrencyKey? { record.request.concurrency }
@@ -45,13 +49,15 @@ extension StoredItem {
         item.attempts, item.fence, item.beat, item.finished_runs, item.failed_runs, item.inserted, item.window_end,
         item.planned, item.last_run, item.delay_length, item.delay_begin, item.first_trigger, item.reason, item.host,
         item.cancellation, item.last_error, item.progress, workload.name, request.level, request.options,
-        item.crashes, item.deferrals
+        item.crashes, item.deferrals,
+        EXISTS (SELECT 1 FROM dependency WHERE child = item.id),
+        EXISTS (SELECT 1 FROM dependency INDEXED BY dependency_parent WHERE parent = item.id)
         """
     private static let tables =
         "item JOIN request ON request.item = item.id JOIN workload ON workload.id = item.workload"
 
-    /// Selects items without their parameters and checkpoints, which may be large.
-    static let selection = "SELECT \(columns) FROM \(tables) "
+    /// Selects an item without its parameters and checkpoint, which may be large.
+    static let byID = "SELECT \(columns) FROM \(tables) WHERE item.id = ?"
 
     /// Selects items with all that they have.
     static let wholeSelection = """
@@ -59,59 +65,65 @@ extension StoredItem {
         FROM \(tables) LEFT JOIN checkpoint ON checkpoint.item = item.id\u{20}
         """
 
-    /// The same, from the requests that may be on file events.
+    /// Selects an item with all that it has.
+    static let wholeByID = wholeSelection + "WHERE item.id = ?"
+
+    /// The same as ``wholeSelection``, from the requests that may be on file events.
     static let fileEventSelection = """
         SELECT \(columns), request.parameters, checkpoint.bytes
         FROM request INDEXED BY request_on_file_events JOIN item ON item.id = request.item
         JOIN workload ON workload.id = item.workload LEFT JOIN checkpoint ON checkpoint.item = item.id\u{20}
         """
 
-    init(_ row: Row, isWhole: Bool, _ cache: inout RequestCache) throws {
-        func time(_ index: Int) -> WallTime { WallTime(nanosecondsSince1970: row[index]) }
-        func optionalTime(_ index: Int) -> WallTime? {
-            (row[index] as Int64?).map { WallTime(nanosecondsSince1970: $0) }
+    init(_ row: StoreRow, isWhole: Bool, _ cache: inout RequestCache) throws {
+        func time(_ index: Int) throws -> WallTime { WallTime(nanosecondsSince1970: try row[index]) }
+        func optionalTime(_ index: Int) throws -> WallTime? {
+            (try row[index] as Int64?).map { WallTime(nanosecondsSince1970: $0) }
         }
         let level = try StoreCodes.level(row[27])
         var request: WorkloadRequest
-        let name = WorkloadName(row[26] as String)
-        if let options = row[28] as String? {
+        let name = WorkloadName(try row[26] as String)
+        if let options = try row[28] as String? {
             request = try cache.request(options)
             request.name = name
             request.level = level
         } else {
             request = WorkloadRequest(name, level: level)
         }
-        if isWhole { request.parameters = Array(row[31] as Data) }
-        var parts = WorkloadLife.Parts(state: try StoreCodes.state(row[6]), reason: row[21], since: time(7))
-        parts.attempts = row[9]
-        parts.fence = UInt64(bitPattern: row[10] as Int64)
-        parts.beat = UInt64(bitPattern: row[11] as Int64)
-        parts.finishedRuns = row[12]
-        parts.failedRuns = row[13]
-        (parts.crashes, parts.deferrals) = (row[29], row[30])
-        parts.hasProgressed = (row[8] as Int64) & 16 != 0
-        if let holder = row[22] as String? { (parts.host, parts.process) = StoreCodes.holder(holder) }
-        parts.cancellation = row[23]
-        parts.lastError = row[24]
-        record = WorkloadRecord(
+        if isWhole { request.parameters = Array(try row[33] as Data) }
+        var parts = try WorkloadLife.Parts(state: StoreCodes.state(row[6]), reason: row[21], since: time(7))
+        parts.attempts = try row[9]
+        parts.fence = UInt64(bitPattern: try row[10] as Int64)
+        parts.beat = UInt64(bitPattern: try row[11] as Int64)
+        parts.finishedRuns = try row[12]
+        parts.failedRuns = try row[13]
+        parts.crashes = try row[29]
+        parts.deferrals = try row[30]
+        parts.hasProgressed = (try row[8] as Int64) & 16 != 0
+        if let holder = try row[22] as String? { (parts.host, parts.process) = StoreCodes.holder(holder) }
+        parts.cancellation = try row[23]
+        parts.lastError = try row[24]
+        record = try WorkloadRecord(
             id: WorkloadItemID(rawValue: row[0]), request: request, inserted: time(14), life: WorkloadLife(parts),
-            level: try StoreCodes.level(row[4]), window: RunWindow(start: time(5), end: time(15)))
-        record.planned = time(16)
-        record.lastRun = optionalTime(17)
-        if let length = row[18] as Int64?, let begin = optionalTime(19) {
+            level: StoreCodes.level(row[4]), window: RunWindow(start: time(5), end: time(15)))
+        record.planned = try time(16)
+        record.lastRun = try optionalTime(17)
+        if let length = try row[18] as Int64?, let begin = try optionalTime(19) {
             record.delay = .init(length: .nanoseconds(length), begin: begin)
         }
-        record.firstTrigger = optionalTime(20)
+        record.firstTrigger = try optionalTime(20)
         record.progress = try (row[25] as String?).map { try StoreCodes.decode(WorkloadProgress.self, $0) }
-        let flags: Int64 = row[8]
+        let flags: Int64 = try row[8]
         record.hasBegun = flags & 1 != 0
         record.isTriggeredAgain = flags & 2 != 0
         record.ignoresConditions = flags & 4 != 0
         hasCheckpoint = flags & 8 != 0
-        if isWhole { record.checkpoint = (row[32] as Data?).map(Array.init) }
-        workload = row[1]
-        lane = row[2]
-        guard let place = Place(rawValue: row[3]) else { throw StoreCodes.damage("place") }
+        if isWhole { record.checkpoint = (try row[34] as Data?).map(Array.init) }
+        mayHaveParents = try row[31]
+        mayHaveChildren = try row[32]
+        workload = try row[1]
+        lane = try row[2]
+        guard let place = Place(rawValue: try row[3]) else { throw StoreCodes.damage("place") }
         self.place = place
     }
 

@@ -42,18 +42,23 @@ extension StoreTransaction {
     }
 
     /// Ends an attempt.
-    func attemptEnded(_ lease: WorkloadLease, _ result: AttemptResult, at now: WallTime) throws -> WorkloadState {
-        guard try rows.isHeld(lease) else { throw WorkloadStoreError.leaseLost(lease) }
-        // Before the item is read: a due item may raise the holders of its key.
+    ///
+    /// - Returns: the state of the item; `nil` if the lease is not valid.
+    func attemptEnded(_ end: AttemptEnd, at now: WallTime) throws -> WorkloadState? {
+        let lease = end.lease
+        guard var item = try find(lease.item), item.record.life.isHeld(under: lease.fence) else { return nil }
+        let changes = rows.database.totalChangesCount
         try clockRead(now)
-        var item = try item(lease.item.rawValue)
+        // A due item may have raised the holders of its key.
+        if rows.database.totalChangesCount != changes { item = try self.item(lease.item.rawValue) }
+        if let progress = end.progress { item.record.progress = progress }
         let request = item.record.request
-        try keep(item.record.life.history(of: result, at: now), of: item.id)
+        try keep(item.record.life.history(of: end.result, at: now), of: item.id)
         guard
             let ending = item.record.life.attemptEnded(
-                under: lease.fence, result, retry: request.retry, repeats: request.schedule.repeats,
+                under: lease.fence, end.result, retry: request.retry, repeats: request.schedule.repeats,
                 seed: UInt64(bitPattern: item.id), at: now)
-        else { throw WorkloadStoreError.leaseLost(lease) }
+        else { return nil }
         try settle(&item, after: ending, at: now)
         guard item.record.state == .ready else { return item.record.state }
         return try rows.deferral(of: item) == nil ? .ready : .deferred
@@ -66,6 +71,7 @@ extension StoreTransaction {
             "SELECT 1 FROM item WHERE id = ? AND state = 4 AND fence = ? AND beat = ?",
             [lease.item.rawValue, Int64(bitPattern: lease.fence), Int64(bitPattern: sighting.beat)])
         guard isValid else { return false }
+        termsChanged()
         try clockRead(now)
         var item = try item(lease.item.rawValue)
         let request = item.record.request
@@ -146,7 +152,8 @@ extension StoreTransaction {
             try item.update(rows)
             if let key = item.record.request.unique?.key { try passUniqueKey(key, of: item.id) }
             try refill(item.key)
-            try rows.execute("DELETE FROM dependency WHERE child = ?", [item.id])
+            if item.mayHaveParents { try rows.execute("DELETE FROM dependency WHERE child = ?", [item.id]) }
+            guard item.mayHaveChildren else { continue }
             let limit = max(budget, 1)
             if try releaseChildren(of: item, failed: item.record.state != .finished, atMost: limit, at: now, &open) {
                 mayHaveReleases = true
@@ -186,7 +193,7 @@ extension StoreTransaction {
             "SELECT child, cancels FROM dependency INDEXED BY dependency_parent WHERE parent = ? ORDER BY child LIMIT ?",
             [parent.id, limit])
         var children: [(id: Int64, cancels: Bool)] = []
-        while let row = try cursor.next() { children.append((row[0], row[1])) }
+        while let row = try cursor.next() { children.append((try row[0], try row[1])) }
         for (child, cancels) in children {
             try rows.execute("DELETE FROM dependency WHERE child = ? AND parent = ?", [child, parent.id])
             budget -= 1

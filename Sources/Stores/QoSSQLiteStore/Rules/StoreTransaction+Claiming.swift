@@ -9,37 +9,105 @@ extension StoreTransaction {
         let id: Int64
         let level: Int64
         let due: Int64
-        let lane: StoreCache.Lane
-        let turn: Int64
+        let key: ConcurrencyKey?
     }
 
-    /// Gives a host its next item, with a new lease.
+    /// The first items of a lane, as far as they were read.
+    private struct Window {
+        let lane: StoreCache.Lane
+        /// Behind the first one that is left, in order.
+        var fronts: ArraySlice<Front> = []
+        /// Whether the lane may have more of them.
+        var hasMore = true
+    }
+
+    /// The turns of the flows that a claim looks at. They are written once for all of its items.
+    private struct Turns {
+        struct Flow: Hashable {
+            let qosClass: Int64
+            /// 0 for the turn of the last claim of the class.
+            let workload: Int64
+        }
+
+        var known: [Flow: Int64] = [:]
+        var changed: Set<Flow> = []
+
+        mutating func set(_ turn: Int64, of flow: Flow) {
+            if known.updateValue(turn, forKey: flow) != turn { changed.insert(flow) }
+        }
+    }
+
+    /// Ends attempts, and then gives a host its next items.
+    ///
+    /// The standings are those after the ends: an end may raise what runs.
+    func exchanged(_ exchange: HostExchange, at now: WallTime) throws -> HostExchange.Answer {
+        var answer = HostExchange.Answer(mark: cache.mark)
+        for end in exchange.ends { answer.ends.append(try attemptEnded(end, at: now)) }
+        if let request = exchange.claim { answer.claims = try claimed(request, at: now) }
+        answer.mark = cache.mark
+        if exchange.mark != answer.mark { answer.standings = try rows.standings(of: exchange.leases) }
+        answer.nextDue = try nextDue()
+        return answer
+    }
+
+    /// Gives a host its next items, each with a new lease.
     ///
     /// The highest effective level wins. At that level the workloads take turns. Inside of a workload the earliest due
-    /// time wins, then the lowest number.
+    /// time wins, then the lowest number. So each item is the one that a claim for it alone would give.
     ///
-    /// - Complexity: a few looks into indexes for each lane of the host's workloads.
-    func claimed(_ request: ClaimRequest, at now: WallTime) throws -> WorkloadClaim? {
+    /// - Complexity: a few looks into indexes for each lane of the host's workloads, and for each item.
+    private func claimed(_ request: ClaimRequest, at now: WallTime) throws -> [WorkloadClaim] {
+        // The asking host looks anyway; others need no hint because of its question.
+        let concernedHosts = concernsHosts
+        defer { concernsHosts = concernedHosts }
         try clockRead(now)
         let lanes = cache.lanes.filter { request.covers($0.name, version: $0.version) }
         let closed = try judgeGates(lanes, request, at: now)
         let paused = try pausedWorkloads()
-        var best: Front?
-        for lane in lanes where !closed.contains(lane.gate) && !paused.contains(lane.workload) {
-            guard let front = try front(of: lane, request.classes) else { continue }
-            if let best {
-                let isBetter =
-                    (best.level, front.turn, front.due, front.id) < (front.level, best.turn, best.due, best.id)
-                guard isBetter else { continue }
+        let open = lanes.filter { !closed.contains($0.gate) && !paused.contains($0.workload) }
+        var windows = open.map { Window(lane: $0) }
+        var places = request.places.filter { $0.value > 0 }
+        var turns = Turns()
+        var claims: [WorkloadClaim] = []
+        while claims.count < request.limit, !places.isEmpty {
+            // What the lanes give if each gives as many.
+            let wanted = min(places.values.reduce(0) { $0 + min($1, 64) }, request.limit - claims.count, 64)
+            let count = (wanted - 1) / max(windows.count, 1) + 1
+            var best: (index: Int, front: Front, turn: Int64)?
+            for index in windows.indices {
+                guard let front = try front(of: &windows[index], Set(places.keys), atMost: count) else { continue }
+                let turn = try turn(of: windows[index].lane, at: front.level, &turns)
+                if let best {
+                    let other = best.front
+                    let isBetter =
+                        (other.level, turn, front.due, front.id) < (front.level, best.turn, other.due, other.id)
+                    guard isBetter else { continue }
+                }
+                best = (index, front, turn)
             }
-            best = front
+            guard let (index, front, turn) = best else { break }
+            let qosClass = front.level / 16
+            turns.set(turn + 1, of: .init(qosClass: qosClass, workload: windows[index].lane.workload))
+            turns.set(turn, of: .init(qosClass: qosClass, workload: 0))
+            let claim = try claim(front.id, request, at: now)
+            claims.append(claim)
+            windows[index].fronts.removeFirst()
+            let claimedClass = claim.record.level.qosClass
+            let left = (places[claimedClass] ?? 1) - 1
+            places[claimedClass] = left > 0 ? left : nil
+            // The next item of a line may have come, and without its class no item of it may.
+            if front.key != nil || left <= 0 { windows = open.map { Window(lane: $0) } }
         }
-        guard let best else { return nil }
-        try setTurn(best.turn, of: best.lane.workload, in: best.level / 16)
-        return try claim(best.id, request, at: now)
+        for flow in turns.changed {
+            try rows.execute(
+                "INSERT INTO flow (class, workload, turns) VALUES (?1, ?2, ?3) "
+                    + "ON CONFLICT (class, workload) DO UPDATE SET turns = ?3",
+                [flow.qosClass, flow.workload, turns.known[flow]])
+        }
+        return claims
     }
 
-    private func claim(_ id: Int64, _ request: ClaimRequest, at now: WallTime) throws -> WorkloadClaim? {
+    private func claim(_ id: Int64, _ request: ClaimRequest, at now: WallTime) throws -> WorkloadClaim {
         guard var item = try find(WorkloadItemID(rawValue: id), isWhole: true),
             let fence = item.record.life.claimed(by: request.host, in: request.process, at: now)
         else { throw StoreCodes.damage("item \(id) in a lane is not ready") }
@@ -60,29 +128,49 @@ extension StoreTransaction {
             [key.key, now.nanosecondsSince1970])
     }
 
-    /// Returns the first item of a lane in the highest of some classes, with the turn of its flow. On the way it parks
-    /// items whose keys are full.
-    ///
-    /// A flow that was idle has no claim to the turns that it did not take: its turn is at least that of the last claim.
-    private func front(of lane: StoreCache.Lane, _ classes: Set<QoSClass>) throws -> Front? {
-        for levels in Self.levels(of: classes) {
-            while true {
-                let found = try rows.row(
-                    "SELECT id, level, due, key, key_limit, (SELECT coalesce(max(turns), 0) FROM flow "
-                        + "WHERE class = item.level / 16 AND workload IN (0, item.workload)) "
-                        + "FROM item INDEXED BY item_ready WHERE place = 1 AND lane = ? "
-                        + "AND level BETWEEN ? AND ? ORDER BY level DESC, due, id LIMIT 1",
-                    [lane.id, levels.lowerBound, levels.upperBound])
-                guard let row = found else { break }
-                let (id, level, due) = (row[0] as Int64, row[1] as Int64, row[2] as Int64)
-                if let key = row[3] as String?, try holders(of: ConcurrencyKey(key, limit: row[4])) != nil {
-                    try rows.execute("UPDATE item SET place = 2 WHERE id = ?", [id])
-                    continue
-                }
-                return Front(id: id, level: level, due: due, lane: lane, turn: row[5])
+    /// Returns the first item of a lane in the highest of some classes. On the way it parks items whose keys are full.
+    private func front(of window: inout Window, _ classes: Set<QoSClass>, atMost count: Int) throws -> Front? {
+        while true {
+            if window.fronts.isEmpty {
+                guard window.hasMore else { return nil }
+                try read(&window, classes, atMost: count)
+            }
+            guard let front = window.fronts.first else { return nil }
+            guard let key = front.key, try holders(of: key) != nil else { return front }
+            try rows.execute("UPDATE item SET place = 2 WHERE id = ?", [front.id])
+            window.fronts.removeFirst()
+        }
+    }
+
+    private func read(_ window: inout Window, _ classes: Set<QoSClass>, atMost count: Int) throws {
+        var fronts: [Front] = []
+        for levels in Self.levels(of: classes) where fronts.count < count {
+            let cursor = try rows.rows(
+                "SELECT id, level, due, key, key_limit FROM item INDEXED BY item_ready WHERE place = 1 AND lane = ? "
+                    + "AND level BETWEEN ? AND ? ORDER BY level DESC, due, id LIMIT ?",
+                [window.lane.id, levels.lowerBound, levels.upperBound, count - fronts.count])
+            while let row = try cursor.next() {
+                let key: ConcurrencyKey? = try (row[3] as String?).map { ConcurrencyKey($0, limit: try row[4]) }
+                fronts.append(Front(id: try row[0], level: try row[1], due: try row[2], key: key))
             }
         }
-        return nil
+        window.fronts = fronts[...]
+        window.hasMore = fronts.count == count
+    }
+
+    /// The turn of a flow. One that was idle has no claim to the turns that it did not take: its turn is at least that of
+    /// the last claim.
+    private func turn(of lane: StoreCache.Lane, at level: Int64, _ turns: inout Turns) throws -> Int64 {
+        func known(_ workload: Int64) throws -> Int64 {
+            let flow = Turns.Flow(qosClass: level / 16, workload: workload)
+            if let turn = turns.known[flow] { return turn }
+            let turn =
+                try rows.integer(
+                    "SELECT turns FROM flow WHERE class = ? AND workload = ?", [flow.qosClass, flow.workload]) ?? 0
+            turns.known[flow] = turn
+            return turn
+        }
+        return try max(known(lane.workload), known(0))
     }
 
     /// The codes of the levels of some classes, the highest first. Classes that are neighbors share a range, so that all
@@ -100,14 +188,6 @@ extension StoreTransaction {
         return ranges
     }
 
-    /// Notes the turn of a claim, and the next one of its workload.
-    private func setTurn(_ turn: Int64, of workload: Int64, in qosClass: Int64) throws {
-        try rows.execute(
-            "INSERT INTO flow (class, workload, turns) VALUES (?1, ?2, ?3 + 1), (?1, 0, ?3) "
-                + "ON CONFLICT (class, workload) DO UPDATE SET turns = excluded.turns WHERE turns <> excluded.turns",
-            [qosClass, workload, turn])
-    }
-
     private func pausedWorkloads() throws -> Set<Int64> {
         hasPauses ? Set(try rows.integers("SELECT id FROM workload WHERE paused IS NOT NULL")) : []
     }
@@ -121,7 +201,7 @@ extension StoreTransaction {
         guard lanes.contains(where: { $0.gate != 0 }) else { return [] }
         var closed: [Int64: (reason: String, since: Int64)] = [:]
         let cursor = try rows.rows("SELECT id, closed, closed_since FROM gate WHERE closed IS NOT NULL")
-        while let row = try cursor.next() { closed[row[0]] = (row[1], row[2]) }
+        while let row = try cursor.next() { closed[try row[0]] = (try row[1], try row[2]) }
         for gate in Set(lanes.map(\.gate)).sorted() where gate != 0 {
             let isNeeded = try lanes.contains { lane in
                 try lane.gate == gate

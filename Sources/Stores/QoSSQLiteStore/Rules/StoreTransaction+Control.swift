@@ -13,7 +13,7 @@ extension StoreTransaction {
         case .ended: try end(item, at: now)
         case .requested:
             try item.update(rows)
-            concernsHosts = true
+            termsChanged()
         case .tooLate: break
         }
     }
@@ -25,7 +25,7 @@ extension StoreTransaction {
         try rows.execute(
             "UPDATE workload SET paused = ?1, paused_since = CASE WHEN ?1 IS NULL THEN NULL ELSE coalesce(paused_since, ?2) END "
                 + "WHERE id = ?3", [reason, now.nanosecondsSince1970, workload])
-        concernsHosts = true
+        termsChanged()
     }
 
     /// Makes an item due now, whatever its schedule and its conditions say. A dead item gets its attempts back, and the

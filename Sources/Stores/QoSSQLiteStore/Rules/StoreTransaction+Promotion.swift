@@ -34,7 +34,7 @@ extension StoreTransaction {
         let cursor = try rows.rows(
             "SELECT id, level FROM item INDEXED BY item_parked WHERE place = 2 AND level % 16 <> 15 AND due <= ? LIMIT ?",
             [time.nanosecondsSince1970, stepLimit - overdue.count])
-        while let row = try cursor.next() { overdue[row[0] as Int64] = row[1] as Int64 }
+        while let row = try cursor.next() { overdue[try row[0] as Int64] = try row[1] as Int64 }
         for (id, level) in overdue.sorted(by: { $0.key < $1.key }) {
             try raise([id], to: StoreCodes.level(level / 16 * 16 + 15))
         }
@@ -63,10 +63,10 @@ extension StoreTransaction {
                 """, [code, list])
             var keyed: [(id: Int64, place: Int64, key: ConcurrencyKey, lane: Int64)] = []
             while let row = try cursor.next() {
-                let state: Int64 = row[1]
-                if state == 4 { concernsHosts = true }
-                if state == 3, let key = row[3] as String? {
-                    keyed.append((row[0], row[2], ConcurrencyKey(key, limit: row[4]), row[5]))
+                let state: Int64 = try row[1]
+                if state == 4 { termsChanged() }
+                if state == 3, let key = try row[3] as String? {
+                    keyed.append((try row[0], try row[2], ConcurrencyKey(key, limit: try row[4]), try row[5]))
                 }
             }
             ids = []

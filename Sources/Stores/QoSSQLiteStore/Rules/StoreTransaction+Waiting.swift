@@ -88,10 +88,10 @@ extension StoreTransaction {
                 + "AND key_limit = ? AND level BETWEEN ? AND ? ORDER BY level DESC, due, id LIMIT 1",
             [key, lane, limit, levels?.lowerBound ?? 0, level])
         {
-            try rows.execute("UPDATE item SET place = 1 WHERE id = ?", [row[0] as Int64])
+            try rows.execute("UPDATE item SET place = 1 WHERE id = ?", [try row[0] as Int64])
             hasMoved = true
             // The next class.
-            level = (row[1] as Int64) / 16 * 16 - 1
+            level = (try row[1] as Int64) / 16 * 16 - 1
         }
         return hasMoved
     }
@@ -106,6 +106,7 @@ extension StoreTransaction {
     /// Notes the time of an event. If the clock was set back, delays begin anew, and runs are planned anew.
     func clockRead(_ now: WallTime) throws {
         try continueReleases(at: now)
+        try replan(at: now)
         guard let latest, now < latest else {
             latest = now
             try settleDue(at: now)
@@ -114,10 +115,38 @@ extension StoreTransaction {
         // Two hosts read the clock at slightly different moments.
         guard now.duration(to: latest) > .seconds(1) else { return }
         self.latest = now
-        for id in try rows.integers("SELECT id FROM item INDEXED BY item_due WHERE place = 3 ORDER BY id") {
-            var item = try item(id)
-            if item.record.clockSetBack(to: now) { try settle(&item, at: now) }
+        // A second time, the first items are planned again, too.
+        replanned = Replanned(level: -1, due: .min, item: 0)
+        try replan(at: now)
+    }
+
+    /// Plans the next items again after the clock was set back, as many as the transaction may.
+    ///
+    /// An item is due earlier afterwards, so it moves to a place that was passed.
+    private func replan(at now: WallTime) throws {
+        while budget > 0, let last = replanned {
+            let limit = min(budget, 100)
+            let cursor = try rows.rows(
+                "SELECT level, due, id FROM item INDEXED BY item_due WHERE place = 3 AND (level, due, id) > (?, ?, ?) "
+                    + "ORDER BY level, due, id LIMIT ?", [last.level, last.due, last.item, limit])
+            var next: [Replanned] = []
+            while let row = try cursor.next() {
+                next.append(Replanned(level: try row[0], due: try row[1], item: try row[2]))
+            }
+            for place in next {
+                var item = try item(place.item)
+                if item.record.clockSetBack(to: now) { try settle(&item, at: now) }
+            }
+            budget -= next.count
+            replanned = next.count == limit ? next.last : nil
         }
+    }
+
+    /// The time at which a host should ask again; `nil` if no item waits for its time. Now, if a step was left to do.
+    func nextDue() throws -> WallTime? {
+        let hasReleases = mayHaveReleases ? try rows.has("SELECT 1 FROM release") : false
+        if replanned != nil || hasReleases { return latest }
+        return mayHaveDue ? try rows.firstDue() : nil
     }
 
     /// The levels of the items that wait for their time, the highest first.
@@ -159,9 +188,15 @@ extension StoreTransaction {
 extension StoreRows {
     /// The time at which the next item is due; `nil` if no item waits for its time. Now, if a step was left to do.
     func nextDue() throws -> WallTime? {
-        if let latest = try integer("SELECT latest FROM store WHERE EXISTS (SELECT 1 FROM release)") {
+        let hasSteps = "EXISTS (SELECT 1 FROM release) OR EXISTS (SELECT 1 FROM flow WHERE class = -1)"
+        if let latest = try integer("SELECT latest FROM store WHERE \(hasSteps)") {
             return WallTime(nanosecondsSince1970: latest)
         }
+        return try firstDue()
+    }
+
+    /// The time at which the first item is due; `nil` if no item waits for its time.
+    func firstDue() throws -> WallTime? {
         var first: Int64?
         var level: Int64 = .max
         while let next = try integer(

@@ -2,6 +2,7 @@
 internal import GRDB
 internal import QoSCore
 internal import QoSWorkloads
+internal import Synchronization
 
 /// What a process remembers of a store between its transactions. All of it can be read again.
 struct StoreCache {
@@ -21,8 +22,17 @@ struct StoreCache {
     var latest: WallTime?
     /// The stored one when ``latest`` was noted.
     var storedLatest: WallTime?
+    /// Changes with each request to the holder of a lease, also with one that another process may have made.
+    var mark = newMark()
+    /// The number by which SQLite tells whether another connection has written.
+    var dataVersion: Int64?
     /// Whether the commits of the connection wait for the disk; nil if that is not known.
     var isSynced: Bool?
+
+    private static let lastMark = Atomic<UInt64>(0)
+
+    /// A mark that the process has not used before.
+    static func newMark() -> TermsMark { TermsMark(number: lastMark.add(1, ordering: .relaxed).newValue) }
 }
 
 /// The events of a store within one transaction of its database. `WorkloadTable` has the same events on values, and
@@ -30,6 +40,13 @@ struct StoreCache {
 ///
 /// Nothing recurses. Only the thread of the transaction uses it.
 final class StoreTransaction {
+    /// The place of a waiting item in the order of `item_due`.
+    struct Replanned: Equatable {
+        let level: Int64
+        let due: Int64
+        let item: Int64
+    }
+
     let rows: StoreRows
     let stepLimit: Int
     var cache: StoreCache
@@ -49,6 +66,9 @@ final class StoreTransaction {
     var mayHaveDue: Bool
     /// Whether a workload may be paused.
     var hasPauses: Bool
+    /// The last item that was planned again after the clock was set back; `nil` if all are.
+    var replanned: Replanned?
+    private let replannedAtBegin: Replanned?
 
     init(_ database: Database, _ cache: consuming StoreCache, stepLimit: Int) throws {
         rows = StoreRows(database: database)
@@ -60,14 +80,24 @@ final class StoreTransaction {
         let found = try rows.row(
             "SELECT latest, last_id, lanes, EXISTS (SELECT 1 FROM release), "
                 + "EXISTS (SELECT 1 FROM item INDEXED BY item_due WHERE place = 3), "
-                + "EXISTS (SELECT 1 FROM workload WHERE paused IS NOT NULL) FROM store WHERE id = 1")
+                + "EXISTS (SELECT 1 FROM workload WHERE paused IS NOT NULL), EXISTS (SELECT 1 FROM flow WHERE class = -1) "
+                + "FROM store WHERE id = 1")
         guard let row = found else {
             throw StoreCodes.damage("no row in store")
         }
-        storedLatest = (row[0] as Int64?).map { WallTime(nanosecondsSince1970: $0) }
-        lastID = row[1]
-        laneCount = row[2]
-        (mayHaveReleases, mayHaveDue, hasPauses) = (row[3], row[4], row[5])
+        storedLatest = (try row[0] as Int64?).map { WallTime(nanosecondsSince1970: $0) }
+        lastID = try row[1]
+        laneCount = try row[2]
+        (mayHaveReleases, mayHaveDue, hasPauses) = (try row[3], try row[4], try row[5])
+        let place = try row[6] ? rows.integers("SELECT turns FROM flow WHERE class = -1 ORDER BY workload") : []
+        replanned = place.count == 3 ? Replanned(level: place[0], due: place[1], item: place[2]) : nil
+        replannedAtBegin = replanned
+        let version = try rows.integer("PRAGMA data_version")
+        if self.cache.dataVersion != version {
+            // Another process has written since.
+            self.cache.dataVersion = version
+            self.cache.mark = StoreCache.newMark()
+        }
         // Another process may have stored a time of its own.
         latest = storedLatest == self.cache.storedLatest ? self.cache.latest ?? storedLatest : storedLatest
         if laneCount != Int64(self.cache.lanes.count) { try readLanes() }
@@ -75,6 +105,15 @@ final class StoreTransaction {
 
     /// Writes what the events changed of the store as a whole. The last step before the commit.
     func finish() throws {
+        if replanned != replannedAtBegin {
+            if let replanned {
+                try rows.execute(
+                    "INSERT OR REPLACE INTO flow (class, workload, turns) VALUES (-1, 1, ?), (-1, 2, ?), (-1, 3, ?)",
+                    [replanned.level, replanned.due, replanned.item])
+            } else {
+                try rows.execute("DELETE FROM flow WHERE class = -1")
+            }
+        }
         if rows.database.totalChangesCount != changesAtBegin
             || latest.map({ now in storedLatest.map { now < $0 } ?? false }) == true
         {
@@ -95,13 +134,17 @@ final class StoreTransaction {
             "SELECT lane.id, lane.workload, workload.name, lane.gate, gate.conditions, lane.version FROM lane "
                 + "JOIN workload ON workload.id = lane.workload JOIN gate ON gate.id = lane.gate ORDER BY lane.id")
         while let row = try cursor.next() {
-            let gate: Int64 = row[3]
+            let gate: Int64 = try row[3]
             if cache.gates[gate] == nil {
-                cache.gates[gate] = try StoreCodes.decode(Set<WorkloadCondition>.self, row[4])
+                cache.gates[gate] = try StoreCodes.decode(Set<WorkloadCondition>.self, row[4] as String)
             }
             cache.lanes.append(
-                .init(
+                try .init(
                     id: row[0], workload: row[1], name: WorkloadName(row[2] as String), gate: gate, version: row[5]))
+        }
+        // A lane without its workload would hide its items for ever.
+        guard cache.lanes.count == laneCount else {
+            throw StoreCodes.damage("\(cache.lanes.count) lanes instead of \(laneCount)")
         }
     }
 
@@ -142,9 +185,14 @@ final class StoreTransaction {
 
     // MARK: Items
 
+    /// Notes a request to the holder of a lease, or the loss of one.
+    func termsChanged() {
+        cache.mark = StoreCache.newMark()
+        concernsHosts = true
+    }
+
     func find(_ id: WorkloadItemID, isWhole: Bool = false) throws -> StoredItem? {
-        let selection = isWhole ? StoredItem.wholeSelection : StoredItem.selection
-        return try rows.first(selection + "WHERE item.id = ?", [id.rawValue]) { row in
+        try rows.first(isWhole ? StoredItem.wholeByID : StoredItem.byID, [id.rawValue]) { row in
             try StoredItem(row, isWhole: isWhole, &cache.requests)
         }
     }

@@ -29,6 +29,10 @@ public struct SQLiteStoreConfiguration: Sendable {
     /// The number of items that one transaction moves because they became due, or because their parent ended. The next
     /// call goes on.
     package var stepLimit = 500
+    /// The time between two looks for changes of other processes that came without a hint.
+    var lookInterval: Duration = .seconds(60)
+    /// Makes what the thread that waits for hints reads from, or fails as inotify_init1(2) does.
+    var makeWatch: (@Sendable () -> Int32)?
     /// Other steps of the tables' versions, for tests of a migration.
     var schemaSteps: [String]?
     /// Notes that a point of the protocol was reached, for tests that end the process there.
@@ -45,9 +49,9 @@ public struct SQLiteStoreConfiguration: Sendable {
             case begun
             /// All is written, nothing committed.
             case written
-            /// All is committed, nothing acknowledged.
+            /// All is committed; nothing is acknowledged, and no one is told.
             case committed
-            /// All is acknowledged, other processes are not told.
+            /// All is told and acknowledged.
             case acknowledged
         }
 
