@@ -35,7 +35,6 @@ extension WorkloadHost {
         attempt.state.withLock { $0.task = task }
         // A request may have come before the task was known.
         if case .cancel(let reason) = attempt.signals.request { attempt.cancel(because: reason) }
-        }
     }
 
     private func perform(_ attempt: Attempt, _ runner: WorkloadRunner) async {
