@@ -65,11 +65,22 @@ struct Solitude: Sendable, Hashable {
 }
 
 extension WorkloadHost {
-    /// Whether a claimed item is a suspect and does not begin at once.
-    func mustWaitAlone(_ attempt: Attempt) -> Bool {
-        guard attempt.record.life.crashes > 0, configuration.suspectTrial > .zero else { return false }
-        state.withLock { $0.solitude.claimed(attempt.lease, at: clock.elapsed) }
-        return true
+    /// Whether a claimed item is a suspect, which does not begin at once.
+    func isSuspect(_ attempt: Attempt) -> Bool {
+        attempt.record.life.crashes > 0 && configuration.suspectTrial > .zero
+    }
+
+    /// Lets a suspect wait until it is alone.
+    ///
+    /// - Returns: `false` if another one waits or is on trial. Its lease goes back before that one begins: a crash must
+    ///   not count for both.
+    func waitsAlone(_ attempt: Attempt) -> Bool {
+        let now = clock.elapsed
+        return state.withLock { state in
+            guard state.solitude.waiting.isEmpty, state.solitude.onTrial == nil else { return false }
+            state.solitude.claimed(attempt.lease, at: now)
+            return true
+        }
     }
 
     /// Starts suspects whose turn has come.
@@ -82,7 +93,8 @@ extension WorkloadHost {
             let (patience, trial) = (configuration.patience, configuration.suspectTrial)
             let step = state.withLock { state in
                 let waiting = Set(state.solitude.waiting.map(\.lease))
-                let others = state.attempts.keys.count { !waiting.contains($0) }
+                // The store may not know yet that the leases of some are given back.
+                let others = state.attempts.keys.count { !waiting.contains($0) } + state.ends.count
                 return state.solitude.step(others: others, patience: patience, trial: trial, at: now)
             }
             switch step {

@@ -13,11 +13,23 @@ extension WorkloadHost {
         state.withLock { state in
             for attempt in made { state.attempts[attempt.lease] = attempt }
         }
-        let beginning = made.filter { !mustWaitAlone($0) }
+        var beginning: [Attempt] = []
+        var untimely: [Attempt] = []
+        for attempt in made {
+            if !isSuspect(attempt) {
+                beginning.append(attempt)
+            } else if !waitsAlone(attempt) {
+                untimely.append(attempt)
+            }
+        }
         // The heart keeps their time limits from now on.
         for attempt in beginning { attempt.state.withLock { $0.start = begin } }
         heart.add(made)
         for attempt in beginning { launch(attempt, at: begin) }
+        for attempt in untimely where attempt.takeEnd() {
+            let reason = "waits to run alone: it ran when a process ended"
+            add(PendingEnd(attempt, .deferred(reason: reason, delay: nil), limit: endLimit))
+        }
     }
 
     /// Starts the task of an attempt.

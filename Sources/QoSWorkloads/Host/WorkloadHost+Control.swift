@@ -79,10 +79,12 @@ extension WorkloadHost {
         let patience = judgeConditions()
         try await keepUp(&upkeep)
         let hang = tellOfHangs()
+        let wasHeld = !admitsClaims
         var due = try await exchange(&mark)
         // After the claims: what another host has taken meanwhile has its lease by now.
         if try await reclaim(&watch, &watched) { due = try await exchange(&mark) }
         let solitude = stepSolitude()
+        if wasHeld, solitude == nil { alarm.ring() }
         let (wall, now) = (clock.now, clock.elapsed)
         let change = judge.takeNext()
         let clockCheck = due != nil || change.followsWall ? now + configuration.clockCheckInterval : nil
@@ -129,7 +131,7 @@ extension WorkloadHost {
     ///
     /// A place belongs to the class at which the attempt was claimed. A promotion takes no place of the higher class.
     private func claimRequest() -> ClaimRequest? {
-        guard !runners.isEmpty, stepSolitude() == nil else { return nil }
+        guard !runners.isEmpty, admitsClaims else { return nil }
         let taken = state.withLock { state -> [QoSClass: Int]? in
             // While ends find no way to the store, nothing new begins.
             guard state.phase == .running, state.ends.count <= Self.batchSize else { return nil }
