@@ -44,8 +44,8 @@ public struct WorkloadStoreConformance: Sendable {
 
     /// All checks.
     public static let checks: [Check] =
-        insertionChecks + orderChecks + exchangeChecks + leaseChecks + crashChecks + promotionChecks + limitChecks
-        + timeChecks
+        insertionChecks + keyChecks + orderChecks + exchangeChecks + leaseChecks + crashChecks + lifeChecks
+        + promotionChecks + limitChecks + timeChecks
 
     /// Runs a check on a store of its own.
     ///

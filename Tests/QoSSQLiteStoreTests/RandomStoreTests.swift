@@ -30,6 +30,7 @@ private struct StorePair {
         case time
         case clockSetBack
         case removeEnded
+        case overdue
     }
 
     let seed: UInt64
@@ -195,7 +196,14 @@ private struct StorePair {
             self.now = now.advanced(by: .zero - seconds(10...200))
         case .removeEnded:
             guard chance(0.3) else { return false }
-            try await both("removal") { try await $0.removeEnded(before: now.advanced(by: .seconds(-20))) }
+            let states: Set<WorkloadState> = chance(0.7) ? [.finished, .cancelled, .dead] : [.finished, .dead]
+            try await both("removal") { try await $0.removeEnded(before: now.advanced(by: .seconds(-20)), in: states) }
+        case .overdue:
+            guard chance(0.3) else { return false }
+            try await both("raise of overdue items") {
+                try await $0.raiseOverdue(dueBefore: now.advanced(by: .seconds(-10)))
+                return true
+            }
         }
         return true
     }
@@ -209,6 +217,7 @@ private struct StorePair {
         }
         if isCrowded { return request }
         if chance(0.2) { request.parameters = [1, 2, 3] }
+        if chance(0.2) { request.version = 2 }
         switch Int.random(in: 0..<12, using: &random) {
         case 0, 1: request.schedule = .after(seconds(1...20))
         case 2: request.schedule = .at(now.advanced(by: seconds(-5...20)))
@@ -242,12 +251,14 @@ private struct StorePair {
     private mutating func question() -> ClaimRequest {
         let unmet = self.unmet
         let classes = Set(QoSClass.allCases.filter { _ in chance(0.8) })
-        return ClaimRequest(
+        var request = ClaimRequest(
             host: chance(0.5) ? "h" : "i", process: chance(0.5) ? "p" : nil,
             workloads: Set(Self.names.filter { _ in chance(0.8) }), classes: classes
         ) { condition in
             if case .named(let name) = condition, unmet.contains(name) { .unmet(name) } else { .met }
         }
+        if chance(0.7) { request.versions = ["a": 2, "b": 3] }
+        return request
     }
 
     /// Ends several attempts, with a stale lease among them, and claims several items: all in one call.
@@ -315,6 +326,8 @@ private struct StorePair {
         try await both("leases after \(call)") { try await $0.leases() }
         try await both("next due time after \(call)") { try await $0.nextDue() }
         try await both("pauses after \(call)") { try await $0.pauses() }
+        try await both("summary after \(call)") { try await $0.summary() }
+        for id in items.suffix(3) { try await both("attempts of \(id)") { try await $0.attempts(of: id) } }
     }
 
     private func require(_ holds: Bool, _ what: @autoclosure () -> String) throws {

@@ -47,7 +47,12 @@ extension RoutedStore {
         try await next().records(matching: query)
     }
     func nextDue() async throws -> WallTime? { try await next().nextDue() }
-    func removeEnded(before time: WallTime) async throws -> Int { try await next().removeEnded(before: time) }
+    func summary() async throws -> WorkloadSummary { try await next().summary() }
+    func attempts(of item: WorkloadItemID) async throws -> [WorkloadAttempt] { try await next().attempts(of: item) }
+    func raiseOverdue(dueBefore time: WallTime) async throws { try await next().raiseOverdue(dueBefore: time) }
+    func removeEnded(before time: WallTime, in states: Set<WorkloadState>) async throws -> Int {
+        try await next().removeEnded(before: time, in: states)
+    }
 }
 
 /// Opens the file anew for each call.

@@ -310,16 +310,16 @@ struct StoreFileTests {
     @Test("items that an older version has parked although their key has a place can begin, and others stay parked")
     func migratesParked() async throws {
         let place = try StorePlace()
-        var older = StorePlace.quick
-        older.schemaSteps = Array(StoreSchema.steps.prefix(2))
-        let store = try place.open(older)
+        let store = try place.open()
         let keys = [("full", 1), ("full", 1), ("full", 3), ("free", 1)]
         let requests = keys.map { WorkloadRequest("a", concurrency: ConcurrencyKey($0.0, limit: $0.1)) }
         let ids = try await store.insert(requests, at: now).map(\.item)
         let claim = ClaimRequest(host: "h", workloads: ["a"])
         #expect(try await store.claim(claim, at: now)?.record.id == ids[0])
         try store.close()
+        // The third step, on what the second version has left.
         try StorePlace.execute("UPDATE item SET place = 2 WHERE id > \(ids[0].rawValue)", in: place.path)
+        try StorePlace.execute(StoreSchema.steps[2], in: place.path)
         let opened = try place.open()
         #expect(
             try StorePlace.execute("", in: place.path, query: "SELECT group_concat(id) FROM item WHERE place = 2")
@@ -327,6 +327,144 @@ struct StoreFileTests {
         #expect(try await opened.claim(claim, at: now)?.record.id == ids[2])
         #expect(try await opened.claim(claim, at: now)?.record.id == ids[3])
         #expect(try await opened.claim(claim, at: now) == nil)
+    }
+
+    @Test("a store of the third version keeps its items, lanes and holders, and its items are counted")
+    func migratesFourth() async throws {
+        let place = try StorePlace()
+        try place.open().close()
+        // The tables of the third version, and rows as that one wrote them.
+        for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: place.path + suffix) }
+        try StorePlace.execute(
+            StoreSchema.steps.prefix(3).joined() + """
+                ; PRAGMA application_id = \(StoreSchema.application); PRAGMA user_version = 3;
+                INSERT INTO workload (id, name) VALUES (1, 'a');
+                INSERT INTO gate (id, conditions) VALUES (1, '[{"named":{"_0":"x"}}]');
+                INSERT INTO lane (id, workload, gate) VALUES (1, 1, 0), (2, 1, 1);
+                UPDATE store SET latest = \(now.nanosecondsSince1970), last_id = 3, lanes = 2;
+                INSERT INTO request (item, level, parameters, options) VALUES (1, 15, x'', NULL), (2, 31, x'', NULL),
+                    (3, 15, x'', NULL);
+                INSERT INTO item SELECT value, 1, 1 + (value = 2), iif(value = 3, 0, 1), iif(value = 2, 31, 15), 7,
+                    iif(value = 3, 7, 3), 7, 0, 0, 0, 0, 0, 0, 7, 7, 7, NULL, NULL, NULL, NULL, 'r', NULL, NULL, NULL,
+                    NULL, NULL, NULL FROM json_each('[1, 2, 3]');
+                """, in: place.path)
+        let store = try place.open()
+        let summary = try await store.summary()
+        #expect(summary[.background, .ready].count == 1 && summary[.utility, .ready].count == 1)
+        #expect(summary.count(.dead) == 1)
+        #expect(try await store.records(matching: WorkloadQuery()).map(\.state) == [.ready, .ready, .dead])
+        let claim = try await store.claim(ClaimRequest(host: "h", workloads: ["a"]) { _ in .met }, at: now)
+        #expect(claim?.record.id == WorkloadItemID(rawValue: 2))
+        #expect(claim?.record.request.version == 1 && claim?.record.life.crashes == 0)
+        let new = try await store.insert([WorkloadRequest("a", version: 2)], at: now)[0].item
+        #expect(try await store.claim(ClaimRequest(host: "h", workloads: ["a"]), at: now)?.record.id.rawValue == 1)
+        #expect(try await store.claim(ClaimRequest(host: "h", workloads: ["a"]), at: now) == nil)
+        #expect(try await store.record(of: new)?.state == .ready)
+    }
+
+    @Test("a log that was removed while the store was open is left behind, and nothing is lost")
+    func removedLog() async throws {
+        let place = try StorePlace()
+        var configuration = StorePlace.quick
+        let restored = Lock(0)
+        configuration.fileRestored = { restored.withLock { $0 += 1 } }
+        let store = try place.open(configuration)
+        for round in 1...3 {
+            _ = try await store.insert([WorkloadRequest("a")], at: now)
+            try FileManager.default.removeItem(atPath: place.path + "-wal")
+            _ = try await store.insert([WorkloadRequest("b")], at: now)
+            #expect(try await store.records(matching: WorkloadQuery()).count == round * 2)
+            #expect(FileManager.default.fileExists(atPath: place.path + "-wal"))
+            #expect(restored.withLock { $0 } == round)
+        }
+        // Another process sees all of it.
+        #expect(try await place.open().records(matching: WorkloadQuery()).count == 6)
+        try store.close()
+        #expect(try StorePlace.execute("", in: place.path, query: "SELECT count(*) FROM item") == "6")
+        #expect(try StorePlace.execute("", in: place.path, query: "PRAGMA integrity_check") == "ok")
+    }
+
+    @Test("a file system without locks is told as that, and at once")
+    func noLocks() async throws {
+        let place = try StorePlace()
+        let store = try place.open()
+        var unsafe = Configuration()
+        unsafe.allowsUnsafeTransactions = true
+        let blocker = try DatabaseQueue(path: place.path, configuration: unsafe)
+        try blocker.inDatabase { try $0.execute(sql: "BEGIN IMMEDIATE") }
+        var configuration = StorePlace.quick
+        configuration.lockLimit = .seconds(3600)
+        configuration.lockProbe = { ENOLCK }
+        let error = #expect(throws: SQLiteStoreError.noLocks(path: place.path)) { try place.open(configuration) }
+        #expect("\(try #require(error))".contains("local disk"))
+        try blocker.inDatabase { try $0.execute(sql: "ROLLBACK") }
+        try store.close()
+    }
+
+    @Test("a log that a long reader lets grow is told, at its limit and at each doubling")
+    func grownLog() async throws {
+        let place = try StorePlace()
+        var configuration = StorePlace.quick
+        let sizes = Lock<[Int64]>([])
+        configuration.logGrown = { size in sizes.withLock { $0.append(size) } }
+        let store = try place.open(configuration)
+        _ = try await store.insert([WorkloadRequest("a")], at: now)
+        let reader = try DatabasePool(path: place.path)
+        let lease = try #require(try await store.claim(ClaimRequest(host: "h", workloads: ["a"]), at: now)?.lease)
+        try await reader.read { database in
+            _ = try Int.fetchOne(database, sql: "SELECT count(*) FROM item")
+            let done = DispatchSemaphore(value: 0)
+            Task.detached {
+                defer { done.signal() }
+                for number in 0..<10 {
+                    try await store.save([UInt8](repeating: UInt8(number), count: 16 << 20), nil, under: lease)
+                }
+            }
+            done.wait()
+        }
+        let told = sizes.withLock { $0 }
+        #expect(told.count == 2, "\(told)")
+        #expect(told.allSatisfy { $0 > 64 << 20 })
+    }
+
+    @Test(
+        "a store on a disk of 3 MB goes on, and after it was full, too", .enabled(if: geteuid() == 0, "root may mount"))
+    func smallDisk() async throws {
+        let folder = try TemporaryFolder("small")
+        guard Self.run("/bin/mount", "-t", "tmpfs", "-o", "size=3m", "none", folder.path) else { return }
+        defer { _ = Self.run("/bin/umount", "-l", folder.path) }
+        let store = try SQLiteStore(at: folder["work.sqlite"], configuration: StorePlace.quick)
+        func work(_ count: Int) async throws {
+            for _ in 0..<count {
+                _ = try await store.insert([WorkloadRequest("a")], at: now)
+                let claim = try #require(try await store.claim(ClaimRequest(host: "h", workloads: ["a"]), at: now))
+                try await store.end(claim.lease, .finished, at: now)
+                try await store.removeEnded(before: now.advanced(by: .seconds(1)))
+            }
+        }
+        // More log than the disk has space.
+        try await work(1000)
+        try Data(repeating: 1, count: 1 << 20).write(to: URL(fileURLWithPath: folder["other"]))
+        while let file = FileHandle(forWritingAtPath: folder["other"]), (try? file.seekToEnd()) != nil,
+            (try? file.write(contentsOf: Data(repeating: 1, count: 4096))) != nil
+        { try file.close() }
+        let error = await #expect(throws: SQLiteStoreError.self) {
+            let big = WorkloadRequest("a", parameters: [UInt8](repeating: 1, count: 1 << 20))
+            _ = try await store.insert([big], at: self.now)
+        }
+        #expect(error == .diskFull(path: folder["work.sqlite"]))
+        try FileManager.default.removeItem(atPath: folder["other"])
+        try await work(100)
+        try store.close()
+    }
+
+    private static func run(_ program: String, _ arguments: String...) -> Bool {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: program)
+        process.arguments = arguments
+        guard (try? process.run()) != nil else { return false }
+        process.waitUntilExit()
+        return process.terminationStatus == 0
     }
 
     @Test("a file that this user may not write is refused with the remedy", .enabled(if: geteuid() != 0, "root may"))

@@ -90,6 +90,54 @@ struct WorkToolTests {
         #expect(report.workload == "mail" && report.state == "blocked" && report.reason.contains("scan"))
     }
 
+    @Test("an item of a process that has ended is lost, and not running")
+    func lostItems() async throws {
+        try await makeStore()
+        let store = try place.open()
+        let now = WallTime(nanosecondsSince1970: Int64(Date().timeIntervalSince1970 * 1e9))
+        // This process with another start: one that has ended for certain.
+        let parts = try #require(SystemHolderProcesses(nil).current).split(separator: ":").map(String.init)
+        var ended = parts
+        ended[ended.count - 1] = "1"
+        let gone = ended.joined(separator: ":")
+        try #require(SystemHolderProcesses(nil).isGone(gone))
+        for process in [gone, parts.joined(separator: ":")] {
+            _ = try await store.insert([WorkloadRequest("scan")], at: now)
+            _ = try await store.claim(ClaimRequest(host: "web-3:17", process: process, workloads: ["scan"]), at: now)
+        }
+        try store.close()
+        let lines = try await work("list").output.split(separator: "\n").filter { $0.contains("scan") }
+        #expect(lines.filter { $0.contains("lost") && $0.contains("web-3:17") }.count == 1)
+        #expect(lines.filter { $0.contains("running") }.count == 1)
+        #expect(try await work("show", "1").output.contains("state         lost since"))
+    }
+
+    @Test("show has the schedule, the conditions, the keys and the failed attempts with their errors")
+    func showsAll() async throws {
+        let store = try place.open()
+        let now = WallTime(secondsSince1970: 1_800_000_000)
+        let request = WorkloadRequest(
+            "scan", schedule: try .cron("30 2 * * *", timeZone: "Europe/Berlin"), retry: RetryPolicy(base: .zero),
+            conditions: [.onMainsPower, .foregroundInTime], unique: UniqueKey("scan:/srv"),
+            concurrency: ConcurrencyKey("disk", limit: 2))
+        let id = try await store.insert([request], at: now)[0].item
+        try await store.runNow(id, at: now)
+        for attempt in 1...2 {
+            let claim = try #require(
+                try await store.claim(ClaimRequest(host: "web-3:17", workloads: ["scan"]), at: now))
+            try await store.end(claim.lease, .failed(error: "refused \(attempt)", delay: .zero), at: now)
+        }
+        try store.close()
+        let text = try await work("show", "1").output
+        for part in [
+            "schedule      cron 30 2 * * * (Europe/Berlin)", "conditions    mains power; requests in time",
+            "unique key    scan:/srv", "shared key    disk, limit 2", "attempts      2 of 5", "catch-up      runOnce",
+            "attempt 1 ", "at web-3:17: refused 1", "at web-3:17: refused 2",
+        ] {
+            #expect(text.contains(part), "\(part) is not in \(text)")
+        }
+    }
+
     @Test("dead lists the dead letters, and run revives one")
     func revives() async throws {
         try await makeStore()

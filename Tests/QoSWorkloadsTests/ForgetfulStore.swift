@@ -165,6 +165,11 @@ final class ForgetfulStore: WorkloadStore {
         try await base.records(matching: query)
     }
     func nextDue() async throws -> WallTime? { try await base.nextDue() }
-    func removeEnded(before time: WallTime) async throws -> Int { try await base.removeEnded(before: time) }
+    func summary() async throws -> WorkloadSummary { try await base.summary() }
+    func attempts(of item: WorkloadItemID) async throws -> [WorkloadAttempt] { try await base.attempts(of: item) }
+    func raiseOverdue(dueBefore time: WallTime) async throws { try await base.raiseOverdue(dueBefore: time) }
+    func removeEnded(before time: WallTime, in states: Set<WorkloadState>) async throws -> Int {
+        try await base.removeEnded(before: time, in: states)
+    }
     func changes() -> AsyncStream<Void> { base.changes() }
 }

@@ -145,7 +145,7 @@ struct HostTests {
             #expect(host.storeFailure == nil)
         }
         #expect(world.events.contains { if case .storeFailed = $0 { true } else { false } })
-        #expect(world.clock.elapsed <= .seconds(51))
+        #expect(world.clock.elapsed <= .seconds(26))
     }
 
     @Test("a workload that throws is tried again with growing delays, and then is dead with its last error")
@@ -244,19 +244,61 @@ struct HostTests {
         #expect(record?.life.reason.contains("elsewhere") == true)
     }
 
-    @Test("parameters that do not decode fail the attempt with the mistake")
+    @Test("an item whose parameters do not decode waits with the mistake, and burns no attempt and no child")
     func parameters() throws {
         let world = HostWorld()
         let host = try world.host([Scripted { _, _ in .finished }])
-        let outcome = try world.run([host]) {
+        try world.run([host], within: .seconds(50_000)) {
             let request = WorkloadRequest("scripted", parameters: Array("{\"text\":7}".utf8), retry: .never)
-            return try await host.submit([request])[0].outcome
+            let items = try await host.submit([request])
+            let child = try await host.submit(Scripted.self, .init(), after: items)
+            try await world.sleep(.seconds(36_000))
+            let record = try #require(try await items[0].record)
+            #expect(record.state == .scheduled && record.life.attempts == 0)
+            #expect(record.life.reason.contains("at text"))
+            // The delays grow to ten minutes.
+            #expect((55...75).contains(record.life.fence))
+            #expect(try await child.record?.state == .blocked)
         }
-        guard case .failed(let error) = outcome else {
-            Issue.record("\(outcome)")
-            return
+        let told = world.events.count { if case .parametersUnreadable = $0 { true } else { false } }
+        #expect(told >= 55)
+    }
+
+    /// The same workload in the next version of a program.
+    private struct Newer: Workload {
+        static let name = Scripted.name
+        static let version = 2
+        struct Parameters: Codable, Sendable { var texts: [String] }
+        func run(_ parameters: Parameters, in context: WorkloadContext<NoCheckpoint>) async throws -> WorkloadOutcome {
+            .finished
         }
-        #expect(error.contains("at text"))
+    }
+
+    @Test("in a rolling deploy the old host leaves the items of the new version alone, and the new host runs both")
+    func rollingDeploy() throws {
+        let world = HostWorld()
+        let seen = Collected<String>()
+        let old = try world.host([
+            Scripted { parameters, _ in
+                seen.append(parameters.text)
+                return .finished
+            }
+        ])
+        let new = try world.host([Newer()], name: "new")
+        try world.run([old]) {
+            let item = try await new.submit(Newer.self, .init(texts: ["x"]), retry: .never)
+            let child = try await new.submit(Newer.self, .init(texts: ["y"]), after: [item])
+            let mine = try await old.submit(Scripted.self, .init(text: "old"))
+            #expect(try await mine.outcome == .finished)
+            try await world.sleep(.seconds(1000))
+            let record = try #require(try await item.record)
+            #expect(record.state == .ready && record.life.fence == 0 && record.life.reason.contains("version 2"))
+            let scheduler = world.scheduler
+            scheduler.startDetachedTask(at: .default) { try? await new.run() }
+            #expect(try await child.outcome == .finished)
+            new.stop()
+        }
+        #expect(seen.values == ["old"])
     }
 
     @Test(

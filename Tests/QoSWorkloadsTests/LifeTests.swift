@@ -16,6 +16,7 @@ struct LifeTests {
         case deferred
         case failed
         case expired, expiredAfterBeat, processEnded
+        case progressed
         case cancelled
         case revived
     }
@@ -45,6 +46,9 @@ struct LifeTests {
             let ending = life.leaseLost(
                 under: fence, beat: beat, because: loss, retry: Self.retry, repeats: repeats, seed: 1, at: now)
             return ending.map { "\($0)" } ?? "stale"
+        case .progressed:
+            if life.state == .running { life.progressed() }
+            return "\(life.hasProgressed)"
         case .cancelled: return "\(life.cancelled(because: "stop", at: now))"
         case .revived: return "\(life.revived(at: now))"
         }
@@ -56,12 +60,14 @@ struct LifeTests {
         let attempts: Int
         let isCancelled: Bool
         let hasError: Bool
+        let hasProgressed: Bool
 
         init(_ life: WorkloadLife) {
             state = life.state
             attempts = life.attempts
             isCancelled = life.cancellation != nil
             hasError = life.lastError != nil
+            hasProgressed = life.hasProgressed
         }
     }
 
@@ -110,6 +116,9 @@ struct LifeTests {
             #expect(new.attempts == 0 && new.lastError == nil && new.finishedRuns == old.finishedRuns + 1, "\(what)")
         case .failed where old.state == .running:
             #expect(new.lastError == "e", "\(what)")
+        case .processEnded where old.state == .running && old.cancellation == nil && old.hasProgressed:
+            #expect(answer == "waits(Optional(0.0 seconds))", "\(what): a new checkpoint")
+            #expect(new.attempts == old.attempts - 1 && new.crashes == 1, "\(what): the attempt is given back")
         case .processEnded where old.state == .running && old.cancellation == nil && new.attempts == 1:
             #expect(answer == "waits(Optional(0.0 seconds))", "\(what): repeated at once")
         case .processEnded where old.state == .running && old.cancellation == nil:

@@ -16,6 +16,8 @@ struct OracleTable {
         /// running, finished, cancelled, dead; `nil` while it waits.
         var fixed: WorkloadState?
         var isCancelRequested = false
+        /// The parents that it waited for when it was cancelled because of one of them.
+        var lostParents: [WorkloadItemID] = []
     }
 
     var items: [Item] = []
@@ -94,10 +96,13 @@ struct OracleTable {
         for case .item(let parent) in request.dependencies {
             switch self[parent].fixed {
             case .finished: break
-            case .dead, .cancelled: failed = failed || request.onFailedParent == .cancel
+            case .dead, .cancelled:
+                if !failed, request.onFailedParent == .cancel { item.lostParents = [parent] }
+                failed = failed || request.onFailedParent == .cancel
             default: item.parents.append((parent, false))
             }
         }
+        if failed { item.lostParents += item.parents.map(\.id) }
         items.append(item)
         if failed {
             finish(id, as: .cancelled)
@@ -168,6 +173,7 @@ struct OracleTable {
                 let runsAnyway = child.parents.contains { $0.id == id && $0.runsAnyway }
                 self[child.id].parents.removeAll { $0.id == id }
                 if state != .finished, !runsAnyway, child.request.onFailedParent == .cancel {
+                    self[child.id].lostParents = child.parents.map(\.id)
                     self[child.id].parents = []
                     self[child.id].fixed = .cancelled
                     open.append((child.id, .cancelled))
@@ -183,7 +189,8 @@ struct OracleTable {
     }
 
     mutating func runNow(_ id: WorkloadItemID) {
-        if self[id].fixed == .dead {
+        let isRevived = self[id].fixed == .dead
+        if isRevived {
             self[id].fixed = nil
             self[id].attempts = 0
         }
@@ -191,6 +198,26 @@ struct OracleTable {
         self[id].due = min(self[id].due, now)
         self[id].request.conditions = []
         waitsForKey(id)
+        if isRevived { reviveChildren(of: id) }
+    }
+
+    /// Revives the items that were cancelled because of a revived one, and theirs.
+    mutating func reviveChildren(of revived: WorkloadItemID) {
+        var open: Set = [revived]
+        while let id = open.min() {
+            open.remove(id)
+            for child in items where child.lostParents.contains(id) && child.fixed == .cancelled {
+                let states = child.lostParents.map { self[$0].fixed }
+                if states.contains(.dead) || states.contains(.cancelled) { continue }
+                self[child.id].fixed = nil
+                self[child.id].attempts = 0
+                self[child.id].lostParents = []
+                self[child.id].parents = child.lostParents.filter { self[$0].fixed != .finished }.map { ($0, false) }
+                waitsForKey(child.id)
+                raise(self[child.id].parents.map(\.id), to: child.level)
+                open.insert(child.id)
+            }
+        }
     }
 
     /// Whether the item depends on the other one, directly or through others.

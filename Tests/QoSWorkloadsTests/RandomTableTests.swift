@@ -194,7 +194,10 @@ private struct TablePair {
         switch oracle[parent].fixed {
         case .finished: break
         case .dead, .cancelled:
-            if item.request.onFailedParent == .cancel { oracle.finish(child, as: .cancelled) }
+            if item.request.onFailedParent == .cancel {
+                oracle[child].lostParents = [parent] + item.parents.map(\.id)
+                oracle.finish(child, as: .cancelled)
+            }
         default:
             if !oracle[child].parents.contains(where: { $0.id == parent }) {
                 oracle[child].parents.append((parent, false))

@@ -84,6 +84,23 @@ struct ScheduleTests {
             ("@hourly", "2026-12-31 23:30", ["2027-01-01 00:00", "2027-01-01 01:00"]),
             ("59 23 31 12 *", "2026-12-31 23:58", ["2026-12-31 23:59", "2027-12-31 23:59"]),
             ("* * * * *", "2026-12-31 23:58", ["2026-12-31 23:59", "2027-01-01 00:00"]),
+            ("0 18 L * *", "2027-01-15 00:00", ["2027-01-31 18:00", "2027-02-28 18:00", "2027-03-31 18:00"]),
+            ("0 0 L-2 2 *", "2027-01-15 00:00", ["2027-02-26 00:00", "2028-02-27 00:00"]),
+            ("0 0 LW * *", "2027-01-15 00:00", ["2027-01-29 00:00", "2027-02-26 00:00", "2027-03-31 00:00"]),
+            // 15 May 2027 is a Saturday, 15 August a Sunday; 1 May is a Saturday, and 31 October a Sunday.
+            ("0 0 15W 5,8 *", "2027-01-15 00:00", ["2027-05-14 00:00", "2027-08-16 00:00"]),
+            (
+                "0 0 1W,31W 5,10 *", "2027-01-15 00:00",
+                ["2027-05-03 00:00", "2027-05-31 00:00", "2027-10-01 00:00", "2027-10-29 00:00"]
+            ),
+            ("0 0 * * 5L", "2027-01-15 00:00", ["2027-01-29 00:00", "2027-02-26 00:00"]),
+            ("0 0 ? * FRIL", "2027-01-15 00:00", ["2027-01-29 00:00", "2027-02-26 00:00"]),
+            ("0 0 * * L5", "2027-01-15 00:00", ["2027-01-29 00:00"]),
+            ("0 9 * * mon#1", "2027-01-15 00:00", ["2027-02-01 09:00", "2027-03-01 09:00", "2027-04-05 09:00"]),
+            ("0 9 * * 1#5", "2027-01-15 00:00", ["2027-03-29 09:00", "2027-05-31 09:00"]),
+            ("0 9 * 2 1#5", "2027-01-15 00:00", ["2044-02-29 09:00"]),
+            ("0 9 1 * 7#2", "2027-01-15 00:00", ["2027-02-01 09:00", "2027-02-14 09:00"]),
+            ("0 30 2 * * *", "2027-01-15 00:00", ["2027-01-15 02:30", "2027-01-16 02:30"]),
         ])
     func cron(expression: String, start: String, expected: [String]) throws {
         let cron = try CronSchedule(expression)
@@ -97,12 +114,42 @@ struct ScheduleTests {
     @Test(
         "a cron expression that cannot be read or never fires is refused, with the mistake",
         arguments: [
-            "", "* * * *", "* * * * * *", "60 * * * *", "* 24 * * *", "* * 0 * *", "* * * 13 *", "* * * * 8",
+            "", "* * * *", "* * * * * * *", "60 * * * * *", "* * * * L", "* * 1-5W * *", "* * 32W * *", "* * L-31 * *",
+            "* * * * 1#6", "* * * * 8#1", "* * L,, * *", "? * * * *", "60 * * * *", "* 24 * * *", "* * 0 * *",
+            "* * * 13 *", "* * * * 8",
             "5-1 * * * *", "*/0 * * * *", "1,,2 * * * *", "a * * * *", "5/2 * * * *", "-1 * * * *", "1- * * * *",
             "0 0 30 2 *", "0 0 31 4,6,9,11 *", "99999 * * * *",
         ])
     func malformedCron(expression: String) {
         #expect(throws: WorkloadScheduleError.self) { try CronSchedule(expression) }
+    }
+
+    @Test("a field in front of the others is the second")
+    func seconds() throws {
+        let cron = try CronSchedule("*/20 59 23 * * *")
+        var last = WallTime(secondsSince1970: time("2026-12-31 23:59").secondsSince1970 + 10)
+        var fired: [Int64] = []
+        for _ in 0..<4 {
+            let next = try #require(cron.next(after: last))
+            fired.append(next.secondsSince1970 - time("2026-12-31 23:59").secondsSince1970)
+            last = next
+        }
+        #expect(fired == [20, 40, 86_400, 86_420])
+    }
+
+    @Test(
+        "the error of a cron expression says what to write instead",
+        arguments: [
+            ("0 0 * * 5-0", "write 5-7"), ("0 0 * * fri-sun", "write 5-7"), ("0 0 * * fri-mon", "write 5-6,0-1"),
+            ("0 22-2 * * *", "write 22-23,0-2"), ("0 0 * nov-jan *", "write 11-12,1"),
+            ("5/10 * * * *", "write 5-59/10"),
+            ("*/0 * * * *", "a step is 1 or more, as */2"), ("1,,2 * * * *", "leave out the comma"),
+            ("0 0 * * L", "6L"), ("0 0 1-5W * *", "1-5, or one day as 15W"), ("0 0 0 1 1 ? 2027", "leave out the year"),
+            ("@dayly", "@daily"), ("? * * * *", "write * for any minute"),
+        ])
+    func hints(expression: String, hint: String) throws {
+        let error = try #require(throws: WorkloadScheduleError.self) { try CronSchedule(expression) }
+        #expect(error.description.contains(hint), "\(error)")
     }
 
     @Test("a fixed time in the skipped hour fires once, at the end of the gap")

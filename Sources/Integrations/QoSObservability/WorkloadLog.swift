@@ -34,9 +34,9 @@ public struct WorkloadLog: WorkloadObserver {
     private static func level(of event: WorkloadHostEvent) -> Logger.Level {
         switch event {
         case .attemptBegan, .attemptPaused, .attemptResumed, .itemRaised: .debug
-        case .attemptEnded(_, _, _, .dead, _), .attemptAbandoned, .storeFailed: .error
+        case .attemptEnded(_, _, _, .dead, _), .attemptAbandoned, .attemptHangs, .storeFailed: .error
         case .attemptEnded(_, _, .failed, _, _), .leaseLost, .leaseReclaimed, .checkpointUnreadable,
-            .folderNotWatched, .hintsLate:
+            .folderNotWatched, .parametersUnreadable, .hintsLate:
             .warning
         case .attemptEnded, .attemptPromoted: .info
         }
@@ -56,6 +56,8 @@ public struct WorkloadLog: WorkloadObserver {
         case .leaseReclaimed: "lease reclaimed"
         case .checkpointUnreadable: "checkpoint unreadable"
         case .attemptAbandoned: "attempt abandoned"
+        case .attemptHangs: "attempt hangs"
+        case .parametersUnreadable: "parameters unreadable"
         case .folderNotWatched: "folder not watched"
         case .hintsLate: "hints of the store come late"
         case .storeFailed: "store failed"
@@ -74,6 +76,8 @@ public struct WorkloadLog: WorkloadObserver {
         case .attemptPromoted(let lease, let name, let level): metadata(lease, name, ["qos": "\(level)"])
         case .itemRaised(let item, let level): ["item": "\(item.rawValue)", "qos": "\(level)"]
         case .leaseLost(let lease, let name), .attemptAbandoned(let lease, let name): metadata(lease, name, [:])
+        case .attemptHangs(let lease, let name, let time): metadata(lease, name, ["ms": "\(milliseconds(time))"])
+        case .parametersUnreadable(let lease, let name, let reason): metadata(lease, name, ["reason": "\(reason)"])
         case .leaseReclaimed(let sighting):
             ["item": "\(sighting.lease.item.rawValue)", "fence": "\(sighting.lease.fence)", "host": "\(sighting.host)"]
         case .checkpointUnreadable(let lease, let name, let reason): metadata(lease, name, ["reason": "\(reason)"])

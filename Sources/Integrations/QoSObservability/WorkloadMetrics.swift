@@ -23,6 +23,7 @@ internal import Synchronization
 /// | `qos.workloads.raises` | counter | `class` | requests to raise an item |
 /// | `qos.workloads.leases.lost` | counter | `workload` | attempts that lost their lease |
 /// | `qos.workloads.leases.reclaimed` | counter | | leases that were taken back |
+/// | `qos.workloads.hangs` | counter | `workload` | reports of attempts that hold a place without a sign of life |
 /// | `qos.workloads.store.failures` | counter | | failed calls of the store |
 /// | `qos.workloads.items` | gauge | `class`, `state` | items in a state |
 /// | `qos.workloads.oldest.wait.ms` | gauge | `class` | the longest wait of a ready or deferred item, in milliseconds |
@@ -57,10 +58,12 @@ public final class WorkloadMetrics: WorkloadObserver {
         case .itemRaised(_, let level): count("raises", [("class", "\(level.qosClass)")])
         case .leaseLost(_, let name): count("leases.lost", [("workload", "\(name)")])
         case .leaseReclaimed: count("leases.reclaimed", [])
+        case .attemptHangs(_, let name, _): count("hangs", [("workload", "\(name)")])
         case .folderNotWatched: count("folders.unwatched", [])
         case .hintsLate: count("hints.late", [])
         case .storeFailed: count("store.failures", [])
-        case .attemptBegan, .attemptPaused, .checkpointUnreadable, .attemptAbandoned: break
+        case .attemptBegan, .attemptPaused, .checkpointUnreadable, .parametersUnreadable, .attemptAbandoned:
+            break
         }
     }
 

@@ -40,6 +40,15 @@ package struct ProcessReader: Sendable {
         return stat.hasEnded || stat.start != process.start
     }
 
+    /// The number of this process.
+    package static var number: Int32 { getpid() }
+
+    /// The name of this machine; `nil` if the system does not say.
+    package static var machineName: String? {
+        let text = try? KernelFile.read("/proc/sys/kernel/hostname")
+        return text?.split(whereSeparator: \.isWhitespace).first.map(String.init)
+    }
+
     private func readStat(of name: String) -> ProcessStat? {
         (try? KernelFile.read(root.appending("/proc/\(name)/stat"))).flatMap(ProcessStat.init)
     }

@@ -15,6 +15,14 @@ final class Attempt: Sendable {
         var overrun: Duration?
         /// The monotonic time since when a condition does not hold.
         var unmetSince: Duration?
+        /// The monotonic time of the last sign of life: its begin, a checkpoint, a report, or its share of the throttle.
+        var lastSign: Duration
+        /// The length of the silence that the host has told of.
+        var toldSilence: Duration = .zero
+        /// The monotonic time from which its time limit counts; `nil` until the work begins.
+        var start: Duration?
+        /// Whether it has kept a checkpoint that differs from the one with which it began.
+        var hasProgressed = false
     }
 
     let lease: WorkloadLease
@@ -23,8 +31,8 @@ final class Attempt: Sendable {
     let qosClass: QoSClass
     /// The monotonic time of the claim.
     let begin: Duration
-    /// The monotonic time by which it should end.
-    let deadline: Duration?
+    /// The longest duration of the work; `nil` for no limit.
+    let timeLimit: Duration?
     let signals = AttemptSignals()
     let state: Lock<State>
 
@@ -33,8 +41,21 @@ final class Attempt: Sendable {
         record = claim.record
         qosClass = claim.record.level.qosClass
         self.begin = begin
-        deadline = timeLimit.map { begin + $0 }
-        state = Lock(State(level: claim.record.level))
+        self.timeLimit = timeLimit
+        state = Lock(State(level: claim.record.level, lastSign: begin))
+    }
+
+    /// The monotonic time by which the work should end; `nil` without a limit, and before it begins.
+    var deadline: Duration? {
+        timeLimit.flatMap { limit in state.withLock { $0.start }.map { $0 + limit } }
+    }
+
+    /// Notes a sign of life.
+    func lives(at now: Duration) {
+        state.withLock { state in
+            state.lastSign = now
+            state.toldSilence = .zero
+        }
     }
 
     /// Asks the attempt to end: by its signals, and by its task.

@@ -85,6 +85,9 @@ final class Heart: Sendable {
         }
     }
 
+    /// Looks at the attempts again: one of them has begun late.
+    func look() { alarm.ring() }
+
     func close() {
         state.withLock { $0.isClosed = true }
         alarm.ring()
@@ -178,7 +181,7 @@ final class Heart: Sendable {
         let attempts = state.withLock { Array($0.attempts.values) }
         var next: Duration?
         for attempt in attempts {
-            guard let deadline = attempt.deadline else { continue }
+            guard let deadline = attempt.deadline, let limit = attempt.timeLimit else { continue }
             let overrun = attempt.state.withLock { state in
                 if state.overrun == nil, deadline <= now { state.overrun = now }
                 return state.overrun
@@ -186,7 +189,7 @@ final class Heart: Sendable {
             var event = deadline
             if let overrun {
                 if overrun == now {
-                    attempt.cancel(because: "\(WorkloadHostError.timeLimitPassed(deadline - attempt.begin))")
+                    attempt.cancel(because: "\(WorkloadHostError.timeLimitPassed(limit))")
                 }
                 event = overrun + cancelGrace
                 if event <= now {

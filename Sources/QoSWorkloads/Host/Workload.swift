@@ -20,6 +20,12 @@ public protocol Workload: Sendable {
     /// The name, the same for as long as items with it are stored.
     static var name: WorkloadName { get }
 
+    /// The version of the parameters and checkpoints that this code writes, from 1. It reads them, and those before.
+    ///
+    /// Raise it with each change that older code cannot read. While two versions of a program run, hosts of the older
+    /// one leave items with newer parameters alone, as they do with unknown workloads.
+    static var version: Int { get }
+
     /// The longest duration of an attempt; `nil` for none. After it the attempt is cancelled, and counts as failed.
     var timeLimit: Duration? { get }
 
@@ -35,6 +41,9 @@ public protocol Workload: Sendable {
 }
 
 extension Workload {
+    /// The first version.
+    public static var version: Int { 1 }
+
     /// No limit.
     public var timeLimit: Duration? { nil }
 
@@ -53,6 +62,8 @@ public enum WorkloadOutcome: Sendable, Hashable {
     /// The run is done.
     case finished
     /// The item goes on later from its last checkpoint, after the host's deferral delay. The attempt does not count.
+    ///
+    /// Each further deferral without a new checkpoint doubles the delay, up to an hour.
     case deferred(because: String)
     /// The attempt failed, and the next one begins after a delay.
     case retry(after: Duration, because: String)

@@ -92,12 +92,15 @@ public struct WorkloadContext<Checkpoint: Codable & Sendable>: Sendable {
     /// - Throws: ``WorkloadStoreError/leaseLost(_:)`` if another host has the item; errors of the store.
     public func save(_ checkpoint: Checkpoint) async throws {
         let bytes = try WorkloadCoding.encode(checkpoint)
+        attempt.lives(at: services.clock.elapsed)
         let progress = attempt.state.withLock { $0.progress }
         try await services.store.save(bytes, progress, under: attempt.lease)
+        if bytes != attempt.record.checkpoint { attempt.state.withLock { $0.hasProgressed = true } }
     }
 
     /// Reports a progress. The store has it with the next checkpoint, or with the next renewal of the lease.
     public func report(_ completed: Int, of total: Int? = nil, _ unit: WorkloadProgress.Unit = .items) {
+        attempt.lives(at: services.clock.elapsed)
         attempt.state.withLock { $0.progress = WorkloadProgress(completed, of: total, unit) }
     }
 
@@ -108,6 +111,7 @@ public struct WorkloadContext<Checkpoint: Codable & Sendable>: Sendable {
     ///   - operations: the number of operations.
     /// - Throws: `CancellationError`.
     public func throttle(bytes: Int, operations: Int = 1) async throws {
+        attempt.lives(at: services.clock.elapsed)
         try await services.throttle?(bytes, operations, level.qosClass)
     }
 }

@@ -5,35 +5,64 @@ extension WorkloadHost {
     /// Starts the workloads of claimed items.
     func start(_ claims: [WorkloadClaim], begin: Duration) {
         guard !claims.isEmpty else { return }
-        var made: [(attempt: Attempt, runner: WorkloadRunner)] = []
+        var made: [Attempt] = []
         for claim in claims {
             guard let runner = runners[claim.record.request.name] else { continue }
-            made.append((Attempt(claim, begin: begin, timeLimit: runner.timeLimit), runner))
+            made.append(Attempt(claim, begin: begin, timeLimit: runner.timeLimit))
         }
         state.withLock { state in
-            for (attempt, _) in made { state.attempts[attempt.lease] = attempt }
+            for attempt in made { state.attempts[attempt.lease] = attempt }
         }
-        heart.add(made.map(\.attempt))
-        for (attempt, runner) in made {
-            let record = attempt.record
-            services.observe(
-                .attemptBegan(attempt.lease, runner.name, record.level, attempt: record.life.attempts))
-            let task = scheduler.startWorkload(at: attempt.qosClass, name: runner.name.rawValue) {
-                await self.perform(attempt, runner)
+        var beginning: [Attempt] = []
+        var untimely: [Attempt] = []
+        for attempt in made {
+            if !isSuspect(attempt) {
+                beginning.append(attempt)
+            } else if !waitsAlone(attempt) {
+                untimely.append(attempt)
             }
-            attempt.state.withLock { $0.task = task }
-            // A request may have come before the task was known.
-            if case .cancel(let reason) = attempt.signals.request { attempt.cancel(because: reason) }
         }
+        // The heart keeps their time limits from now on.
+        for attempt in beginning { attempt.state.withLock { $0.start = begin } }
+        heart.add(made)
+        for attempt in beginning { launch(attempt, at: begin) }
+        for attempt in untimely where attempt.takeEnd() {
+            let reason = "waits to run alone: it ran when a process ended"
+            add(PendingEnd(attempt, .deferred(reason: reason, delay: nil), limit: endLimit))
+        }
+    }
+
+    /// Starts the task of an attempt.
+    ///
+    /// - Parameter start: the time from which its time limit counts.
+    func launch(_ attempt: Attempt, at start: Duration) {
+        attempt.state.withLock { ($0.start, $0.lastSign) = (start, start) }
+        guard let runner = runners[attempt.record.request.name] else { return }
+        let record = attempt.record
+        services.observe(
+            .attemptBegan(attempt.lease, runner.name, record.level, attempt: record.life.attempts))
+        let task = scheduler.startWorkload(at: attempt.qosClass, name: runner.name.rawValue) {
+            await self.perform(attempt, runner)
+        }
+        attempt.state.withLock { $0.task = task }
+        // A request may have come before the task was known.
+        if case .cancel(let reason) = attempt.signals.request { attempt.cancel(because: reason) }
     }
 
     private func perform(_ attempt: Attempt, _ runner: WorkloadRunner) async {
         let result: AttemptResult
         do {
+            // A request may have come before the begin.
+            switch attempt.signals.request {
+            case .none, .wait: break
+            case .stop(let reason): throw WorkloadDeferral(reason: reason)
+            case .cancel: throw CancellationError()
+            }
             result = self.result(of: try await runner.run(attempt, services), attempt)
         } catch {
             result = self.result(of: error, attempt, runner)
         }
+        state.withLock { $0.solitude.left(attempt.lease) }
         if attempt.takeEnd() {
             add(PendingEnd(attempt, result, limit: endLimit))
         } else {
@@ -46,7 +75,7 @@ extension WorkloadHost {
         switch outcome {
         case .finished: .finished
         case .deferred(let reason):
-            .deferred(reason: reason, delay: attempt.signals.hasRequest ? nil : configuration.deferralDelay)
+            .deferred(reason: reason, delay: deferralDelay(of: attempt))
         case .retry(let delay, let reason): .failed(error: reason, delay: delay)
         }
     }
@@ -56,10 +85,23 @@ extension WorkloadHost {
             return .failed(error: "\(WorkloadHostError.timeLimitPassed(limit))", delay: nil)
         }
         if let deferral = error as? WorkloadDeferral {
-            let delay = attempt.signals.hasRequest ? nil : configuration.deferralDelay
-            return .deferred(reason: deferral.reason, delay: delay)
+            return .deferred(reason: deferral.reason, delay: deferralDelay(of: attempt))
+        }
+        if case WorkloadHostError.parametersUnreadable(let name, let mistake) = error {
+            // Another version of the program has written them, and its hosts can read them.
+            services.observe(.parametersUnreadable(attempt.lease, name, mistake))
+            let delay = configuration.deferralDelay(after: attempt.record.life.deferrals, atMost: .seconds(600))
+            return .deferred(reason: "\(error)", delay: delay)
         }
         return .failed(error: "\(error)", delay: nil)
+    }
+
+    /// The delay of an attempt that defers itself; `nil` if the host has asked for it.
+    private func deferralDelay(of attempt: Attempt) -> Duration? {
+        guard !attempt.signals.hasRequest else { return nil }
+        // A new checkpoint begins the count anew.
+        let hasProgressed = attempt.state.withLock { $0.hasProgressed }
+        return configuration.deferralDelay(after: hasProgressed ? 0 : attempt.record.life.deferrals)
     }
 
     // MARK: Ends
@@ -130,13 +172,15 @@ extension WorkloadHost {
         services.observe(.leaseLost(attempt.lease, attempt.record.request.name))
         attempt.cancel(because: "the lease \(attempt.lease.fence) of \(attempt.record.displayName) is lost")
         heart.remove([attempt.lease])
+        // It may wait to be alone.
+        alarm.ring()
     }
 
     /// Gives back the lease of an attempt that does not end. Its task keeps its place until it does.
     func abandon(_ attempt: Attempt) {
         guard attempt.takeEnd() else { return }
         services.observe(.attemptAbandoned(attempt.lease, attempt.record.request.name))
-        let limit = attempt.deadline.map { $0 - attempt.begin } ?? .zero
+        let limit = attempt.timeLimit ?? .zero
         let error = "\(WorkloadHostError.timeLimitPassed(limit))"
         add(PendingEnd(attempt, .failed(error: error, delay: nil), keepsPlace: true, limit: endLimit))
     }

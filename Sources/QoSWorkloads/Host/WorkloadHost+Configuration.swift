@@ -1,10 +1,12 @@
 public import QoSCore
+internal import QoSKernel
 
 extension WorkloadHost {
     /// The settings of a host.
     public struct Configuration: Sendable {
-        /// The name of the host in leases and reasons. It need not be unique.
-        public var name = "host"
+        /// The name of the host in leases and reasons; by default that of the machine and the number of the process. It
+        /// need not be unique.
+        public var name = Self.defaultName
         /// The time without a renewal after which another host may take an item; positive.
         ///
         /// A hang costs this time at most. After the end of a process its items go on at once, if the other host runs
@@ -27,7 +29,22 @@ extension WorkloadHost {
         /// gives its place to another one.
         public var patience: Duration = .seconds(30)
         /// The delay after ``WorkloadOutcome/deferred(because:)``, if no condition says when to go on.
+        ///
+        /// Each further deferral without a new checkpoint doubles it, up to an hour.
         public var deferralDelay: Duration = .seconds(60)
+        /// The time for which an item runs alone that was there when a process ended; zero for no such time. It may be
+        /// what ended the process.
+        public var suspectTrial: Duration = .seconds(10)
+        /// The time after which the host tells of an attempt that has kept no checkpoint, and reported no progress; `nil`
+        /// for never.
+        public var silenceLimit: Duration? = .seconds(1800)
+        /// The time after which a ready item with a relative priority is raised to the level of its class, so that a steady
+        /// stream of others does not pass it by for ever.
+        public var agingLimit: Duration = .seconds(600)
+        /// The time after which finished and cancelled items are removed; `nil` to keep them. The host looks each hour.
+        public var retention: Duration? = .seconds(7 * 86_400)
+        /// The time after which dead items are removed; `nil` to keep them.
+        public var deadRetention: Duration? = .seconds(30 * 86_400)
         /// The time for which an attempt may go on after its time limit before the host gives it up.
         public var cancelGrace: Duration = .seconds(30)
         /// The time for which the end of the host waits for attempts to stop.
@@ -43,6 +60,17 @@ extension WorkloadHost {
 
         /// Makes the default settings.
         public init() {}
+
+        /// The name of the machine and the number of the process.
+        private static let defaultName = "\(ProcessReader.machineName ?? "host"):\(ProcessReader.number)"
+
+        /// The delay of an item that has deferred itself some times before.
+        func deferralDelay(after deferrals: Int, atMost limit: Duration = .seconds(3600)) -> Duration {
+            guard deferrals > 0 else { return deferralDelay }
+            // A delay of zero would double to zero.
+            let doubled = max(deferralDelay, .seconds(1)) * (1 << min(deferrals, 12))
+            return max(deferralDelay, min(doubled, limit))
+        }
 
         /// The places of a class.
         func places(of qosClass: QoSClass) -> Int { max(0, places[qosClass] ?? 2) }

@@ -19,21 +19,20 @@ extension WorkloadHost {
         let conditions = forward(configuration.conditions.changes(), "workload-conditions") {}
         var watch = LeaseWatch(duration: configuration.leaseDuration)
         var watched: [String: Task<Void, Never>] = [:]
+        var upkeep = Upkeep()
         var mark: TermsMark?
         var failures = 0
         while state.withLock({ $0.phase == .running }) {
             var next: Duration?
             do {
-                next = try await pass(&watch, &watched, &mark)
+                next = try await pass(&watch, &watched, &mark, &upkeep)
                 if failures > 0 { state.withLock { $0.storeFailure = nil } }
                 failures = 0
             } catch {
                 state.withLock { $0.storeFailure = error }
                 services.observe(.storeFailed("\(error)"))
                 failures += 1
-                // An end that comes too late is an attempt for nothing.
-                let longest: Duration = state.withLock { $0.ends.isEmpty } ? .seconds(30) : .seconds(5)
-                next = clock.elapsed + min(longest, Self.delay(after: failures))
+                next = clock.elapsed + min(.seconds(5), Self.delay(after: failures))
             }
             await alarm.wait(until: next)
         }
@@ -73,18 +72,25 @@ extension WorkloadHost {
     /// - Returns: the time by which another pass may have something to do; `nil` to wait for a hint alone. A host looks
     ///   at the wall clock from time to time while something waits for it, because nobody tells when it is set.
     private func pass(
-        _ watch: inout LeaseWatch, _ watched: inout [String: Task<Void, Never>], _ mark: inout TermsMark?
+        _ watch: inout LeaseWatch, _ watched: inout [String: Task<Void, Never>], _ mark: inout TermsMark?,
+        _ upkeep: inout Upkeep
     ) async throws -> Duration? {
         judge.look()
         let patience = judgeConditions()
+        try await keepUp(&upkeep)
+        let hang = tellOfHangs()
+        let wasHeld = !admitsClaims
         var due = try await exchange(&mark)
         // After the claims: what another host has taken meanwhile has its lease by now.
         if try await reclaim(&watch, &watched) { due = try await exchange(&mark) }
+        let solitude = stepSolitude()
+        if wasHeld, solitude == nil { alarm.ring() }
         let (wall, now) = (clock.now, clock.elapsed)
         let change = judge.takeNext()
         let clockCheck = due != nil || change.followsWall ? now + configuration.clockCheckInterval : nil
         let times = [
             due.map { now + max(.zero, wall.duration(to: $0)) }, clockCheck, change.time, watch.nextLook, patience,
+            hang, solitude,
         ]
         return times.compactMap { $0 }.min()
     }
@@ -125,7 +131,7 @@ extension WorkloadHost {
     ///
     /// A place belongs to the class at which the attempt was claimed. A promotion takes no place of the higher class.
     private func claimRequest() -> ClaimRequest? {
-        guard !runners.isEmpty else { return nil }
+        guard !runners.isEmpty, admitsClaims else { return nil }
         let taken = state.withLock { state -> [QoSClass: Int]? in
             // While ends find no way to the store, nothing new begins.
             guard state.phase == .running, state.ends.count <= Self.batchSize else { return nil }
@@ -139,9 +145,11 @@ extension WorkloadHost {
         }
         guard !free.isEmpty else { return nil }
         let judge = self.judge
-        return ClaimRequest(
+        var request = ClaimRequest(
             host: configuration.name, process: holders.current, workloads: Set(runners.keys), atMost: free,
             limit: min(Self.batchSize, free.values.reduce(0, +)), verdict: { judge.verdictNotingChange(on: $0) })
+        request.versions = runners.mapValues(\.version)
+        return request
     }
 
     /// Takes back the leases of hosts that have stopped renewing, or whose processes have ended.
@@ -254,6 +262,7 @@ extension WorkloadHost {
         while true {
             let attempts = self.attempts
             for attempt in attempts { attempt.signals.set(.stop(reason)) }
+            releaseStopped()
             failures = await reportEnds() ? 0 : failures + 1
             let isDone = attempts.isEmpty && state.withLock { $0.ends.isEmpty }
             guard !isDone, clock.elapsed < limit, state.withLock({ !$0.endsAtOnce }) else { break }

@@ -14,7 +14,8 @@ extension WorkloadRequest {
         self.init(
             Work.name, parameters: try WorkloadCoding.encode(parameters), level: level, schedule: schedule,
             catchUp: catchUp, retry: retry, dependencies: dependencies, onFailedParent: onFailedParent,
-            conditions: conditions, unique: unique, concurrency: concurrency, label: label)
+            conditions: conditions, unique: unique, concurrency: concurrency, label: label,
+            version: Work.version)
     }
 }
 

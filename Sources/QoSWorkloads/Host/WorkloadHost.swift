@@ -29,6 +29,7 @@ public final class WorkloadHost: Sendable {
         var endsAtOnce = false
         /// The attempts that have a place.
         var attempts: [WorkloadLease: Attempt] = [:]
+        var solitude = Solitude()
         /// The ends that the store has not acknowledged.
         var ends: [PendingEnd] = []
         /// The largest number of ends for the next call of the store.
@@ -135,7 +136,7 @@ public final class WorkloadHost: Sendable {
 
     /// The error of the host's last look at its store; `nil` after one that succeeded, and before the first.
     ///
-    /// The host looks again after a while, 30 seconds at most.
+    /// The host looks again after a while, 5 seconds at most.
     public var storeFailure: (any Error)? { state.withLock { $0.storeFailure } }
 
     var clock: any WorkloadClock { configuration.clock }

@@ -24,7 +24,8 @@ extension WorkloadHostError: CustomStringConvertible {
             "the host cannot be made: \(mistake)"
         case .parametersUnreadable(let name, let mistake):
             "the parameters of '\(name)' cannot be read: \(mistake); "
-                + "keep new properties optional, or cancel the item and insert it again"
+                + "keep new properties optional, raise the version of the workload with other changes, or cancel the item "
+                + "and insert it again"
         case .timeLimitPassed(let limit):
             "the attempt ran longer than its limit of \(limit)"
         }

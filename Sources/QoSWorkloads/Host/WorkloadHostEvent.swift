@@ -20,6 +20,10 @@ public enum WorkloadHostEvent: Sendable, Hashable {
     case leaseReclaimed(LeaseSighting)
     /// A checkpoint does not decode. The attempt starts from the beginning.
     case checkpointUnreadable(WorkloadLease, WorkloadName, String)
+    /// The parameters of an item do not decode here. The item waits, and its attempt does not count.
+    case parametersUnreadable(WorkloadLease, WorkloadName, String)
+    /// An attempt holds its place, and has shown no sign of life for this time.
+    case attemptHangs(WorkloadLease, WorkloadName, after: Duration)
     /// An attempt did not end after its cancellation. The host gives its lease back, and keeps its place taken.
     case attemptAbandoned(WorkloadLease, WorkloadName)
     /// A folder of an item on file events cannot be watched. The host looks at its paths from time to time instead.
@@ -46,6 +50,10 @@ extension WorkloadHostEvent: CustomStringConvertible {
         case .leaseReclaimed(let sighting):
             "the lease \(sighting.lease.fence) of \(sighting.lease.item) was taken back from \(sighting.host)"
         case .checkpointUnreadable(let lease, let name, let reason): "\(name) \(lease.item) starts again: \(reason)"
+        case .parametersUnreadable(let lease, let name, let reason):
+            "\(name) \(lease.item) waits for a host that can read its parameters: \(reason)"
+        case .attemptHangs(let lease, let name, let time):
+            "\(name) \(lease.item) has shown no sign of life for \(time), and holds its place"
         case .attemptAbandoned(let lease, let name): "\(name) \(lease.item) does not end; its lease was given back"
         case .folderNotWatched(let folder, let reason, let interval):
             "the folder \(folder) cannot be watched, and is looked at every \(interval): \(reason)"

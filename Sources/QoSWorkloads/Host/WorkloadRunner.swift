@@ -3,12 +3,14 @@ internal import QoSCore
 /// A workload without its types.
 struct WorkloadRunner: Sendable {
     let name: WorkloadName
+    let version: Int
     let timeLimit: Duration?
     /// Runs an attempt to its end.
     let run: @Sendable (Attempt, AttemptServices) async throws -> WorkloadOutcome
 
     init<Work: Workload>(_ workload: Work) {
         name = Work.name
+        version = max(1, Work.version)
         timeLimit = workload.timeLimit
         run = { attempt, services in
             let parameters: Work.Parameters

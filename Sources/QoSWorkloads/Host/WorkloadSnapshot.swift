@@ -44,7 +44,7 @@ public struct WorkloadSnapshot: Sendable, Hashable {
         public internal(set) var blocked = 0
         /// The number of items that wait for their time.
         public internal(set) var scheduled = 0
-        /// The longest wait of the ready and deferred items.
+        /// The longest time since which a ready or deferred item is due.
         public internal(set) var oldestWait: Duration?
     }
 
@@ -56,7 +56,7 @@ public struct WorkloadSnapshot: Sendable, Hashable {
     public let items: [Item]
     /// Whether `items` has all unfinished items.
     public let isComplete: Bool
-    /// The lanes of all classes. They count the items of the snapshot.
+    /// The lanes of all classes. They count all items of the store, also those that the snapshot leaves out.
     public let lanes: [QoSClass: Lane]
     /// The paused workloads with their reasons.
     public let pauses: [WorkloadName: String]
@@ -68,7 +68,8 @@ extension WorkloadHost {
     /// - Parameters:
     ///   - limit: the largest number of unfinished items, and of dead ones.
     ///   - ended: the largest number of items that finished or were cancelled.
-    /// - Complexity: O(limit), and one pass over the ended items that the store keeps, if any are wanted.
+    /// - Complexity: O(limit) with a store that counts its items, as `SQLiteStore` does, and one pass over the ended items
+    ///   that the store keeps, if any are wanted.
     /// - Throws: errors of the store.
     public func snapshot(limit: Int = 1000, ended: Int = 0) async throws -> WorkloadSnapshot {
         let pauses = try await store.pauses()
@@ -78,11 +79,13 @@ extension WorkloadHost {
         if !isComplete { records.removeLast() }
         records += try await store.records(matching: WorkloadQuery(states: [.dead], limit: limit))
         records += try await lastEnded(ended)
+        let summary = try await store.summary()
         let now = clock.now
         let own = Dictionary(attempts.map { ($0.lease.item, $0) }, uniquingKeysWith: { $1 })
         let items = records.map { item($0, own[$0.id], pauses, at: now) }
         return WorkloadSnapshot(
-            time: now, elapsed: clock.elapsed, items: items, isComplete: isComplete, lanes: Self.lanes(of: items),
+            time: now, elapsed: clock.elapsed, items: items, isComplete: isComplete,
+            lanes: lanes(of: summary, items, at: now),
             pauses: pauses)
     }
 
@@ -136,21 +139,24 @@ extension WorkloadHost {
             record: record, conditions: conditions, pause: pause, waiting: wait, obstacles: obstacles)
     }
 
-    private static func lanes(of items: [WorkloadSnapshot.Item]) -> [QoSClass: WorkloadSnapshot.Lane] {
-        var lanes = Dictionary(uniqueKeysWithValues: QoSClass.allCases.map { ($0, WorkloadSnapshot.Lane()) })
-        for item in items {
-            let qosClass = item.record.level.qosClass
-            var lane = lanes[qosClass] ?? WorkloadSnapshot.Lane()
-            switch item.record.state {
-            case .running: if item.pause == nil { lane.running += 1 } else { lane.deferred += 1 }
-            case .ready: lane.ready += 1
-            case .deferred: lane.deferred += 1
-            case .blocked: lane.blocked += 1
-            case .scheduled: lane.scheduled += 1
-            case .finished, .cancelled, .dead: break
-            }
-            if item.record.state == .ready || item.isDeferred, let waiting = item.waiting {
-                lane.oldestWait = max(lane.oldestWait ?? .zero, waiting)
+    /// The lanes of a summary. Attempts of this host that pause count as deferred.
+    private func lanes(
+        of summary: WorkloadSummary, _ items: [WorkloadSnapshot.Item], at now: WallTime
+    ) -> [QoSClass: WorkloadSnapshot.Lane] {
+        var lanes: [QoSClass: WorkloadSnapshot.Lane] = [:]
+        for qosClass in QoSClass.allCases {
+            var lane = WorkloadSnapshot.Lane()
+            lane.running = summary[qosClass, .running].count
+            lane.ready = summary[qosClass, .ready].count
+            lane.deferred = summary[qosClass, .deferred].count
+            lane.blocked = summary[qosClass, .blocked].count
+            lane.scheduled = summary[qosClass, .scheduled].count
+            let due = [summary[qosClass, .ready].oldestDue, summary[qosClass, .deferred].oldestDue].compactMap { $0 }
+            lane.oldestWait = due.min().map { max(.zero, $0.duration(to: now)) }
+            for item in items where item.pause != nil && item.record.level.qosClass == qosClass {
+                lane.running = max(0, lane.running - 1)
+                lane.deferred += 1
+                lane.oldestWait = max(lane.oldestWait ?? .zero, item.waiting ?? .zero)
             }
             lanes[qosClass] = lane
         }

@@ -9,6 +9,8 @@ public struct ClaimRequest: Sendable {
     public var process: String?
     /// The workloads that it can run.
     public var workloads: Set<WorkloadName>
+    /// The newest version of the parameters that the host reads, by workload; the first one without an entry.
+    public var versions: [WorkloadName: Int] = [:]
     /// The number of free places of each class. A class without an entry has none.
     public var places: [QoSClass: Int]
     /// The largest number of items in the answer, over all classes.
@@ -41,6 +43,10 @@ public struct ClaimRequest: Sendable {
         self.verdict = verdict
     }
 
+    /// Whether the host can run an item with parameters of a version.
+    package func covers(_ name: WorkloadName, version: Int) -> Bool {
+        workloads.contains(name) && version <= versions[name] ?? 1
+    }
     /// The classes that have a free place.
     public var classes: Set<QoSClass> { Set(places.lazy.filter { $0.value > 0 }.map(\.key)) }
 }

@@ -9,6 +9,14 @@ public enum DuplicatePolicy: String, Sendable, Hashable, Codable, CaseIterable {
     case append
     /// The existing item stays, and takes the new level if that is higher (rule O6).
     case promote
+    /// The existing item stays, and takes over the new request: parameters, level, schedule, retries, conditions and
+    /// limit. It keeps its number, attempts, last run and checkpoint, its dependencies with their policy, and its
+    /// dependents.
+    ///
+    /// A new schedule is planned from the last run, or from the insertion if there was none. So a program may submit its
+    /// items at each start, and no start puts a run off. A level that falls holds from the next run on, and an attempt
+    /// that runs keeps the parameters with which it began.
+    case update
 }
 
 /// A key that at most one unfinished item of a store has.

@@ -26,6 +26,14 @@ public struct WorkloadLife: Sendable, Hashable, Codable {
     public private(set) var finishedRuns = 0
     /// The number of runs that used up their attempts.
     public private(set) var failedRuns = 0
+    /// The number of attempts of this run that ended with their process, since its last new checkpoint.
+    ///
+    /// Such an item is a suspect: it may be what ends its processes. A host runs it alone.
+    public private(set) var crashes = 0
+    /// The number of times that this run has deferred itself, since its last new checkpoint.
+    public private(set) var deferrals = 0
+    /// Whether the last attempt has kept a new checkpoint.
+    public private(set) var hasProgressed = false
 
     package init(insertedAt now: WallTime) {
         since = now
@@ -46,6 +54,9 @@ public struct WorkloadLife: Sendable, Hashable, Codable {
         package var lastError: String?
         package var finishedRuns: Int
         package var failedRuns: Int
+        package var crashes = 0
+        package var deferrals = 0
+        package var hasProgressed = false
 
         package init(state: WorkloadState, reason: String, since: WallTime) {
             (self.state, self.reason, self.since) = (state, reason, since)
@@ -60,6 +71,7 @@ public struct WorkloadLife: Sendable, Hashable, Codable {
         (host, process) = (parts.host, parts.process)
         (cancellation, lastError) = (parts.cancellation, parts.lastError)
         (finishedRuns, failedRuns) = (parts.finishedRuns, parts.failedRuns)
+        (crashes, deferrals, hasProgressed) = (parts.crashes, parts.deferrals, parts.hasProgressed)
     }
 
     /// A reason to wait, from the first one that applies to the last.
@@ -106,6 +118,7 @@ public struct WorkloadLife: Sendable, Hashable, Codable {
         fence += 1
         beat = 0
         attempts += 1
+        hasProgressed = false
         self.host = host
         self.process = process
         become(.running, "attempt \(attempts) at \(host)", at: now)
@@ -126,8 +139,15 @@ public struct WorkloadLife: Sendable, Hashable, Codable {
     /// - Returns: whether the lease is valid.
     package mutating func noted(_ remark: String, under fence: UInt64) -> Bool {
         guard isHeld(under: fence) else { return false }
-        reason = "attempt \(attempts) at \(host ?? ""): \(remark)"
+        reason = Self.capped("attempt \(attempts) at \(host ?? ""): \(remark)", to: Self.reasonLimit)
         return true
+    }
+
+    /// Notes that the running attempt has kept a checkpoint that differs from the last one.
+    package mutating func progressed() {
+        hasProgressed = true
+        crashes = 0
+        deferrals = 0
     }
 
     /// The place of an item after an attempt.
@@ -154,12 +174,12 @@ public struct WorkloadLife: Sendable, Hashable, Codable {
         if case .finished = result {
             cancellation = nil
             lastError = nil
-            attempts = 0
+            runEnded()
             finishedRuns += 1
             become(repeats ? .scheduled : .finished, "finished", at: now)
             return .runFinished(repeats: repeats)
         }
-        if case .failed(let error, _) = result { lastError = error }
+        if case .failed(let error, _) = result { lastError = Self.capped(error, to: Self.errorLimit) }
         if let cancellation {
             become(.cancelled, cancellation, at: now)
             self.cancellation = nil
@@ -169,24 +189,33 @@ public struct WorkloadLife: Sendable, Hashable, Codable {
         case .finished: return nil
         case .deferred(let reason, let delay):
             attempts -= 1
+            // Without a delay it was the host that asked for it.
+            if delay != nil { deferrals += 1 }
             become(.scheduled, reason, at: now)
             return .waits(delay)
         case .failed(let error, let delay):
+            // The whole error is in `lastError`.
+            let reason = "attempt \(attempts) failed: \(Self.capped(error, to: Self.remarkLimit))"
             guard attempts < retry.maximumAttempts else {
                 failedRuns += 1
-                become(repeats ? .scheduled : .dead, "attempt \(attempts) failed: \(error)", at: now)
-                if repeats { attempts = 0 }
+                become(repeats ? .scheduled : .dead, reason, at: now)
+                if repeats { runEnded() }
                 return .runFailed(repeats: repeats)
             }
-            become(.scheduled, "attempt \(attempts) failed: \(error)", at: now)
+            become(.scheduled, reason, at: now)
             return .waits(delay ?? retry.delay(afterAttempt: attempts, seed: seed))
         }
+    }
+
+    private mutating func runEnded() {
+        (attempts, crashes, deferrals) = (0, 0, 0)
     }
 
     /// Notes that the holder of a lease has lost it.
     ///
     /// The end of a process is seldom the fault of the item. So a first attempt that ends with its process is repeated
-    /// at once. Later ones wait for the delay of a retry: the item may be what ends its processes.
+    /// at once. Later ones wait for the delay of a retry: the item may be what ends its processes. An attempt that has
+    /// kept a new checkpoint does not count: each crash then costs a piece of the work, and no attempt.
     ///
     /// - Returns: `nil` if the lease is not valid, or was renewed since.
     package mutating func leaseLost(
@@ -195,13 +224,55 @@ public struct WorkloadLife: Sendable, Hashable, Codable {
     ) -> Ending? {
         guard isHeld(under: fence), self.beat == beat else { return nil }
         let host = host ?? ""
-        let result: AttemptResult =
-            switch loss {
-            case .expired: .failed(error: "the host \(host) stopped renewing its lease", delay: nil)
-            case .processEnded:
-                .failed(error: "the process of the host \(host) ended", delay: attempts == 1 ? .zero : nil)
-            }
-        return attemptEnded(under: fence, result, retry: retry, repeats: repeats, seed: seed, at: now)
+        guard loss == .processEnded else {
+            let result = AttemptResult.failed(error: "the host \(host) stopped renewing its lease", delay: nil)
+            return attemptEnded(under: fence, result, retry: retry, repeats: repeats, seed: seed, at: now)
+        }
+        let error = "the process of the host \(host) ended"
+        let isGivenBack = hasProgressed && cancellation == nil
+        crashes += 1
+        guard isGivenBack else {
+            let result = AttemptResult.failed(error: error, delay: attempts == 1 ? .zero : nil)
+            return attemptEnded(under: fence, result, retry: retry, repeats: repeats, seed: seed, at: now)
+        }
+        self.host = nil
+        process = nil
+        lastError = error
+        become(.scheduled, "attempt \(attempts) failed after a new checkpoint: \(error)", at: now)
+        attempts -= 1
+        return .waits(.zero)
+    }
+
+    /// The entry of the history for an attempt that ends now without success; `nil` for any other end.
+    package func history(of result: AttemptResult, at now: WallTime) -> WorkloadAttempt? {
+        guard state == .running, case .failed(let error, _) = result else { return nil }
+        return WorkloadAttempt(
+            fence: fence, number: attempts, host: host ?? "", began: since, ended: now,
+            error: Self.capped(error, to: WorkloadAttempt.errorLimit))
+    }
+
+    /// The same for an attempt whose lease is lost now.
+    package func history(of loss: LeaseLoss, at now: WallTime) -> WorkloadAttempt? {
+        let error = loss == .processEnded ? "its process ended" : "its host stopped renewing the lease"
+        return history(of: .failed(error: error, delay: nil), at: now)
+    }
+
+    // MARK: Long texts
+
+    /// The longest error that an item keeps, in bytes.
+    static let errorLimit = 4096
+    /// The longest reason.
+    static let reasonLimit = 1024
+    /// The longest part of an error that a reason repeats.
+    static let remarkLimit = 256
+
+    /// Returns a text of a limited length, which says how much is missing.
+    static func capped(_ text: String, to limit: Int) -> String {
+        let length = text.utf8.count
+        guard length > limit else { return text }
+        var end = text.utf8.index(text.utf8.startIndex, offsetBy: limit)
+        while end.samePosition(in: text.unicodeScalars) == nil { end = text.utf8.index(before: end) }
+        return "\(text[..<end])… (\(length) bytes in all)"
     }
 
     /// The effect of a cancellation.
@@ -221,7 +292,7 @@ public struct WorkloadLife: Sendable, Hashable, Codable {
             become(.cancelled, reason, at: now)
             return .ended
         }
-        cancellation = cancellation ?? reason
+        cancellation = cancellation ?? Self.capped(reason, to: Self.reasonLimit)
         return .requested
     }
 
@@ -230,8 +301,18 @@ public struct WorkloadLife: Sendable, Hashable, Codable {
     /// - Returns: whether it was dead.
     package mutating func revived(at now: WallTime) -> Bool {
         guard state == .dead else { return false }
-        attempts = 0
+        runEnded()
         become(.scheduled, "revived", at: now)
+        return true
+    }
+
+    /// Notes that the parent because of which the item was cancelled is revived.
+    ///
+    /// - Returns: whether it was cancelled.
+    package mutating func revivedWithParent(at now: WallTime) -> Bool {
+        guard state == .cancelled else { return false }
+        runEnded()
+        become(.scheduled, "revived with an item that it depends on", at: now)
         return true
     }
 
@@ -246,6 +327,6 @@ public struct WorkloadLife: Sendable, Hashable, Codable {
     private mutating func become(_ new: WorkloadState, _ reason: String, at now: WallTime) {
         if state != new { since = now }
         state = new
-        self.reason = reason
+        self.reason = Self.capped(reason, to: Self.reasonLimit)
     }
 }

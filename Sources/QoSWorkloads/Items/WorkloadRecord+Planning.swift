@@ -54,6 +54,28 @@ extension WorkloadRecord {
         return true
     }
 
+    /// Takes over a new request (``DuplicatePolicy/update``). A new schedule is planned from the last run.
+    package mutating func updated(to new: WorkloadRequest, at now: WallTime) {
+        let old = request
+        request = new
+        (request.dependencies, request.onFailedParent) = (old.dependencies, old.onFailedParent)
+        // A run that has begun goes on, and one that an operator wants stays due.
+        guard old.schedule != new.schedule, state.isWaiting, !hasBegun, !ignoresConditions else { return }
+        firstTrigger = nil
+        if case .onFileEvents = new.schedule, old.schedule.isOnFileEvents { return }
+        let start = min(lastRun ?? inserted, now)
+        guard let recurrence = new.schedule.recurrence else {
+            plan(Self.firstWindow(of: new.schedule, at: start))
+            if case .after(let length) = new.schedule { delay = Delay(length: length, begin: start) }
+            return
+        }
+        let window =
+            lastRun == nil
+            ? recurrence.first(from: start) : recurrence.next(after: start, begunAt: start, keepsAll: false)
+        plan(recurrence.replanned(window, lastRun: lastRun, now: now) ?? window)
+        if due <= now { skipMissedRun(at: now) }
+    }
+
     /// Notes that an attempt begins.
     package mutating func attemptBegan(at now: WallTime) {
         guard !hasBegun else { return }
@@ -125,7 +147,9 @@ extension WorkloadRecord {
         } else if hasParents {
             life.waitChanged(to: .parents("waits for other items"), at: now)
         } else {
-            life.waitChanged(to: .host("waits for a free place at a host that has '\(request.name)'"), at: now)
+            let version = request.version > 1 ? " in version \(request.version) or later" : ""
+            life.waitChanged(
+                to: .host("waits for a free place at a host that has '\(request.name)'\(version)"), at: now)
         }
     }
 

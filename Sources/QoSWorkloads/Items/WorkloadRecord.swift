@@ -4,8 +4,8 @@ public import QoSCore
 public struct WorkloadRecord: Sendable, Hashable, Codable, Identifiable {
     /// The number of the item.
     public let id: WorkloadItemID
-    /// The request that made it.
-    public let request: WorkloadRequest
+    /// The request that made it, or the last one that has updated it.
+    public package(set) var request: WorkloadRequest
     /// The time of its insertion.
     public let inserted: WallTime
     /// The state, with its reason, attempts and lease.

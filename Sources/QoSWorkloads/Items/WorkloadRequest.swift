@@ -34,6 +34,14 @@ public struct WorkloadRequest: Sendable, Hashable, Codable {
     public var concurrency: ConcurrencyKey?
     /// A name for other requests of the same insertion, and for messages.
     public var label: String?
+    /// The version of the parameters, from 1; see ``Workload/version``. Hosts with a lower one leave the item alone.
+    public var version: Int {
+        get { laterVersion ?? 1 }
+        set { laterVersion = newValue > 1 ? newValue : nil }
+    }
+
+    /// `nil` for the first version, which is what requests without a version have.
+    private var laterVersion: Int?
 
     /// Makes a request.
     public init(
@@ -41,7 +49,7 @@ public struct WorkloadRequest: Sendable, Hashable, Codable {
         schedule: WorkloadSchedule = .now, catchUp: CatchUpPolicy = .runOnce, retry: RetryPolicy = RetryPolicy(),
         dependencies: [Dependency] = [], onFailedParent: FailedParentPolicy = .cancel,
         conditions: Set<WorkloadCondition> = [], unique: UniqueKey? = nil, concurrency: ConcurrencyKey? = nil,
-        label: String? = nil
+        label: String? = nil, version: Int = 1
     ) {
         self.name = name
         self.parameters = parameters
@@ -55,6 +63,7 @@ public struct WorkloadRequest: Sendable, Hashable, Codable {
         self.unique = unique
         self.concurrency = concurrency
         self.label = label
+        laterVersion = version > 1 ? version : nil
     }
 }
 

@@ -14,6 +14,10 @@ public enum WorkloadStoreError: Error, Sendable, Hashable {
     case alreadyStarted(WorkloadItemID)
     /// The item has ended.
     case alreadyEnded(WorkloadItemID, WorkloadState)
+    /// Another item has the unique key by now.
+    case keyTaken(String, by: WorkloadItemID)
+    /// An update would make the item one of another workload.
+    case otherWorkload(WorkloadItemID, WorkloadName)
     /// The lease is not valid any more: another host has the item, or the item has ended.
     case leaseLost(WorkloadLease)
     /// The schedule, or a condition of time, cannot be kept.
@@ -39,6 +43,10 @@ extension WorkloadStoreError: CustomStringConvertible {
             "\(item) has started and takes no more dependencies: add them when it is inserted"
         case .alreadyEnded(let item, let state):
             "\(item) is \(state.rawValue) and cannot change any more"
+        case .keyTaken(let key, let item):
+            "\(item) has the unique key '\(key)' by now: cancel that one, or wait for its end"
+        case .otherWorkload(let item, let name):
+            "\(item) belongs to the workload '\(name)', and an update cannot change that: use another key, or replace it"
         case .leaseLost(let lease):
             "the lease \(lease.fence) of \(lease.item) is lost: another host may run the item; stop, and write nothing"
         case .schedule(let error):

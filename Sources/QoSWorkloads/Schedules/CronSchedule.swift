@@ -1,14 +1,22 @@
-/// Times of the wall clock by a cron expression of five fields: minute, hour, day of month, month, day of week.
+/// Times of the wall clock by a cron expression of five fields: minute, hour, day of month, month, day of week. A sixth
+/// field in front of them is the second.
 ///
 /// ```
 /// 30 2 * * 1-5        at 02:30 from Monday to Friday
 /// */15 8-18 * * *     every quarter of an hour from 08:00 to 18:45
 /// 0 4 1 JAN,JUL *     at 04:00 on the first of January and July
+/// 0 18 L * *          at 18:00 on the last day of the month
+/// 0 9 * * mon#1       at 09:00 on the first Monday of the month
+/// */10 * * * * *      every ten seconds
 /// @daily              0 0 * * *; also @hourly, @weekly, @monthly, @yearly
 /// ```
 /// A field is `*`, a number, a name of three letters (months, days), a range, or a list, each with an optional step. The
 /// day of week is 0…7, and both 0 and 7 are Sunday. If both day fields are restricted, a day matches by either
 /// (`crontab(5)`).
+///
+/// As in Quartz, `L` is the last day of the month, `L-3` three days before it, `LW` its last day from Monday to Friday,
+/// `15W` the one nearest to the 15th, `5L` or `friL` the last Friday, and `5#3` or `fri#3` the third one. Unlike in
+/// Quartz, 5 is Friday in all of them. `?` is `*`.
 ///
 /// When clocks go forward, a fixed time in the skipped hour fires once, at the end of the gap. When they go back, a
 /// fixed time in the doubled hour fires once, in its first pass. Expressions whose minute or hour begins with `*` follow
@@ -25,7 +33,7 @@ public struct CronSchedule: Sendable, Hashable {
     /// Makes a schedule.
     ///
     /// - Parameters:
-    ///   - expression: five fields, or one of the `@` names.
+    ///   - expression: five or six fields, or one of the `@` names.
     ///   - timeZone: a name of the machine's time zone database, below `/usr/share/zoneinfo`.
     /// - Throws: ``WorkloadScheduleError`` for a malformed expression, one that never fires (`0 0 30 2 *`), or an
     ///   unknown time zone.

@@ -4,11 +4,25 @@ struct CronSearch {
     let fields: CronFields
     let zone: ZoneRules
 
-    /// No expression that fires at all leaves out more than eight years: 29 February around 2100.
-    private static let horizon: Int64 = 9 * 366 * 86_400
+    /// No expression that fires at all leaves out more than forty years: a weekday on 29 February around 2100.
+    private static let horizon: Int64 = 41 * 366 * 86_400
 
     /// Returns the first second after a time at which the schedule fires.
     func next(after time: Int64) -> Int64? {
+        guard fields.seconds != 1 else { return minute(after: time) }
+        // The minute that a time is in may have more seconds to come.
+        var minute = minute(after: time - Int64(zone.civil(at: time).second) - 1)
+        while let begin = minute {
+            for second in 0..<60 as Range<Int64> where fields.seconds & (1 << UInt64(second)) != 0 {
+                if begin + second > time { return begin + second }
+            }
+            minute = self.minute(after: begin)
+        }
+        return nil
+    }
+
+    /// Returns the first full minute after a time at which the schedule fires.
+    private func minute(after time: Int64) -> Int64? {
         let end = time &+ Self.horizon
         // The next full minute of the local clock. Offsets before 1972 have seconds.
         var now = time + 1

@@ -67,3 +67,17 @@ public enum WorkloadSchedule: Sendable, Hashable, Codable {
         }
     }
 }
+
+extension WorkloadSchedule: CustomStringConvertible {
+    /// The schedule in words: `every 3600.0 seconds, within 360.0 seconds`.
+    public var description: String {
+        switch self {
+        case .now: "once, at once"
+        case .after(let length): "once, after \(length)"
+        case .at(let time): "once, at \(time)"
+        case .every(let interval, let tolerance): "every \(interval), within \(tolerance)"
+        case .cron(let cron): "cron \(cron.expression) (\(cron.timeZone))"
+        case .onFileEvents(let trigger): "after changes of \(trigger.paths.joined(separator: ", "))"
+        }
+    }
+}

@@ -142,10 +142,25 @@ public final class InMemoryWorkloadStore: WorkloadStore {
         try event { table, _ throws(WorkloadStoreError) in table.nextDue() }
     }
 
+    /// Counts the items.
+    public func summary() async throws -> WorkloadSummary {
+        try event { table, _ throws(WorkloadStoreError) in table.summary }
+    }
+
+    /// Returns failed attempts.
+    public func attempts(of item: WorkloadItemID) async throws -> [WorkloadAttempt] {
+        try event { table, _ throws(WorkloadStoreError) in table.history(of: item) }
+    }
+
+    /// Raises items that have been due for long.
+    public func raiseOverdue(dueBefore time: WallTime) async throws {
+        try event { table, effects throws(WorkloadStoreError) in table.overdueRaised(dueBefore: time, &effects) }
+    }
+
     /// Removes ended items.
     @discardableResult
-    public func removeEnded(before time: WallTime) async throws -> Int {
-        try event { table, _ throws(WorkloadStoreError) in table.endedRemoved(before: time) }
+    public func removeEnded(before time: WallTime, in states: Set<WorkloadState>) async throws -> Int {
+        try event { table, _ throws(WorkloadStoreError) in table.endedRemoved(before: time, in: states) }
     }
 
     /// Returns a stream of hints.

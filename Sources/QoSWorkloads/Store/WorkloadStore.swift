@@ -64,9 +64,11 @@ public protocol WorkloadStore: Sendable {
     /// - Throws: ``WorkloadStoreError`` for an item that is unknown or has ended.
     func cancel(_ item: WorkloadItemID, because reason: String, at now: WallTime) async throws
 
-    /// Makes an item due now, whatever its schedule and conditions say. A dead item gets its attempts back.
+    /// Makes an item due now, whatever its schedule and conditions say. A dead item gets its attempts back. The items
+    /// that were cancelled because of it wait for it again, unless another lost parent or their unique key forbids it.
     ///
-    /// - Throws: ``WorkloadStoreError`` for an item that is unknown, finished or cancelled.
+    /// - Throws: ``WorkloadStoreError`` for an item that is unknown, finished or cancelled, and for a dead one whose
+    ///   unique key another item has by now.
     func runNow(_ item: WorkloadItemID, at now: WallTime) async throws
 
     /// Notes a change of the files that an item waits for.
@@ -89,11 +91,22 @@ public protocol WorkloadStore: Sendable {
     /// Returns the time at which the next item is due; `nil` if no item waits for its time.
     func nextDue() async throws -> WallTime?
 
-    /// Removes the items that ended before a time.
+    /// Returns the number of items by class and state, however many they are.
+    func summary() async throws -> WorkloadSummary
+
+    /// Returns the last attempts of an item that have failed, in order, 20 at most; empty for an unknown item.
+    func attempts(of item: WorkloadItemID) async throws -> [WorkloadAttempt]
+
+    /// Raises the items with a relative priority that wait for a host, and have been due since before a time, to the
+    /// level of their class. So a steady stream of higher ones does not pass them by for ever. A host calls it each
+    /// minute.
+    func raiseOverdue(dueBefore time: WallTime) async throws
+
+    /// Removes the items that ended in one of some states before a time.
     ///
     /// - Returns: their number.
     @discardableResult
-    func removeEnded(before time: WallTime) async throws -> Int
+    func removeEnded(before time: WallTime, in states: Set<WorkloadState>) async throws -> Int
 
     /// Returns a stream with an element after changes that hosts or waiters may care about: an item may start, it ended,
     /// or it waits for a time or for files.
@@ -123,5 +136,15 @@ public struct LateHints: Sendable, Hashable {
     public init(reason: String, interval: Duration) {
         self.reason = reason
         self.interval = interval
+    }
+}
+
+extension WorkloadStore {
+    /// Removes the items that ended before a time, in whatever state.
+    ///
+    /// - Returns: their number.
+    @discardableResult
+    public func removeEnded(before time: WallTime) async throws -> Int {
+        try await removeEnded(before: time, in: [.finished, .cancelled, .dead])
     }
 }

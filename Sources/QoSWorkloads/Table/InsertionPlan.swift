@@ -14,11 +14,17 @@ package struct InsertionPlan {
         func displayName(of id: WorkloadItemID) -> String
         /// Returns the unfinished parents of an item that the store has.
         func parents(of id: WorkloadItemID) -> [WorkloadItemID]
+        /// Returns the name of the workload of an item that the store has.
+        func workload(of id: WorkloadItemID) -> WorkloadName
+        /// Returns the unique key of an item that the store has.
+        func uniqueKey(of id: WorkloadItemID) -> String?
     }
 
     package enum Kind {
         /// The unfinished item with the same key stays, and may be promoted.
         case existing(WorkloadItemID, isPromoted: Bool)
+        /// The unfinished item with the same key takes over the request.
+        case updated(WorkloadItemID)
         /// A new item, perhaps in the place of another one.
         case new(replacing: WorkloadItemID?)
     }
@@ -53,7 +59,7 @@ package struct InsertionPlan {
                 throw .duplicateLabel(label)
             }
             if let key = request.unique?.key, !newKeys.insert(key).inserted { throw .duplicateKey(key) }
-            steps.append(Self.step(request, nextID: &nextID, table))
+            steps.append(try Self.step(request, nextID: &nextID, table))
         }
         for index in steps.indices {
             guard case .new(let replaced) = steps[index].kind else { continue }
@@ -67,19 +73,37 @@ package struct InsertionPlan {
         if let cycle = cycle(in: table) { throw .cycle(cycle) }
     }
 
-    private static func step(_ request: WorkloadRequest, nextID: inout Int64, _ table: some Source) -> Step {
+    private static func step(
+        _ request: WorkloadRequest, nextID: inout Int64, _ table: some Source
+    ) throws(WorkloadStoreError) -> Step {
         let existing = request.unique.flatMap { table.item(withKey: $0.key) }
         if let existing, let policy = request.unique?.onDuplicate, policy == .keep || policy == .promote {
             return Step(request: request, id: existing, kind: .existing(existing, isPromoted: policy == .promote))
+        }
+        if let existing, request.unique?.onDuplicate == .update {
+            let name = table.workload(of: existing)
+            guard name == request.name else { throw .otherWorkload(existing, name) }
+            return Step(request: request, id: existing, kind: .updated(existing))
         }
         nextID += 1
         let isReplaced = request.unique?.onDuplicate == .replace
         var step = Step(
             request: request, id: WorkloadItemID(rawValue: nextID), kind: .new(replacing: isReplaced ? existing : nil))
-        if let existing, !isReplaced || table.isRunning(existing) {
-            step.parents[existing] = true
+        if let existing {
+            if !isReplaced || table.isRunning(existing) {
+                step.parents[existing] = true
+            } else {
+                // The replaced one may itself wait for the end of a running one.
+                for parent in predecessors(of: existing, in: table) { step.parents[parent] = true }
+            }
         }
         return step
+    }
+
+    /// The unfinished items with the same unique key that an item waits for, in order.
+    package static func predecessors(of id: WorkloadItemID, in table: some Source) -> [WorkloadItemID] {
+        guard let key = table.uniqueKey(of: id) else { return [] }
+        return table.parents(of: id).filter { table.uniqueKey(of: $0) == key }.sorted()
     }
 
     private static func item(
@@ -151,4 +175,6 @@ extension WorkloadTable: InsertionPlan.Source {
     package func isRunning(_ id: WorkloadItemID) -> Bool { self[id].record.state == .running }
     package func displayName(of id: WorkloadItemID) -> String { self[id].record.displayName }
     package func parents(of id: WorkloadItemID) -> [WorkloadItemID] { Array(self[id].parents.keys) }
+    package func workload(of id: WorkloadItemID) -> WorkloadName { self[id].record.request.name }
+    package func uniqueKey(of id: WorkloadItemID) -> String? { self[id].record.request.unique?.key }
 }

@@ -28,7 +28,10 @@ extension WorkloadTable {
         _ checkpoint: [UInt8]?, _ progress: WorkloadProgress?, under lease: WorkloadLease
     ) -> Bool {
         guard isHeld(lease) else { return false }
-        if let checkpoint { self[lease.item].record.checkpoint = checkpoint }
+        if let checkpoint, checkpoint != self[lease.item].record.checkpoint {
+            self[lease.item].record.checkpoint = checkpoint
+            self[lease.item].record.life.progressed()
+        }
         if let progress { self[lease.item].record.progress = progress }
         return true
     }
@@ -52,12 +55,14 @@ extension WorkloadTable {
         clockRead(now, &effects)
         var life = self[lease.item].record.life
         let request = self[lease.item].record.request
+        let entry = life.history(of: result, at: now)
         guard
             let ending = life.attemptEnded(
                 under: lease.fence, result, retry: request.retry, repeats: request.schedule.repeats,
                 seed: UInt64(bitPattern: lease.item.rawValue), at: now)
         else { return nil }
         self[lease.item].record.life = life
+        keep(entry, of: lease.item)
         settle(lease.item, after: ending, at: now, &effects)
         return record(lease.item)?.state
     }
@@ -74,14 +79,22 @@ extension WorkloadTable {
         clockRead(now, &effects)
         var life = self[id].record.life
         let request = self[id].record.request
+        let entry = life.history(of: loss, at: now)
         guard
             let ending = life.leaseLost(
                 under: sighting.lease.fence, beat: sighting.beat, because: loss, retry: request.retry,
                 repeats: request.schedule.repeats, seed: UInt64(bitPattern: id.rawValue), at: now)
         else { return false }
         self[id].record.life = life
+        keep(entry, of: id)
         settle(id, after: ending, at: now, &effects)
         return true
+    }
+
+    private mutating func keep(_ entry: WorkloadAttempt?, of id: WorkloadItemID) {
+        guard let entry else { return }
+        self[id].history.append(entry)
+        if self[id].history.count > WorkloadAttempt.kept { self[id].history.removeFirst() }
     }
 
     /// Gives an item the place that follows from the end of its attempt.
@@ -131,7 +144,7 @@ extension WorkloadTable {
         while let id = open.popLast() {
             unqueue(id)
             effects.ended.append(id)
-            if let key = self[id].record.request.unique?.key, unique[key] == id { unique[key] = nil }
+            passUniqueKey(of: id)
             refill(self[id].record.request.concurrency, &effects)
             for parent in Array(self[id].parents.keys) { self[parent].children.remove(id) }
             self[id].parents = [:]
@@ -152,12 +165,65 @@ extension WorkloadTable {
             let runsAnyway = self[child].parents.removeValue(forKey: id) == true
             if failed, !runsAnyway, self[child].record.request.onFailedParent == .cancel {
                 let reason = failureReason(of: id)
+                if self[id].record.state.isEnded { orphan(child, of: id) }
                 if self[child].record.life.cancelled(because: reason, at: now) == .ended { cancelled.append(child) }
             } else if self[child].parents.isEmpty, self[child].place == nil {
                 settle(child, at: now, &effects)
             }
         }
         return cancelled
+    }
+
+    /// Gives the unique key of an ended item to the one with this key that it has waited for. Those that wait for the
+    /// ended one wait for that one from now on. So two items with the key never run beside one another.
+    private mutating func passUniqueKey(of id: WorkloadItemID) {
+        guard let key = self[id].record.request.unique?.key else { return }
+        let before = InsertionPlan.predecessors(of: id, in: self)
+        if !before.isEmpty {
+            for child in self[id].children.sorted() where uniqueKey(of: child) == key {
+                for parent in before { link(child, to: parent, runsAnyway: true) }
+            }
+        }
+        if unique[key] == id { unique[key] = before.last }
+    }
+
+    // MARK: Orphans
+
+    /// Notes all parents of an item that is about to be cancelled because of one of them.
+    mutating func orphan(_ id: WorkloadItemID, of parent: WorkloadItemID) {
+        guard self[id].record.state.isWaiting else { return }
+        let parents = Set(self[id].parents.keys).union([parent])
+        self[id].lostParents = parents
+        for parent in parents { self[parent].lostChildren.insert(id) }
+    }
+
+    /// Revives the items that were cancelled because of a revived one, and theirs: each one that no other lost parent
+    /// holds back, and whose unique key is free.
+    mutating func reviveChildren(of id: WorkloadItemID, at now: WallTime, _ effects: inout TableEffects) {
+        var open: Set = [id]
+        while let parent = open.min() {
+            open.remove(parent)
+            for child in self[parent].lostChildren.sorted() {
+                let parents = self[child].lostParents.filter { items.contains($0) }
+                let isHeldBack = parents.contains { [.dead, .cancelled].contains(self[$0].record.state) }
+                let key = uniqueKey(of: child)
+                guard !isHeldBack, key.map({ unique[$0] == nil }) ?? true,
+                    self[child].record.life.revivedWithParent(at: now)
+                else { continue }
+                forgetParents(of: child)
+                if let key { unique[key] = child }
+                for parent in parents { link(child, to: parent, runsAnyway: false) }
+                settle(child, at: now, &effects)
+                raise(Array(self[child].parents.keys), to: self[child].record.level, &effects)
+                open.insert(child)
+            }
+        }
+    }
+
+    /// Forgets the lost parents of an item.
+    mutating func forgetParents(of id: WorkloadItemID) {
+        for parent in self[id].lostParents where items.contains(parent) { self[parent].lostChildren.remove(id) }
+        self[id].lostParents = []
     }
 
     /// The reason for which an item is cancelled after one of its parents.

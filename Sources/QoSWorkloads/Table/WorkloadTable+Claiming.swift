@@ -48,7 +48,7 @@ extension WorkloadTable {
     private mutating func nextClaim(_ request: ClaimRequest, at now: WallTime) -> WorkloadClaim? {
         let classes = request.classes
         var best: (entry: StampedHeap<ReadyOrder>.Entry, lane: Lane.Key, qosClass: QoSClass, turn: Int)?
-        for key in Array(lanes.keys) where request.workloads.contains(key.name) && isOpen(key) {
+        for key in Array(lanes.keys) where request.covers(key.name, version: key.version) && isOpen(key) {
             guard let (entry, qosClass) = head(of: key, classes: classes) else { continue }
             let turn = self.turn(of: Flow(name: key.name, qosClass: qosClass))
             if let found = best {
@@ -96,7 +96,8 @@ extension WorkloadTable {
     /// Asks the host about the conditions of items that it could run.
     private mutating func judgeGates(_ request: ClaimRequest, at now: WallTime) {
         guard gates.count > 1 else { return }
-        let needed = Set(lanes.filter { request.workloads.contains($0.key.name) && $0.value.live > 0 }.map(\.key.gate))
+        let own = lanes.filter { request.covers($0.key.name, version: $0.key.version) && $0.value.live > 0 }
+        let needed = Set(own.map(\.key.gate))
         for number in needed.sorted() where number > 0 {
             let reasons = gates[number].conditions.compactMap { condition -> String? in
                 if case .unmet(let reason) = request.verdict(condition) { reason } else { nil }

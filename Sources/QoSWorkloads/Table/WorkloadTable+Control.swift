@@ -33,7 +33,8 @@ extension WorkloadTable {
     /// The paused workloads with their reasons.
     package var pauses: [WorkloadName: String] { paused.mapValues(\.reason) }
 
-    /// Makes an item due now, whatever its schedule and its conditions say. A dead item gets its attempts back.
+    /// Makes an item due now, whatever its schedule and its conditions say. A dead item gets its attempts back, and the
+    /// items that were cancelled because of it wait for it again.
     ///
     /// Dependencies, limits and pauses stay.
     package mutating func runRequested(
@@ -42,15 +43,17 @@ extension WorkloadTable {
         clockRead(now, &effects)
         guard items.contains(id) else { throw .unknownItem(id) }
         let record = self[id].record
-        if self[id].record.life.revived(at: now) {
-            if let key = record.request.unique?.key, unique[key] == nil { unique[key] = id }
-        } else {
-            guard !record.state.isEnded else { throw .alreadyEnded(id, record.state) }
+        if record.state == .dead, let key = record.request.unique?.key {
+            if let holder = unique[key] { throw .keyTaken(key, by: holder) }
+            unique[key] = id
         }
+        let isRevived = self[id].record.life.revived(at: now)
+        guard isRevived || !record.state.isEnded else { throw .alreadyEnded(id, record.state) }
         guard self[id].record.state.isWaiting else { return }
         unqueue(id)
         self[id].record.runRequested(at: now)
         settle(id, at: now, &effects)
+        if isRevived { reviveChildren(of: id, at: now, &effects) }
     }
 
     /// Notes a file event for an item that waits for one.
@@ -62,12 +65,17 @@ extension WorkloadTable {
         if self[id].record.fileChanged(at: now) { settle(id, at: now, &effects) }
     }
 
-    /// Removes the items that ended before a time.
+    /// Removes the items that ended in some states before a time.
     ///
     /// - Returns: their number.
-    package mutating func endedRemoved(before time: WallTime) -> Int {
-        let old = items.ids.filter { self[$0].record.state.isEnded && self[$0].record.life.since < time }
+    package mutating func endedRemoved(before time: WallTime, in states: Set<WorkloadState>) -> Int {
+        let old = items.ids.filter {
+            let record = self[$0].record
+            return record.state.isEnded && states.contains(record.state) && record.life.since < time
+        }
         for id in old {
+            forgetParents(of: id)
+            for child in self[id].lostChildren { self[child].lostParents.remove(id) }
             items.remove(id)
             onFileEvents.remove(id)
         }

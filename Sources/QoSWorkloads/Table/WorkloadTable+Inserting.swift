@@ -15,6 +15,9 @@ extension WorkloadTable {
             case .existing(let id, let isPromoted):
                 answers.append(.existing(id))
                 if isPromoted { try? raised(id, to: step.request.level, &effects) }
+            case .updated(let id):
+                answers.append(.existing(id))
+                update(id, to: step.request, at: now, &effects)
             case .new(let replaced):
                 insert(step, replacing: replaced, at: now, &effects)
                 answers.append(.inserted(step.id))
@@ -31,6 +34,7 @@ extension WorkloadTable {
             for case .item(let parent) in request.dependencies {
                 let state = self[parent].record.state
                 guard state == .dead || state == .cancelled else { continue }
+                orphan(id, of: parent)
                 if self[id].record.life.cancelled(because: failureReason(of: parent), at: now) == .ended {
                     end([id], at: now, &effects)
                 }
@@ -49,16 +53,52 @@ extension WorkloadTable {
     ) {
         let (id, request) = (step.id, step.request)
         lastID = max(lastID, id.rawValue)
-        if gateNumbers[request.conditions] == nil {
-            gateNumbers[request.conditions] = gates.count
-            gates.append(Gate(conditions: request.conditions))
-        }
+        openGate(of: request)
         if request.schedule.isOnFileEvents { onFileEvents.insert(id) }
         let record = WorkloadRecord(inserting: request, as: id, at: now)
         if items.contains(id) { self[id].record = record } else { items.insert(Entry(record: record), for: id) }
         for (parent, runsAnyway) in step.parents { link(id, to: parent, runsAnyway: runsAnyway) }
         if let key = request.unique?.key { unique[key] = id }
         if let replaced { replace(replaced, by: id, at: now, &effects) }
+    }
+
+    private mutating func openGate(of request: WorkloadRequest) {
+        guard gateNumbers[request.conditions] == nil else { return }
+        gateNumbers[request.conditions] = gates.count
+        gates.append(Gate(conditions: request.conditions))
+    }
+
+    /// Lets an unfinished item take over a request (``DuplicatePolicy/update``).
+    private mutating func update(
+        _ id: WorkloadItemID, to request: WorkloadRequest, at now: WallTime, _ effects: inout TableEffects
+    ) {
+        let old = self[id].record.request
+        unqueue(id)
+        openGate(of: request)
+        if request.schedule.isOnFileEvents { onFileEvents.insert(id) } else { onFileEvents.remove(id) }
+        self[id].record.updated(to: request, at: now)
+        if self[id].record.state == .running {
+            if old.concurrency?.key != request.concurrency?.key {
+                changeKey(of: id, from: old.concurrency, at: now, &effects)
+            }
+        } else {
+            let isDelayed = self[id].record.hasBegun
+            settle(id, because: isDelayed ? self[id].record.life.reason : nil, at: now, &effects)
+        }
+        try? raised(id, to: request.level, &effects)
+    }
+
+    /// Lets a running item give back the place of its old key, and take one of its new key, full or not.
+    private mutating func changeKey(
+        of id: WorkloadItemID, from old: ConcurrencyKey?, at now: WallTime, _ effects: inout TableEffects
+    ) {
+        if let old {
+            keys[old.key]?.running.remove(id)
+            refill(old, &effects)
+        }
+        guard let new = self[id].record.request.concurrency else { return }
+        keys[new.key, default: KeyUse(since: now)].running.insert(id)
+        keys[new.key]?.since = now
     }
 
     /// Gives the children of an item to its successor, and cancels it.
@@ -73,7 +113,7 @@ extension WorkloadTable {
         try? cancelled(old, because: "replaced by \(self[new].record.displayName)", at: now, &effects)
     }
 
-    private mutating func link(_ child: WorkloadItemID, to parent: WorkloadItemID, runsAnyway: Bool) {
+    mutating func link(_ child: WorkloadItemID, to parent: WorkloadItemID, runsAnyway: Bool) {
         if !items.contains(parent) {
             // A later request of the same insertion; its record follows.
             items.insert(Entry(record: self[child].record), for: parent)
@@ -97,6 +137,7 @@ extension WorkloadTable {
         guard !other.state.isEnded else {
             // It ended before: well, or the policy decides at once.
             guard other.state != .finished, record.request.onFailedParent == .cancel else { return }
+            orphan(child, of: parent)
             try cancelled(child, because: failureReason(of: parent), at: now, &effects)
             return
         }

@@ -20,6 +20,18 @@ extension WorkloadTable {
         raise(CollectionOfOne(id), to: level, &effects)
     }
 
+    /// Raises items with a relative priority that have been due for long to the level of their class, so that a steady
+    /// stream of others does not pass them by for ever.
+    ///
+    /// - Complexity: O(n) for n items.
+    package mutating func overdueRaised(dueBefore time: WallTime, _ effects: inout TableEffects) {
+        for id in items.ids {
+            let record = self[id].record
+            guard self[id].place.map({ $0 != .due }) ?? false, record.due <= time else { continue }
+            raise(CollectionOfOne(id), to: QoSLevel(record.level.qosClass), &effects)
+        }
+    }
+
     /// Raises items, their parents, and the holders of full keys in front of them, until nothing changes.
     mutating func raise(
         _ ids: some Collection<WorkloadItemID>, to level: QoSLevel, _ effects: inout TableEffects

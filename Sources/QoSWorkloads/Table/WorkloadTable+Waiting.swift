@@ -31,7 +31,8 @@ extension WorkloadTable {
     /// Puts a ready item into its lane, or into its line of the full key.
     private mutating func enterLane(_ id: WorkloadItemID) {
         let record = self[id].record
-        let lane = Lane.Key(name: record.request.name, gate: gate(of: record))
+        let lane = Lane.Key(
+            name: record.request.name, gate: gate(of: record), version: record.request.version)
         let order = ReadyOrder(level: record.level, due: record.due)
         if let key = record.request.concurrency, holders(blocking: id) != nil {
             let line = Line(lane: lane, qosClass: record.level.qosClass, limit: key.limit)

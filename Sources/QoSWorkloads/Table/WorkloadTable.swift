@@ -18,6 +18,12 @@ package struct WorkloadTable: Sendable {
         var parents: [WorkloadItemID: Bool] = [:]
         /// The unfinished children.
         var children: Set<WorkloadItemID> = []
+        /// The last attempts that have failed.
+        var history: [WorkloadAttempt] = []
+        /// The parents that a cancelled item waited for, if it was cancelled because of one of them.
+        var lostParents: Set<WorkloadItemID> = []
+        /// The cancelled items that have this one among their lost parents.
+        var lostChildren: Set<WorkloadItemID> = []
     }
 
     enum Place: Sendable, Hashable {
@@ -39,6 +45,8 @@ package struct WorkloadTable: Sendable {
         struct Key: Sendable, Hashable {
             var name: WorkloadName
             var gate: Int
+            /// The version of the parameters.
+            var version: Int
         }
 
         var ready = QoSClass.allCases.map { _ in StampedHeap<ReadyOrder>() }
@@ -154,6 +162,24 @@ package struct WorkloadTable: Sendable {
         return found
     }
 
+    /// The number of items by class and state.
+    ///
+    /// - Complexity: O(n) for n items, without a copy of any.
+    package var summary: WorkloadSummary {
+        var summary = WorkloadSummary()
+        for id in items.ids {
+            let (state, level, due) = (items[id].record.state, items[id].record.level, items[id].record.due)
+            switch items[id].place {
+            case .lane(let key, let qosClass):
+                let isDeferred = paused[key.name] != nil || gates[key.gate].closed != nil
+                summary.add(1, qosClass, isDeferred ? .deferred : .ready, due: due)
+            case .parked(let line): summary.add(1, line.qosClass, .deferred, due: due)
+            case .due, nil: summary.add(1, level.qosClass, state)
+            }
+        }
+        return summary
+    }
+
     /// The valid leases, in the order of their items.
     package var leases: [LeaseSighting] { running.sorted().map { sighting(of: $0) } }
 
@@ -174,6 +200,9 @@ package struct WorkloadTable: Sendable {
     func gate(of record: WorkloadRecord) -> Int {
         record.ignoresConditions ? 0 : gateNumbers[record.request.conditions] ?? 0
     }
+
+    /// The last attempts of an item that have failed, in order; empty for an unknown one.
+    package func history(of id: WorkloadItemID) -> [WorkloadAttempt] { items.contains(id) ? items[id].history : [] }
 
     /// The unfinished item with a unique key.
     package func item(withKey key: String) -> WorkloadItemID? { unique[key] }

@@ -155,17 +155,30 @@ public final class SQLiteStore: WorkloadStore {
 
     /// Removes ended items.
     @discardableResult
-    public func removeEnded(before time: WallTime) async throws -> Int {
+    public func removeEnded(before time: WallTime, in states: Set<WorkloadState>) async throws -> Int {
         var count = 0
         while true {
             // One long transaction would hold up heartbeats.
-            let step = try await committer.perform("removeEnded") { try $0.endedRemoved(before: time) }
+            let step = try await committer.perform("removeEnded") { try $0.endedRemoved(before: time, in: states) }
             count += step.count
             if !step.hasMore { return count }
         }
     }
 
+    /// Raises items that have been due for long.
+    public func raiseOverdue(dueBefore time: WallTime) async throws {
+        try await committer.perform("raiseOverdue", isSynced: false) { try $0.overdueRaised(dueBefore: time) }
+    }
+
     // MARK: Looking at it
+
+    /// Counts the items, in a time that does not grow with their number.
+    public func summary() async throws -> WorkloadSummary { try await committer.read { try $0.summary() } }
+
+    /// Returns failed attempts.
+    public func attempts(of item: WorkloadItemID) async throws -> [WorkloadAttempt] {
+        try await committer.read { try $0.attempts(of: item) }
+    }
 
     /// Returns the paused workloads.
     public func pauses() async throws -> [WorkloadName: String] { try await committer.read { try $0.pauses() } }

@@ -23,7 +23,9 @@ struct StoreOptions: ParsableArguments {
     func write(_ query: WorkloadQuery) async throws {
         let store = try open()
         let pauses = try await store.pauses()
-        let reports = try await store.records(matching: query).map { WorkReport($0, pauses: pauses) }
+        let records = try await store.records(matching: query)
+        let lost = WorkReport.lostProcesses(of: records)
+        let reports = records.map { WorkReport($0, pauses: pauses, lost: lost) }
         try write(reports, WorkReport.table(reports))
     }
 

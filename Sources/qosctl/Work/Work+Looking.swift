@@ -75,7 +75,9 @@ extension Work {
             guard let record = try await store.record(of: item.id) else {
                 throw WorkloadStoreError.unknownItem(item.id)
             }
-            let report = WorkReport(record, pauses: try await store.pauses())
+            let report = WorkReport(
+                record, pauses: try await store.pauses(), lost: WorkReport.lostProcesses(of: [record]),
+                history: try await store.attempts(of: item.id))
             try options.write(report, report.lines)
         }
     }

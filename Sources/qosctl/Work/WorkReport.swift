@@ -28,8 +28,51 @@ struct WorkReport: Codable, Equatable {
     var waitsFor: [Int64]
     var parameters: String
     var checkpoint: String?
+    /// Whether the process that ran the item has ended for certain. Hosts take the item back at their next look.
+    var isLost: Bool
+    var schedule: String
+    var catchUp: String
+    var conditions: [String]
+    var uniqueKey: String?
+    var concurrencyKey: String?
+    var onFailedParent: String
+    var version: Int
+    var lastRun: String?
+    /// The last attempts that have failed; only where one item is shown.
+    var history: [Attempt]?
 
-    init(_ record: WorkloadRecord, pauses: [WorkloadName: String]) {
+    /// A failed attempt.
+    struct Attempt: Codable, Equatable {
+        var attempt: Int
+        var fence: UInt64
+        var host: String
+        var began: String
+        var ended: String
+        var error: String
+
+        init(_ entry: WorkloadAttempt) {
+            (attempt, fence, host, error) = (entry.number, entry.fence, entry.host, entry.error)
+            (began, ended) = ("\(entry.began)", "\(entry.ended)")
+        }
+    }
+
+    /// - Parameters:
+    ///   - lost: the processes that have ended for certain.
+    ///   - history: the failed attempts of the item; `nil` to leave them out.
+    init(
+        _ record: WorkloadRecord, pauses: [WorkloadName: String], lost: Set<String> = [],
+        history entries: [WorkloadAttempt]? = nil
+    ) {
+        isLost = record.life.process.map { lost.contains($0) } ?? false
+        schedule = "\(record.request.schedule)"
+        catchUp = record.request.catchUp.rawValue
+        conditions = record.request.conditions.map { "\($0)" }.sorted()
+        uniqueKey = record.request.unique?.key
+        concurrencyKey = record.request.concurrency.map { "\($0.key), limit \($0.limit)" }
+        onFailedParent = record.request.onFailedParent.rawValue
+        version = record.request.version
+        lastRun = record.lastRun.map { "\($0)" }
+        history = entries.map { $0.map { Attempt($0) } }
         item = record.id.rawValue
         workload = record.request.name.rawValue
         state = record.state.rawValue
@@ -64,8 +107,18 @@ struct WorkReport: Codable, Equatable {
         String(text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : Character($0) })
     }
 
+    /// The processes that hold items and have ended for certain, as the kernel says.
+    static func lostProcesses(of records: [WorkloadRecord]) -> Set<String> {
+        let holders = SystemHolderProcesses(nil)
+        return Set(records.compactMap(\.life.process)).filter { $0 != holders.current && holders.isGone($0) }
+    }
+
+    /// The state for people: nobody runs an item whose process has ended.
+    var shownState: String { isLost ? "lost" : state }
+
     /// The reason, and that of a pause if it is another one.
     private var reasonWithPause: String {
+        if isLost { return "the process of \(host ?? "its host") has ended; the next host takes the item" }
         guard let paused, paused != reason else { return reason }
         return "\(reason); paused: \(paused)"
     }
@@ -77,7 +130,7 @@ struct WorkReport: Codable, Equatable {
         for report in reports {
             rows.append(
                 [
-                    "#\(report.item)", report.workload, report.state, report.level,
+                    "#\(report.item)", report.workload, report.shownState, report.level,
                     "\(report.attempts)/\(report.maximumAttempts)", report.reasonWithPause,
                 ].map(plain(_:)))
         }
@@ -91,16 +144,25 @@ struct WorkReport: Codable, Equatable {
     /// All that is known of the item, one line each.
     var lines: [String] {
         let parents = waitsFor.map { "#\($0)" }.joined(separator: ", ")
+        let isFirst = version == 1
         let all: [(String, String?)] = [
-            ("item", "#\(item)"), ("workload", workload), ("state", "\(state) since \(since)"), ("reason", reason),
-            ("paused", paused),
+            ("item", "#\(item)"), ("workload", isFirst ? workload : "\(workload), version \(version)"),
+            ("state", "\(shownState) since \(since)"),
+            ("reason", isLost ? reasonWithPause : reason), ("paused", paused),
             ("level", level == requestedLevel ? level : "\(level), requested \(requestedLevel)"),
-            ("attempts", "\(attempts) of \(maximumAttempts)"), ("due", due), ("inserted", inserted),
+            ("attempts", "\(attempts) of \(maximumAttempts)"), ("schedule", schedule),
+            ("catch-up", schedule.hasPrefix("once") ? nil : catchUp), ("due", due), ("last run", lastRun),
+            ("conditions", conditions.isEmpty ? nil : conditions.joined(separator: "; ")), ("unique key", uniqueKey),
+            ("shared key", concurrencyKey), ("inserted", inserted),
             ("runs", "\(finishedRuns) finished, \(failedRuns) failed"), ("lease", host.map { "\(fence) at \($0)" }),
             ("cancellation", cancellation), ("last error", lastError), ("progress", progress),
-            ("waits for", parents.isEmpty ? nil : parents), ("parameters", parameters), ("checkpoint", checkpoint),
+            ("waits for", parents.isEmpty ? nil : "\(parents), \(onFailedParent) if it fails"),
+            ("parameters", parameters), ("checkpoint", checkpoint),
         ]
-        return all.compactMap { name, value in
+        let attempts = (history ?? []).map { entry in
+            ("attempt \(entry.attempt)", "\(entry.began) to \(entry.ended) at \(entry.host): \(entry.error)" as String?)
+        }
+        return (all + attempts).compactMap { name, value in
             value.map { name.padding(toLength: 14, withPad: " ", startingAt: 0) + Self.plain($0) }
         }
     }

@@ -44,8 +44,8 @@ final class RunHistory: WorkloadObserver {
                 run.end = now
                 state.ended.append(run)
                 if state.ended.count > Self.limit { state.ended.removeFirst() }
-            case .attemptPaused, .attemptResumed, .itemRaised, .leaseReclaimed, .checkpointUnreadable,
-                .folderNotWatched, .hintsLate, .storeFailed:
+            case .attemptPaused, .attemptResumed, .attemptHangs, .itemRaised, .leaseReclaimed, .checkpointUnreadable,
+                .parametersUnreadable, .folderNotWatched, .hintsLate, .storeFailed:
                 break
             }
         }

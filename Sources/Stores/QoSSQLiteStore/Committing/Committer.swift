@@ -103,6 +103,7 @@ final class Committer: Sendable {
             // Rows that were read may be gone.
             cache = StoreCache()
             let failure = meaning(of: error)
+            if case SQLiteStoreError.diskFull = failure { open.makeRoom() }
             // If one call has failed by itself, the others get another transaction.
             if let current {
                 let others = taken.filter { $0 !== current }

@@ -107,15 +107,22 @@ struct StoreFile {
             // The first tries are short: another process' transaction takes some milliseconds.
             let pause: Int64 = tries < 10 ? 500_000 : 2_000_000
             guard Int64(tries) * 2_000_000 < limit else { return false }
+            // Waiting does not help if the file system knows no locks.
+            if tries == 20, lockError == ENOLCK { return false }
             usleep(UInt32(pause / 1000))
             return true
         }
+        let pages = logPages
         configuration.prepareDatabase { database in
             try database.execute(
-                sql: "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16000; PRAGMA journal_size_limit = 67108864")
+                sql: "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16000; "
+                    + "PRAGMA journal_size_limit = \(Self.logLimit); PRAGMA wal_autocheckpoint = \(pages)")
         }
         return configuration
     }
+
+    /// The size to which the log is cut when it is empty, in bytes.
+    static let logLimit: Int64 = 64 << 20
 
     /// Says what an error of the database means for the store.
     func meaning(of error: DatabaseError) -> SQLiteStoreError {
@@ -125,6 +132,7 @@ struct StoreFile {
         case .SQLITE_CORRUPT: return .damaged(path: path, reason: text)
         case .SQLITE_READONLY, .SQLITE_PERM: return .readOnly(path: path)
         case .SQLITE_FULL: return .diskFull(path: path)
+        case .SQLITE_BUSY where lockError == ENOLCK: return .noLocks(path: path)
         case .SQLITE_BUSY, .SQLITE_LOCKED: return .locked(path: path, after: settings.lockLimit)
         case .SQLITE_CANTOPEN: return .cannotOpen(path: path, reason: text)
         case .SQLITE_MISUSE: return .closed(path: path)

@@ -7,7 +7,7 @@ enum StoreSchema {
     static let application: Int32 = 0x516F_5357
 
     /// The steps from each version to the next. A step that was released never changes: a change is a new step.
-    static let steps: [String] = [first, second, third]
+    static let steps: [String] = [first, second, third, fourth]
 
     private static let first = """
         -- One row: the latest time that the store was given, the last number, and the number of lanes.
@@ -89,6 +89,55 @@ enum StoreSchema {
         DROP INDEX item_parked;
         CREATE INDEX item_parked ON item (key, lane, key_limit, level DESC, due) WHERE place = 2;
         """
+
+    /// Versions of parameters have lanes of their own. The rest is what an item needs to be judged after a crash, and what
+    /// people want to know: the number of items, the last failed attempts, and the parents of items that were cancelled
+    /// because of them.
+    ///
+    /// The number of a tally: the lane, and then the class, the state and the place of its items, as in `tallyCode`.
+    private static let fourth = """
+        CREATE TABLE lane_new (
+            id INTEGER PRIMARY KEY, workload INTEGER NOT NULL, gate INTEGER NOT NULL,
+            version INTEGER NOT NULL DEFAULT 1, UNIQUE (workload, gate, version));
+        INSERT INTO lane_new (id, workload, gate) SELECT id, workload, gate FROM lane;
+        DROP TABLE lane;
+        ALTER TABLE lane_new RENAME TO lane;
+
+        ALTER TABLE item ADD COLUMN crashes INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE item ADD COLUMN deferrals INTEGER NOT NULL DEFAULT 0;
+
+        CREATE TABLE attempt (
+            item INTEGER NOT NULL, fence INTEGER NOT NULL, number INTEGER NOT NULL, host TEXT NOT NULL,
+            began INTEGER NOT NULL, ended INTEGER NOT NULL, error TEXT NOT NULL,
+            PRIMARY KEY (item, fence)) WITHOUT ROWID;
+
+        -- All lost parents of an item that was cancelled because of one of them.
+        CREATE TABLE orphan (
+            parent INTEGER NOT NULL, child INTEGER NOT NULL, PRIMARY KEY (parent, child)) WITHOUT ROWID;
+        CREATE INDEX orphan_child ON orphan (child, parent);
+
+        -- The last child that was released or revived; the next step goes on behind it.
+        ALTER TABLE release ADD COLUMN behind INTEGER NOT NULL DEFAULT 0;
+
+        CREATE TABLE tally (code INTEGER PRIMARY KEY, items INTEGER NOT NULL);
+        INSERT INTO tally
+            SELECT \(tallyCode("item")) AS code, count(*) FROM item GROUP BY code;
+        CREATE TRIGGER tally_insert AFTER INSERT ON item BEGIN
+            INSERT INTO tally VALUES (\(tallyCode("NEW")), 1) ON CONFLICT DO UPDATE SET items = items + 1;
+        END;
+        CREATE TRIGGER tally_delete AFTER DELETE ON item BEGIN
+            UPDATE tally SET items = items - 1 WHERE code = \(tallyCode("OLD"));
+        END;
+        CREATE TRIGGER tally_update AFTER UPDATE OF lane, level, state, place ON item
+        WHEN \(tallyCode("OLD")) <> \(tallyCode("NEW")) BEGIN
+            UPDATE tally SET items = items - 1 WHERE code = \(tallyCode("OLD"));
+            INSERT INTO tally VALUES (\(tallyCode("NEW")), 1) ON CONFLICT DO UPDATE SET items = items + 1;
+        END;
+        """
+
+    private static func tallyCode(_ row: String) -> String {
+        "\(row).lane * 256 + (\(row).level / 16) * 32 + \(row).state * 4 + \(row).place"
+    }
 
     /// Makes the tables, or brings those of an older version up to the last step. Within a transaction.
     static func migrate(_ database: Database, from version: Int, by steps: [String]) throws {

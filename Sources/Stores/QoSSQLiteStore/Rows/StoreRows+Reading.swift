@@ -64,6 +64,82 @@ extension StoreRows {
         return found
     }
 
+    // MARK: Numbers
+
+    /// The levels of the items that wait in a lane, the highest first.
+    ///
+    /// - Complexity: one look into the index for each level.
+    func levels(ofLane lane: Int64) throws -> [Int64] {
+        var levels: [Int64] = []
+        var last: Int64 = .max
+        while let next = try integer(
+            "SELECT level FROM item INDEXED BY item_ready WHERE place = 1 AND lane = ? AND level < ? "
+                + "ORDER BY level DESC LIMIT 1", [lane, last])
+        {
+            levels.append(next)
+            last = next
+        }
+        return levels
+    }
+
+    /// Counts the items by class and state.
+    ///
+    /// - Complexity: O(lanes), and a pass over the index of the items whose key is full.
+    func summary() throws -> WorkloadSummary {
+        var summary = WorkloadSummary()
+        let cursor = try rows(
+            "SELECT tally.code, tally.items, workload.paused IS NOT NULL OR gate.closed IS NOT NULL FROM tally "
+                + "JOIN lane ON lane.id = tally.code / 256 JOIN gate ON gate.id = lane.gate "
+                + "JOIN workload ON workload.id = lane.workload WHERE tally.items > 0")
+        var waiting: [(Int64, WorkloadState)] = []
+        var hasParked = false
+        while let row = try cursor.next() {
+            let code: Int64 = try row[0]
+            guard let qosClass = QoSClass(rank: Int(code % 256 / 32)),
+                let place = StoredItem.Place(rawValue: code % 4)
+            else { throw StoreCodes.damage("tally \(code)") }
+            var state = try StoreCodes.state(code % 32 / 4)
+            let isHeldUp: Bool = try row[2]
+            if place == .parked || (place == .lane && isHeldUp) { state = .deferred }
+            summary.add(try row[1], qosClass, state)
+            if place == .parked { hasParked = true }
+            if place == .lane { waiting.append((code / 256, state)) }
+        }
+        for (lane, state) in Dictionary(waiting, uniquingKeysWith: { $1 }) {
+            for level in try levels(ofLane: lane) {
+                let due = try integer(
+                    "SELECT due FROM item INDEXED BY item_ready WHERE place = 1 AND lane = ? AND level = ? "
+                        + "ORDER BY due LIMIT 1", [lane, level])
+                guard let due else { continue }
+                summary.add(
+                    0, try StoreCodes.level(level).qosClass, state, due: WallTime(nanosecondsSince1970: due))
+            }
+        }
+        guard hasParked else { return summary }
+        let parked = try rows(
+            "SELECT level / 16, min(due) FROM item INDEXED BY item_parked WHERE place = 2 GROUP BY level / 16")
+        while let row = try parked.next() {
+            let qosClass = try StoreCodes.level((try row[0] as Int64) * 16 + 15).qosClass
+            summary.add(0, qosClass, .deferred, due: WallTime(nanosecondsSince1970: try row[1]))
+        }
+        return summary
+    }
+
+    /// The last failed attempts of an item, in order.
+    func attempts(of id: WorkloadItemID) throws -> [WorkloadAttempt] {
+        let cursor = try rows(
+            "SELECT fence, number, host, began, ended, error FROM attempt WHERE item = ? ORDER BY fence", [id.rawValue])
+        var found: [WorkloadAttempt] = []
+        while let row = try cursor.next() {
+            found.append(
+                try WorkloadAttempt(
+                    fence: UInt64(bitPattern: row[0] as Int64), number: row[1], host: row[2],
+                    began: WallTime(nanosecondsSince1970: row[3]), ended: WallTime(nanosecondsSince1970: row[4]),
+                    error: row[5]))
+        }
+        return found
+    }
+
     // MARK: Records
 
     /// Returns an item with its state as it is now: a closed gate or a full key defers a ready item.

@@ -49,6 +49,7 @@ extension StoredItem {
         item.attempts, item.fence, item.beat, item.finished_runs, item.failed_runs, item.inserted, item.window_end,
         item.planned, item.last_run, item.delay_length, item.delay_begin, item.first_trigger, item.reason, item.host,
         item.cancellation, item.last_error, item.progress, workload.name, request.level, request.options,
+        item.crashes, item.deferrals,
         EXISTS (SELECT 1 FROM dependency WHERE child = item.id),
         EXISTS (SELECT 1 FROM dependency INDEXED BY dependency_parent WHERE parent = item.id)
         """
@@ -89,13 +90,16 @@ extension StoredItem {
         } else {
             request = WorkloadRequest(name, level: level)
         }
-        if isWhole { request.parameters = Array(try row[31] as Data) }
+        if isWhole { request.parameters = Array(try row[33] as Data) }
         var parts = try WorkloadLife.Parts(state: StoreCodes.state(row[6]), reason: row[21], since: time(7))
         parts.attempts = try row[9]
         parts.fence = UInt64(bitPattern: try row[10] as Int64)
         parts.beat = UInt64(bitPattern: try row[11] as Int64)
         parts.finishedRuns = try row[12]
         parts.failedRuns = try row[13]
+        parts.crashes = try row[29]
+        parts.deferrals = try row[30]
+        parts.hasProgressed = (try row[8] as Int64) & 16 != 0
         if let holder = try row[22] as String? { (parts.host, parts.process) = StoreCodes.holder(holder) }
         parts.cancellation = try row[23]
         parts.lastError = try row[24]
@@ -114,9 +118,9 @@ extension StoredItem {
         record.isTriggeredAgain = flags & 2 != 0
         record.ignoresConditions = flags & 4 != 0
         hasCheckpoint = flags & 8 != 0
-        if isWhole { record.checkpoint = (try row[32] as Data?).map(Array.init) }
-        mayHaveParents = try row[29]
-        mayHaveChildren = try row[30]
+        if isWhole { record.checkpoint = (try row[34] as Data?).map(Array.init) }
+        mayHaveParents = try row[31]
+        mayHaveChildren = try row[32]
         workload = try row[1]
         lane = try row[2]
         guard let place = Place(rawValue: try row[3]) else { throw StoreCodes.damage("place") }
@@ -129,7 +133,7 @@ extension StoredItem {
             let life = record.life
             let flags: Int64 =
                 (record.hasBegun ? 1 : 0) | (record.isTriggeredAgain ? 2 : 0) | (record.ignoresConditions ? 4 : 0)
-                | (hasCheckpoint ? 8 : 0)
+                | (hasCheckpoint ? 8 : 0) | (life.hasProgressed ? 16 : 0)
             return [
                 lane, place.rawValue, StoreCodes.code(of: record.level), record.due.nanosecondsSince1970,
                 StoreCodes.code(of: life.state), life.since.nanosecondsSince1970, flags, life.attempts,
@@ -138,7 +142,7 @@ extension StoredItem {
                 record.lastRun?.nanosecondsSince1970, record.delay?.length.schedulerNanoseconds,
                 record.delay?.begin.nanosecondsSince1970, record.firstTrigger?.nanosecondsSince1970, life.reason,
                 life.host.map { StoreCodes.text(ofHost: $0, in: life.process) }, life.cancellation, life.lastError,
-                try record.progress.map { try StoreCodes.encode($0) }, id,
+                try record.progress.map { try StoreCodes.encode($0) }, life.crashes, life.deferrals, id,
             ]
         }
     }
@@ -150,7 +154,7 @@ extension StoredItem {
             UPDATE item SET lane = ?, place = ?, level = ?, due = ?, state = ?, since = ?, flags = ?, attempts = ?,
             fence = ?, beat = ?, finished_runs = ?, failed_runs = ?, window_end = ?, planned = ?, last_run = ?,
             delay_length = ?, delay_begin = ?, first_trigger = ?, reason = ?, host = ?, cancellation = ?,
-            last_error = ?, progress = ? WHERE id = ?
+            last_error = ?, progress = ?, crashes = ?, deferrals = ? WHERE id = ?
             """, StatementArguments(try values))
     }
 
@@ -163,9 +167,20 @@ extension StoredItem {
             """
             INSERT INTO item (lane, place, level, due, state, since, flags, attempts, fence, beat, finished_runs,
             failed_runs, window_end, planned, last_run, delay_length, delay_begin, first_trigger, reason, host,
-            cancellation, last_error, progress, id, workload, inserted, key, key_limit)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            cancellation, last_error, progress, crashes, deferrals, id, workload, inserted, key, key_limit)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """, StatementArguments(try values + more))
+        try insertRequest(rows)
+    }
+
+    /// Writes a request that has taken the place of the item's old one.
+    func updateRequest(_ rows: StoreRows) throws {
+        try rows.execute("DELETE FROM request WHERE item = ?", [id])
+        try insertRequest(rows)
+        try rows.execute("UPDATE item SET key = ?, key_limit = ? WHERE id = ?", [key?.key, key?.limit, id])
+    }
+
+    private func insertRequest(_ rows: StoreRows) throws {
         try rows.execute(
             "INSERT INTO request (item, level, parameters, options) VALUES (?, ?, ?, ?)",
             [

@@ -19,9 +19,14 @@ extension StoreTransaction {
         let id = lease.item.rawValue
         if let checkpoint {
             try rows.execute(
-                "INSERT INTO checkpoint (item, bytes) VALUES (?1, ?2) ON CONFLICT (item) DO UPDATE SET bytes = ?2",
-                [id, Data(checkpoint)])
-            try rows.execute("UPDATE item SET flags = flags | 8 WHERE id = ? AND flags & 8 = 0", [id])
+                "INSERT INTO checkpoint (item, bytes) VALUES (?1, ?2) ON CONFLICT (item) DO UPDATE SET bytes = ?2 "
+                    + "WHERE bytes <> ?2", [id, Data(checkpoint)])
+            // A new checkpoint; see `WorkloadLife.progressed`.
+            if rows.database.changesCount > 0 {
+                try rows.execute(
+                    "UPDATE item SET flags = flags | 24, crashes = 0, deferrals = 0 "
+                        + "WHERE id = ? AND (flags & 24 <> 24 OR crashes <> 0 OR deferrals <> 0)", [id])
+            }
         }
         if let progress {
             try rows.execute("UPDATE item SET progress = ? WHERE id = ?", [try StoreCodes.encode(progress), id])
@@ -48,6 +53,7 @@ extension StoreTransaction {
         if rows.database.totalChangesCount != changes { item = try self.item(lease.item.rawValue) }
         if let progress = end.progress { item.record.progress = progress }
         let request = item.record.request
+        try keep(item.record.life.history(of: end.result, at: now), of: item.id)
         guard
             let ending = item.record.life.attemptEnded(
                 under: lease.fence, end.result, retry: request.retry, repeats: request.schedule.repeats,
@@ -69,6 +75,7 @@ extension StoreTransaction {
         try clockRead(now)
         var item = try item(lease.item.rawValue)
         let request = item.record.request
+        try keep(item.record.life.history(of: loss, at: now), of: item.id)
         guard
             let ending = item.record.life.leaseLost(
                 under: lease.fence, beat: sighting.beat, because: loss, retry: request.retry,
@@ -76,6 +83,21 @@ extension StoreTransaction {
         else { return false }
         try settle(&item, after: ending, at: now)
         return true
+    }
+
+    /// Keeps a failed attempt, and the last ones before it.
+    private func keep(_ entry: WorkloadAttempt?, of id: Int64) throws {
+        guard let entry else { return }
+        try rows.execute(
+            "INSERT INTO attempt (item, fence, number, host, began, ended, error) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            [
+                id, Int64(bitPattern: entry.fence), entry.number, entry.host, entry.began.nanosecondsSince1970,
+                entry.ended.nanosecondsSince1970, entry.error,
+            ])
+        try rows.execute(
+            "DELETE FROM attempt WHERE item = ?1 AND fence <= "
+                + "(SELECT fence FROM attempt WHERE item = ?1 ORDER BY fence DESC LIMIT 1 OFFSET ?2)",
+            [id, WorkloadAttempt.kept])
     }
 
     /// Gives an item the place that follows from the end of its attempt.
@@ -103,7 +125,7 @@ extension StoreTransaction {
         let ignoredConditions = item.record.ignoresConditions
         item.record.runEnded()
         if ignoredConditions {
-            item.lane = try lane(of: item.record.request.name, item.record.request.conditions).id
+            item.lane = try lane(of: item.record).id
         }
         guard repeats else {
             try end(item, at: now)
@@ -128,9 +150,7 @@ extension StoreTransaction {
         while var item = open.popLast() {
             item.place = .none
             try item.update(rows)
-            if let key = item.record.request.unique?.key {
-                try rows.execute("DELETE FROM unique_key WHERE key = ? AND item = ?", [key, item.id])
-            }
+            if let key = item.record.request.unique?.key { try passUniqueKey(key, of: item.id) }
             try refill(item.key)
             if item.mayHaveParents { try rows.execute("DELETE FROM dependency WHERE child = ?", [item.id]) }
             guard item.mayHaveChildren else { continue }
@@ -147,6 +167,12 @@ extension StoreTransaction {
         guard mayHaveReleases else { return }
         while budget > 0, let parent = try rows.integer("SELECT parent FROM release ORDER BY parent LIMIT 1") {
             let item = try item(parent)
+            guard item.record.state.isEnded else {
+                if try !reviveChildren(of: item, atMost: budget, at: now) {
+                    try rows.execute("DELETE FROM release WHERE parent = ?", [parent])
+                }
+                continue
+            }
             var open: [StoredItem] = []
             let hasMore = try releaseChildren(
                 of: item, failed: item.record.state != .finished, atMost: budget, at: now, &open)
@@ -171,6 +197,7 @@ extension StoreTransaction {
         for (child, cancels) in children {
             try rows.execute("DELETE FROM dependency WHERE child = ? AND parent = ?", [child, parent.id])
             budget -= 1
+            if failed, cancels, parent.record.state.isEnded { try orphan(child, of: parent.id) }
             let hasParents = try rows.has("SELECT 1 FROM dependency WHERE child = ?", [child])
             guard failed && cancels || !hasParents else { continue }
             var item = try item(child)
@@ -180,6 +207,75 @@ extension StoreTransaction {
             } else if item.place == .none, item.record.state.isWaiting {
                 try settle(&item, at: now)
             }
+        }
+        return children.count == limit
+    }
+
+    /// Gives the unique key of an ended item to the one with this key that it has waited for. Those that wait for the
+    /// ended one wait for that one from now on. So two items with the key never run beside one another.
+    private func passUniqueKey(_ key: String, of id: Int64) throws {
+        let before = try rows.parents(of: id).filter { try find($0)?.record.request.unique?.key == key }
+        if let last = before.last {
+            let children = try rows.integers(
+                "SELECT child FROM dependency INDEXED BY dependency_parent WHERE parent = ? ORDER BY child", [id])
+            for child in children where try find(child)?.record.request.unique?.key == key {
+                for parent in before { try link(child, to: parent, cancels: false) }
+            }
+            try rows.execute("UPDATE unique_key SET item = ? WHERE key = ? AND item = ?", [last, key, id])
+        } else {
+            try rows.execute("DELETE FROM unique_key WHERE key = ? AND item = ?", [key, id])
+        }
+    }
+
+    private func find(_ id: Int64) throws -> StoredItem? { try find(WorkloadItemID(rawValue: id)) }
+
+    // MARK: Orphans
+
+    /// Notes all parents of an item that is about to be cancelled because of one of them.
+    func orphan(_ child: Int64, of parent: Int64) throws {
+        try rows.execute(
+            "INSERT OR IGNORE INTO orphan (parent, child) "
+                + "SELECT ?2, ?1 UNION SELECT parent, child FROM dependency WHERE child = ?1", [child, parent])
+    }
+
+    /// Lets the items that were cancelled because of a revived one be revived, now and in later transactions.
+    func beginRevival(of id: Int64, at now: WallTime) throws {
+        // Children that were not released yet wait for it as before.
+        try rows.execute("DELETE FROM release WHERE parent = ?", [id])
+        guard try rows.has("SELECT 1 FROM orphan WHERE parent = ?", [id]) else { return }
+        try rows.execute("INSERT INTO release (parent) VALUES (?)", [id])
+        mayHaveReleases = true
+        concernsHosts = true
+    }
+
+    /// Revives items that were cancelled because of a revived one: each one that no other lost parent holds back, and
+    /// whose unique key is free.
+    ///
+    /// - Returns: whether there are more.
+    private func reviveChildren(of parent: StoredItem, atMost limit: Int, at now: WallTime) throws -> Bool {
+        let limit = min(limit, 1000)
+        let children = try rows.integers(
+            "SELECT child FROM orphan WHERE parent = ?1 AND child > (SELECT behind FROM release WHERE parent = ?1) "
+                + "ORDER BY child LIMIT ?2", [parent.id, limit])
+        for id in children {
+            budget -= 1
+            guard var child = try find(id), child.record.state == .cancelled else { continue }
+            let isHeldBack = try rows.has(
+                "SELECT 1 FROM orphan JOIN item ON item.id = orphan.parent WHERE orphan.child = ? AND item.state IN (6, 7)",
+                [id])
+            let key = child.record.request.unique?.key
+            let isKeyTaken = try key.map { try rows.has("SELECT 1 FROM unique_key WHERE key = ?", [$0]) } ?? false
+            guard !isHeldBack, !isKeyTaken, child.record.life.revivedWithParent(at: now) else { continue }
+            let parents = try rows.integers("SELECT parent FROM orphan WHERE child = ? ORDER BY parent", [id])
+            try rows.execute("DELETE FROM orphan WHERE child = ?", [id])
+            if let key { try rows.execute("INSERT INTO unique_key (key, item) VALUES (?, ?)", [key, id]) }
+            for parent in parents { try link(id, to: parent, cancels: true) }
+            try settle(&child, at: now)
+            try raise(rows.parents(of: id), to: child.record.level)
+            try beginRevival(of: id, at: now)
+        }
+        if let last = children.last {
+            try rows.execute("UPDATE release SET behind = ? WHERE parent = ?", [last, parent.id])
         }
         return children.count == limit
     }

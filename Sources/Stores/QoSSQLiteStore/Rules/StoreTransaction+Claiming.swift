@@ -61,7 +61,7 @@ extension StoreTransaction {
         let concernedHosts = concernsHosts
         defer { concernsHosts = concernedHosts }
         try clockRead(now)
-        let lanes = cache.lanes.filter { request.workloads.contains($0.name) }
+        let lanes = cache.lanes.filter { request.covers($0.name, version: $0.version) }
         let closed = try judgeGates(lanes, request, at: now)
         let paused = try pausedWorkloads()
         let open = lanes.filter { !closed.contains($0.gate) && !paused.contains($0.workload) }
@@ -115,12 +115,17 @@ extension StoreTransaction {
         item.record.attemptBegan(at: now)
         try item.update(rows)
         if let key = item.key {
-            try rows.execute(
-                "INSERT INTO key_use (key, since) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET since = ?2",
-                [key.key, now.nanosecondsSince1970])
+            try noteUse(of: key, at: now)
             try fillPlace(of: item.key, in: item.lane, levels: StoreCodes.levels(of: item.record.level.qosClass))
         }
         return WorkloadClaim(lease: WorkloadLease(item: item.record.id, fence: fence), record: item.record)
+    }
+
+    /// Notes that an item of a key runs from now on.
+    func noteUse(of key: ConcurrencyKey, at now: WallTime) throws {
+        try rows.execute(
+            "INSERT INTO key_use (key, since) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET since = ?2",
+            [key.key, now.nanosecondsSince1970])
     }
 
     /// Returns the first item of a lane in the highest of some classes. On the way it parks items whose keys are full.

@@ -28,26 +28,32 @@ extension StoreTransaction {
         termsChanged()
     }
 
-    /// Makes an item due now, whatever its schedule and its conditions say. A dead item gets its attempts back.
+    /// Makes an item due now, whatever its schedule and its conditions say. A dead item gets its attempts back, and the
+    /// items that were cancelled because of it wait for it again.
     ///
     /// Dependencies, limits and pauses stay.
     func runRequested(_ id: WorkloadItemID, at now: WallTime) throws {
         try clockRead(now)
         guard var item = try find(id) else { throw WorkloadStoreError.unknownItem(id) }
         let state = item.record.state
-        if item.record.life.revived(at: now) {
-            if let key = item.record.request.unique?.key {
-                try rows.execute("INSERT OR IGNORE INTO unique_key (key, item) VALUES (?, ?)", [key, item.id])
+        if state == .dead, let key = item.record.request.unique?.key {
+            if let holder = try rows.integer("SELECT item FROM unique_key WHERE key = ?", [key]) {
+                throw WorkloadStoreError.keyTaken(key, by: WorkloadItemID(rawValue: holder))
             }
-        } else if state.isEnded {
-            throw WorkloadStoreError.alreadyEnded(id, state)
+            try rows.execute("INSERT INTO unique_key (key, item) VALUES (?, ?)", [key, item.id])
         }
+        let isRevived = item.record.life.revived(at: now)
+        guard isRevived || !state.isEnded else { throw WorkloadStoreError.alreadyEnded(id, state) }
         guard item.record.state.isWaiting else { return }
         let oldLane = item.lane
         item.record.runRequested(at: now)
-        item.lane = try lane(of: item.record.request.name, []).id
+        item.lane = try lane(of: item.record).id
         try settle(&item, at: now)
         try fillPlace(of: item.key, in: oldLane)
+        if isRevived {
+            try beginRevival(of: item.id, at: now)
+            try continueReleases(at: now)
+        }
     }
 
     /// Notes a file event for an item that waits for one.
@@ -66,14 +72,18 @@ extension StoreTransaction {
     /// Removes items that ended before a time, as many as one transaction may.
     ///
     /// - Returns: their number, and whether there are more.
-    func endedRemoved(before time: WallTime) throws -> (count: Int, hasMore: Bool) {
+    func endedRemoved(
+        before time: WallTime, in states: Set<WorkloadState>
+    ) throws -> (count: Int, hasMore: Bool) {
+        let codes = states.filter(\.isEnded).map { String(StoreCodes.code(of: $0)) }.sorted().joined(separator: ", ")
         let old = try rows.integers(
-            "SELECT id FROM item INDEXED BY item_ended WHERE state >= 5 AND since < ? "
+            "SELECT id FROM item INDEXED BY item_ended WHERE state >= 5 AND since < ? AND state IN (\(codes)) "
                 + "AND id NOT IN (SELECT parent FROM release) LIMIT ?", [time.nanosecondsSince1970, stepLimit])
         for id in old {
-            for table in ["checkpoint", "request"] {
+            for table in ["checkpoint", "request", "attempt"] {
                 try rows.execute("DELETE FROM \(table) WHERE item = ?", [id])
             }
+            for column in ["parent", "child"] { try rows.execute("DELETE FROM orphan WHERE \(column) = ?", [id]) }
             try rows.execute("DELETE FROM item WHERE id = ?", [id])
         }
         return (old.count, old.count == stepLimit)

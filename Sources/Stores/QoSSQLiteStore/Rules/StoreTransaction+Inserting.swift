@@ -44,6 +44,14 @@ private final class PlanSource: InsertionPlan.Source {
     func parents(of id: WorkloadItemID) -> [WorkloadItemID] {
         attempt([]) { try transaction.rows.parents(of: id.rawValue).map(WorkloadItemID.init(rawValue:)) }
     }
+
+    func workload(of id: WorkloadItemID) -> WorkloadName {
+        attempt("") { try transaction.find(id)?.record.request.name ?? "" }
+    }
+
+    func uniqueKey(of id: WorkloadItemID) -> String? {
+        attempt(nil) { try transaction.find(id)?.record.request.unique?.key }
+    }
 }
 
 extension StoreTransaction {
@@ -65,6 +73,9 @@ extension StoreTransaction {
             case .existing(let id, let isPromoted):
                 answers.append(.existing(id))
                 if isPromoted { try raised(id, to: step.request.level) }
+            case .updated(let id):
+                answers.append(.existing(id))
+                try update(id, to: step.request, at: now)
             case .new(let replaced):
                 let isParent = step.request.label.map { named.contains($0) } ?? false
                 if try !insert(step, replacing: replaced, isParent: isParent, at: now) { open.append(step.id) }
@@ -82,9 +93,9 @@ extension StoreTransaction {
     ) throws -> Bool {
         let request = step.request
         lastID = max(lastID, step.id.rawValue)
-        let lane = try lane(of: request.name, request.conditions)
-        var item = StoredItem(
-            record: WorkloadRecord(inserting: request, as: step.id, at: now), workload: lane.workload, lane: lane.id)
+        let record = WorkloadRecord(inserting: request, as: step.id, at: now)
+        let lane = try lane(of: record)
+        var item = StoredItem(record: record, workload: lane.workload, lane: lane.id)
         if let key = request.unique?.key {
             try rows.execute("INSERT OR REPLACE INTO unique_key (key, item) VALUES (?, ?)", [key, item.id])
         }
@@ -109,6 +120,7 @@ extension StoreTransaction {
                 guard let record = try find(parent)?.record, record.state == .dead || record.state == .cancelled else {
                     continue
                 }
+                try orphan(item.id, of: parent.rawValue)
                 if item.record.life.cancelled(because: record.failureReason, at: now) == .ended {
                     try end(item, at: now)
                 }
@@ -123,6 +135,29 @@ extension StoreTransaction {
         if let highest { try raise([item.id], to: StoreCodes.level(highest)) }
     }
 
+    /// Lets an unfinished item take over a request (`DuplicatePolicy.update`).
+    private func update(_ id: WorkloadItemID, to request: WorkloadRequest, at now: WallTime) throws {
+        var item = try item(id.rawValue)
+        let (oldKey, oldLane) = (item.key, item.lane)
+        item.record.updated(to: request, at: now)
+        item.lane = try lane(of: item.record).id
+        try item.updateRequest(rows)
+        if item.record.state == .running {
+            try item.update(rows)
+            if oldKey?.key != item.key?.key { try changeKey(of: item, from: oldKey, at: now) }
+        } else {
+            try settle(&item, because: item.record.hasBegun ? item.record.life.reason : nil, at: now)
+            try fillPlace(of: oldKey, in: oldLane)
+        }
+        try raised(id, to: request.level)
+    }
+
+    /// Lets a running item give back the place of its old key, and take one of its new key, full or not.
+    private func changeKey(of item: StoredItem, from old: ConcurrencyKey?, at now: WallTime) throws {
+        try refill(old)
+        if let new = item.key { try noteUse(of: new, at: now) }
+    }
+
     /// Gives the children of an item to its successor, and cancels it.
     private func replace(_ old: WorkloadItemID, by new: WorkloadRecord, at now: WallTime) throws {
         try rows.execute(
@@ -132,7 +167,7 @@ extension StoreTransaction {
         try cancelled(old, because: "replaced by \(new.displayName)", at: now)
     }
 
-    private func link(_ child: Int64, to parent: Int64, cancels: Bool) throws {
+    func link(_ child: Int64, to parent: Int64, cancels: Bool) throws {
         // A later request of the same insertion has no row yet.
         guard try !rows.has("SELECT 1 FROM item WHERE id = ? AND state >= 5", [parent]) else { return }
         try rows.execute(
@@ -151,6 +186,7 @@ extension StoreTransaction {
         guard !other.record.state.isEnded else {
             // It ended before: well, or the policy decides at once.
             guard other.record.state != .finished, item.record.request.onFailedParent == .cancel else { return }
+            try orphan(item.id, of: parent.rawValue)
             try cancelled(child, because: other.record.failureReason, at: now)
             return
         }

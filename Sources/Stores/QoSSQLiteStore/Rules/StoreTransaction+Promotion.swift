@@ -18,6 +18,28 @@ extension StoreTransaction {
         try raise([id.rawValue], to: level)
     }
 
+    /// Raises items with a relative priority that have been due for long to the level of their class, as many as one
+    /// transaction may.
+    func overdueRaised(dueBefore time: WallTime) throws {
+        var overdue: [Int64: Int64] = [:]
+        for lane in cache.lanes {
+            for level in try rows.levels(ofLane: lane.id) where level % 16 != 15 {
+                let ids = try rows.integers(
+                    "SELECT id FROM item INDEXED BY item_ready WHERE place = 1 AND lane = ? AND level = ? AND due <= ? "
+                        + "ORDER BY due LIMIT ?",
+                    [lane.id, level, time.nanosecondsSince1970, stepLimit - overdue.count])
+                for id in ids { overdue[id] = level }
+            }
+        }
+        let cursor = try rows.rows(
+            "SELECT id, level FROM item INDEXED BY item_parked WHERE place = 2 AND level % 16 <> 15 AND due <= ? LIMIT ?",
+            [time.nanosecondsSince1970, stepLimit - overdue.count])
+        while let row = try cursor.next() { overdue[try row[0] as Int64] = try row[1] as Int64 }
+        for (id, level) in overdue.sorted(by: { $0.key < $1.key }) {
+            try raise([id], to: StoreCodes.level(level / 16 * 16 + 15))
+        }
+    }
+
     /// Raises items, their parents, and the holders of full keys in front of them, until nothing changes.
     ///
     /// One statement raises a whole tree of dependencies. An item that rises passes it on to its parents.

@@ -12,6 +12,7 @@ struct StoreCache {
         let workload: Int64
         let name: WorkloadName
         let gate: Int64
+        let version: Int
     }
 
     var requests = RequestCache()
@@ -130,7 +131,7 @@ final class StoreTransaction {
     private func readLanes() throws {
         cache.lanes = []
         let cursor = try rows.rows(
-            "SELECT lane.id, lane.workload, workload.name, lane.gate, gate.conditions FROM lane "
+            "SELECT lane.id, lane.workload, workload.name, lane.gate, gate.conditions, lane.version FROM lane "
                 + "JOIN workload ON workload.id = lane.workload JOIN gate ON gate.id = lane.gate ORDER BY lane.id")
         while let row = try cursor.next() {
             let gate: Int64 = try row[3]
@@ -138,7 +139,8 @@ final class StoreTransaction {
                 cache.gates[gate] = try StoreCodes.decode(Set<WorkloadCondition>.self, row[4] as String)
             }
             cache.lanes.append(
-                try .init(id: row[0], workload: row[1], name: WorkloadName(row[2] as String), gate: gate))
+                try .init(
+                    id: row[0], workload: row[1], name: WorkloadName(row[2] as String), gate: gate, version: row[5]))
         }
         // A lane without its workload would hide its items for ever.
         guard cache.lanes.count == laneCount else {
@@ -154,9 +156,13 @@ final class StoreTransaction {
         return rows.database.lastInsertedRowID
     }
 
-    /// Returns the lane of a workload's items with these conditions, and makes it if there is none.
-    func lane(of name: WorkloadName, _ conditions: Set<WorkloadCondition>) throws -> StoreCache.Lane {
-        if let known = cache.lanes.first(where: { $0.name == name && cache.gates[$0.gate] == conditions }) {
+    /// Returns the lane of an item, and makes it if there is none.
+    func lane(of record: WorkloadRecord) throws -> StoreCache.Lane {
+        let (name, version) = (record.request.name, record.request.version)
+        let conditions = record.ignoresConditions ? [] : record.request.conditions
+        if let known = cache.lanes.first(where: {
+            $0.name == name && $0.version == version && cache.gates[$0.gate] == conditions
+        }) {
             return known
         }
         let text = try StoreCodes.encode(conditions)
@@ -167,8 +173,10 @@ final class StoreTransaction {
         }
         let workload = try workload(name)
         guard let gate else { throw StoreCodes.damage("gate \(text)") }
-        try rows.execute("INSERT INTO lane (workload, gate) VALUES (?, ?)", [workload, gate])
-        let lane = StoreCache.Lane(id: rows.database.lastInsertedRowID, workload: workload, name: name, gate: gate)
+        try rows.execute(
+            "INSERT INTO lane (workload, gate, version) VALUES (?, ?, ?)", [workload, gate, version])
+        let lane = StoreCache.Lane(
+            id: rows.database.lastInsertedRowID, workload: workload, name: name, gate: gate, version: version)
         cache.lanes.append(lane)
         cache.gates[gate] = conditions
         laneCount += 1

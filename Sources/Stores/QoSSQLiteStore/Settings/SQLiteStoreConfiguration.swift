@@ -18,8 +18,14 @@ public struct SQLiteStoreConfiguration: Sendable {
     /// Whether to read the whole file at the opening, and to refuse one that is damaged. It takes about a second for each
     /// gigabyte.
     public var checksContent = false
-    /// Called after a file that was removed while the store was open has been written again, on the thread of a call.
+    /// Called after a file or its log, which was removed while the store was open, has been written again, on the thread
+    /// of a call.
     public var fileRestored: (@Sendable () -> Void)?
+    /// Called when the log beside the file, `-wal`, has grown beyond 64 MiB, and at each doubling: with its size in bytes,
+    /// on the thread of a call. A transaction that reads for long keeps the log from being emptied: find it, and end it.
+    public var logGrown: (@Sendable (_ bytes: Int64) -> Void)?
+    /// The answer to a lock on a file beside the store instead of the system's, for tests: 0, or an error.
+    var lockProbe: (@Sendable () -> Int32)?
     /// The number of items that one transaction moves because they became due, or because their parent ended. The next
     /// call goes on.
     package var stepLimit = 500

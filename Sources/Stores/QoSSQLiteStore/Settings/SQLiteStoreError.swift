@@ -19,6 +19,8 @@ public enum SQLiteStoreError: Error, Sendable, Hashable {
     case diskFull(path: String)
     /// Another process holds the lock of the database for longer than the limit.
     case locked(path: String, after: Duration)
+    /// The file system of the store grants no locks.
+    case noLocks(path: String)
     /// The store was closed.
     case closed(path: String)
     /// Another failure of the database or the disk.
@@ -51,6 +53,9 @@ extension SQLiteStoreError: CustomStringConvertible {
         case .locked(let path, let limit):
             "another process has kept the store \(path) locked for \(limit): end its transaction, for example that of a "
                 + "shell with an open BEGIN"
+        case .noLocks(let path):
+            "the file system of \(path) grants no locks (ENOLCK): put the store on a local disk, or start the lock service "
+                + "of the network's file system"
         case .closed(let path): "the store \(path) was closed: open it again"
         case .failed(let path, let reason): "the store \(path) failed: \(reason); the call can be repeated"
         }
