@@ -28,26 +28,28 @@ struct LibraryThreadTests {
         for (way, found) in findings { #expect(found == "as at the start", "\(way)") }
     }
 
+    /// The scheduling of a thread that the calling one makes.
+    private static func scheduledThread() -> String {
+        unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 512) { buffer in
+            guard let start = buffer.baseAddress else { return "" }
+            unsafe cqos_test_scheduling_of_pthread(start, buffer.count)
+            return unsafe String(cString: start)
+        }
+    }
+
     @Test("of the loop, which is raised where that is allowed, have what another thread's have")
     func ofTheLoop() async throws {
         guard LibraryThreads.report.obstacle == nil else { return }
-        func made() -> String {
-            unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 512) { buffer in
-                guard let start = buffer.baseAddress else { return "" }
-                unsafe cqos_test_scheduling_of_pthread(start, buffer.count)
-                return unsafe String(cString: start)
-            }
-        }
         let scheduler = try QoSScheduler()
         let fromLoop = await withCheckedContinuation { continuation in
             do {
-                try scheduler.core.loop.submit { continuation.resume(returning: made()) }
+                try scheduler.core.loop.submit { continuation.resume(returning: Self.scheduledThread()) }
             } catch {
                 continuation.resume(returning: "\(error)")
             }
         }
         // The signal mask is that of Dispatch's threads, which the calling one may not be.
-        #expect(fromLoop.prefix { $0 != "m" } == made().prefix { $0 != "m" })
+        #expect(fromLoop.prefix { $0 != "m" } == Self.scheduledThread().prefix { $0 != "m" })
         #expect(fromLoop.hasSuffix("mask fffffffe3bfbea27"))
         try await scheduler.shutdown()
     }
