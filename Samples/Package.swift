@@ -62,13 +62,13 @@ let package = Package(
     ],
     targets: [
         // The walk of a folder, shared by the samples.
-        .target(name: "TreeScan"),
+        .target(name: "TreeScan", dependencies: ["SafeFiles"]),
 
         // The index: text extraction, the database, the pass in steps, the search.
         .target(
             name: "Indexing",
             dependencies: [
-                "TreeScan",
+                "SafeFiles", "TreeScan",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]
@@ -98,6 +98,7 @@ let package = Package(
         .target(
             name: "SampleCommand",
             dependencies: [
+                "SafeFiles",
                 .product(name: "QoSCore", package: "swift-qos"),
                 .product(name: "QoSRuntime", package: "swift-qos"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -106,7 +107,7 @@ let package = Package(
         .executableTarget(
             name: "qos-backup",
             dependencies: [
-                "Backup", "SampleCommand", "TreeScan",
+                "Backup", "CFileSystem", "SafeFiles", "SampleCommand", "TreeScan",
                 .product(name: "QoSCore", package: "swift-qos"),
                 .product(name: "QoSRuntime", package: "swift-qos"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -225,12 +226,12 @@ let package = Package(
             path: "Tests/SampleTestSupport"
         ),
 
-        .testTarget(name: "TreeScanTests", dependencies: ["TreeScan", "SampleTestSupport"]),
+        .testTarget(name: "TreeScanTests", dependencies: ["SafeFiles", "TreeScan", "SampleTestSupport"]),
         .testTarget(name: "ChunkingTests", dependencies: ["Chunking", "SampleTestSupport"]),
         .testTarget(
             name: "BackupTests",
             dependencies: [
-                "Backup", "TreeScan", "qos-backup", "SampleTestSupport",
+                "Backup", "CFileSystem", "SafeFiles", "TreeScan", "qos-backup", "SampleTestSupport",
                 .product(name: "QoSCore", package: "swift-qos"),
                 .product(name: "QoSRuntime", package: "swift-qos"),
                 .product(name: "QoSWorkloads", package: "swift-qos"),

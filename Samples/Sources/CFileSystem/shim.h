@@ -14,3 +14,6 @@ static inline long file_system_type(int descriptor) {
     struct statfs status;
     return fstatfs(descriptor, &status) == 0 ? (long)status.f_type : 0;
 }
+
+// The signals are a sigset_t. Its header would give this module types that belong to Glibc.
+int signalfd(int descriptor, const void *signals, int flags);

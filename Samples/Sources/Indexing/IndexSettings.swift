@@ -1,4 +1,4 @@
-internal import Glibc
+internal import SafeFiles
 public import TreeScan
 
 /// The settings of an index.
@@ -44,9 +44,5 @@ public struct IndexSettings: Sendable {
     }
 
     /// Returns nanoseconds since 1970, clock_gettime(2) with `CLOCK_REALTIME`. Any thread may call it.
-    public static func systemTime() -> Int64 {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_REALTIME, &time)
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-    }
+    public static func systemTime() -> Int64 { FileTime.now }
 }

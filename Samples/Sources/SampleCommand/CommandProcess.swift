@@ -41,12 +41,18 @@ package struct CommandProcess: Sendable {
         let pools = QoSScheduler.Configuration(workers: [.background: workers])
         QoSProcess.run(configuration: QoSProcess.Configuration(scheduler: pools, qosClass: .userInitiated)) {
             do {
-                // The wait for the work does not raise it.
-                if let scheduler = QoSProcess.scheduler {
-                    try await scheduler.run(at: qosClass, operation: body)
-                } else {
-                    try await body()
+                do {
+                    // The wait for the work does not raise it.
+                    if let scheduler = QoSProcess.scheduler {
+                        try await scheduler.run(at: qosClass, operation: body)
+                    } else {
+                        try await body()
+                    }
+                } catch let status as CommandStatus {
+                    if let lost = LostOutput.current { throw lost }
+                    throw status
                 }
+                if let lost = LostOutput.current { throw lost }
             } catch let status as CommandStatus {
                 throw QoSProcess.ExitStatus(status.code)
             } catch let error as CancellationError {

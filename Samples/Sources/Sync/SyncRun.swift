@@ -14,6 +14,8 @@ public final class SyncRun {
 
     /// The number of steps that the current run has done.
     public var steps: Int { applier?.done ?? 0 }
+    /// The number of steps of the current run's plan.
+    public var total: Int { applier?.total ?? 0 }
     private var applier: SyncApplier?
 
     /// The folders of both sides that the last run saw, as absolute paths. For watches.
@@ -53,10 +55,22 @@ public final class SyncRun {
         for folder in [paths.a, paths.b] where RootFolder.contains(folder, place) {
             throw SyncError.archiveInside(path: place, folder: folder)
         }
+        try ExcludeRules.check(options.excludes.patterns, for: [paths.a, paths.b])
+        if let versions = options.versions {
+            let place = Self.resolved(URL(fileURLWithPath: versions).standardizedFileURL.path)
+            for folder in [paths.a, paths.b] where RootFolder.contains(folder, place) {
+                throw SyncError.versionsInside(path: place, folder: folder)
+            }
+        }
         archive = try SyncArchive(in: directory, a: paths.a, b: paths.b)
         replicas = Pair(
             a: try LocalReplica(.a, path: paths.a, pair: archive.name, on: Volumes(options.disk)),
             b: try other(archive.name))
+        let archive = archive
+        for side in Side.allCases {
+            // Without the note the right stays after a kill, and nothing else is lost.
+            (replicas[side] as? LocalReplica)?.setLoanNote { try? archive.noteLoan(on: side, $0, mode: $1) }
+        }
     }
 
     /// Decides, and changes nothing.
@@ -77,8 +91,13 @@ public final class SyncRun {
     /// - Throws: `SyncError`, `TreeScanError`, `FileSystemFailure`, `CancellationError`, and the errors of `breathe`.
     ///   What is done stays done, and the next run goes on.
     public func run(breathe: () async throws -> Void = {}) async throws -> SyncReport {
+        let lock = try await RootLock.take(
+            Side.allCases.compactMap { (replicas[$0] as? LocalReplica)?.root.path }, waiting: options.waits)
+        defer { lock.release() }
         try await begin()
-        var recovery = Recovery(archive: archive, replicas: replicas, date: options.date)
+        try endLoans()
+        let versions = options.versions.map { VersionStore(in: $0, at: options.now()) }
+        var recovery = Recovery(archive: archive, replicas: replicas, date: options.date, versions: versions)
         try await recovery.run()
         options.reached(.recovered)
         var scans = try await scan(probing: true)
@@ -92,10 +111,12 @@ public final class SyncRun {
         let times = Pair(a: scans.a.time, b: scans.b.time)
         let applier = SyncApplier(
             plan, archive: archive, replicas: replicas, times: times, parts: parts, unfinished: recovery.unfinished,
-            options: options)
+            versions: versions, options: options)
         self.applier = applier
         var report = try await applier.run(times: times, breathe: breathe)
         report.conflicts += recovery.conflicts
+        report.kept = versions?.count
+        try endLoans()
         try await noteIdentities()
         return report
     }
@@ -110,7 +131,7 @@ public final class SyncRun {
         _ = try await replicas.a.begin(settingOwners: setsOwners)
         for side in Side.allCases {
             try await replicas[side].checkIsCurrent()
-            guard let known = try archive.setting("inode_\(side.rawValue)") else { continue }
+            guard let known = try archive.inode(of: side) else { continue }
             // The device is left out: its number may be another one after a restart of the machine.
             guard known == "\(try await replicas[side].identity())" else {
                 throw SyncError.otherFolder(side, path: paths[side], archive: archive.path)
@@ -118,11 +139,21 @@ public final class SyncRun {
         }
     }
 
+    /// Gives folders the modes back that a run that was killed had changed for the moment, before anybody takes them for
+    /// a change of a person.
+    private func endLoans() throws {
+        let loans = try archive.loans()
+        for (side, path, mode) in loans {
+            try? (replicas[side] as? LocalReplica)?.localFolder(path).giveBack(mode: mode)
+        }
+        if !loans.isEmpty { try archive.forgetLoans() }
+    }
+
     private func noteIdentities() async throws {
         for side in Side.allCases {
             let inode = "\(try await replicas[side].identity())"
-            if try archive.setting("inode_\(side.rawValue)") != inode {
-                try archive.set("inode_\(side.rawValue)", inode)
+            if try archive.inode(of: side) != inode {
+                try archive.note(inode: inode, of: side)
             }
         }
     }
@@ -166,7 +197,7 @@ public final class SyncRun {
     }
 
     private func plan(_ scans: Pair<SideScan>) async throws -> SyncPlan {
-        let rows = try archive.read { try EntryTable(database: $0).all() }
+        let rows = try archive.entries()
         let includesOwners = replicas.a.setsOwners
         var planner = Planner(
             reconciler: Reconciler(mode: options.mode, policy: options.policy), date: options.date,
@@ -174,20 +205,21 @@ public final class SyncRun {
             leavingOut: options.excludes)
         let comparison = FileComparison(a: replicas.a, b: replicas.b)
         let replicas = replicas
-        return try await planner.plan(
+        var plan = try await planner.plan(
             ContentLook(
                 isEqual: { try await comparison.isEqual($0, $1) },
                 digest: { try await replicas[$1].digest(of: $0) }))
+        plan.noteDigests { comparison.digests[$0] }
+        return plan
     }
 
     // MARK: Paths
 
     private static func realPath(_ path: String) throws(TreeScanError) -> String {
-        guard let real = unsafe realpath(path, nil) else {
+        guard let real = RootFolder.realPath(path) else {
             throw errno == ENOENT ? .missing(path: path) : .failed(path: path, code: errno)
         }
-        defer { unsafe free(real) }
-        return unsafe String(cString: real)
+        return real
     }
 
     /// The path without links, also if its end does not exist yet.

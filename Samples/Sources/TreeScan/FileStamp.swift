@@ -1,14 +1,16 @@
 internal import Glibc
+internal import SafeFiles
 
 /// The facts that tell one state of a file from another without reading it.
 public struct FileStamp: Hashable, Sendable {
     /// Length in bytes.
     public let size: Int64
 
-    /// Time of the last change of the content, in nanoseconds since 1970. Programs may set it at will.
+    /// Time of the last change of the content, as `FileTime` counts it: in nanoseconds since 1970 for nearly all files.
+    /// Programs may set it at will.
     public let modified: Int64
 
-    /// Time of the last change of the inode, in nanoseconds since 1970. Only the kernel's clock sets it.
+    /// Time of the last change of the inode, as `FileTime` counts it. Only the kernel's clock sets it.
     public let changed: Int64
 
     /// The inode's number.
@@ -28,9 +30,9 @@ public struct FileStamp: Hashable, Sendable {
 
     init(_ status: stat) {
         self.init(
-            size: Int64(status.st_size),
-            modified: Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec),
-            changed: Int64(status.st_ctim.tv_sec) * 1_000_000_000 + Int64(status.st_ctim.tv_nsec),
+            size: max(0, Int64(status.st_size)),
+            modified: FileTime.number(status.st_mtim),
+            changed: FileTime.number(status.st_ctim),
             inode: UInt64(status.st_ino),
             device: UInt64(status.st_dev)
         )
@@ -46,6 +48,7 @@ public struct FileStamp: Hashable, Sendable {
     ///   - now: The moment of the look, in nanoseconds since 1970.
     ///   - window: The width of the doubt, in nanoseconds.
     public func isRacy(at now: Int64, window: Int64 = 2_000_000_000) -> Bool {
-        changed >= now - window || (modified >= now - window && modified <= now + window)
+        let (first, last) = (now.subtractingClamped(window), now.addingClamped(window))
+        return changed >= first || (modified >= first && modified <= last)
     }
 }

@@ -39,7 +39,7 @@ public struct FileSystemFailure: Error, Hashable, Sendable, CustomStringConverti
 
     /// One line with operation, path and reason.
     public var description: String {
-        let place = path == .root ? "the folder itself" : path.description
+        let place = path == .root ? "the folder itself" : path.display
         return "\(operation) \(place): \(SystemError.text(code))"
     }
 }

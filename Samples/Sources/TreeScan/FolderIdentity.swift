@@ -1,4 +1,5 @@
 internal import Glibc
+internal import SafeFiles
 
 /// A folder by device and inode. Both stay the same under renames and other names.
 public struct FolderIdentity: Hashable, Sendable {
@@ -8,10 +9,11 @@ public struct FolderIdentity: Hashable, Sendable {
     /// The inode's number.
     public let inode: UInt64
 
-    /// The identity of the folder at `path`, or nil when there is none; stat(2), follows links.
+    /// The identity of the folder at `path`, a text of `PathText`, or nil when there is none; stat(2), follows links.
     public init?(path: String) {
         var status = stat()
-        guard unsafe stat(path, &status) == 0, FileKind(mode: status.st_mode) == .directory else { return nil }
+        guard unsafe stat(PathText.bytes(path).terminated, &status) == 0, FileKind(mode: status.st_mode) == .directory
+        else { return nil }
         self.init(status)
     }
 

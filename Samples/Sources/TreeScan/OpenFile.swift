@@ -1,4 +1,5 @@
 internal import Glibc
+internal import SafeFiles
 
 /// A regular file that is open for reading. It is closed at the end of its life.
 public struct OpenFile: ~Copyable {
@@ -41,7 +42,7 @@ public struct OpenFile: ~Copyable {
     ///
     /// A file that grows meanwhile yields no more than `limit` bytes. Memory: `limit` bytes at most.
     public func read(limit: Int) throws(FileSystemFailure) -> [UInt8] {
-        let expected = min(limit, max(0, Int(try stamp().size)) + 1)
+        let expected = min(limit, max(0, Int(try stamp().size)).addingClamped(1))
         var failure: Int32 = 0
         var bytes = unsafe [UInt8](unsafeUninitializedCapacity: expected) { buffer, count in
             failure = unsafe fill(UnsafeMutableRawBufferPointer(buffer), &count)

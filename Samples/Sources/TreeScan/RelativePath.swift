@@ -1,3 +1,5 @@
+internal import SafeFiles
+
 /// A path below the root of a scan, as the kernel's bytes: names need not be valid UTF-8.
 ///
 /// It has no leading and no trailing slash. The root itself is the empty path. Ordered by bytes (`memcmp`).
@@ -20,6 +22,11 @@ public struct RelativePath: Hashable, Sendable, Comparable, CustomStringConverti
         self.bytes = Array(text.utf8)
     }
 
+    /// Makes a path from what a person typed, or from what `display` shows: `\xE9` is a byte.
+    public init(argument text: String) {
+        self.bytes = PathText.bytes(text)
+    }
+
     /// Makes a path from a literal.
     public init(stringLiteral text: String) {
         self.init(text)
@@ -30,29 +37,13 @@ public struct RelativePath: Hashable, Sendable, Comparable, CustomStringConverti
         String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The path as text that cannot deceive.
+    /// The path as text that cannot deceive. `RelativePath(argument:)` of it is the path again.
     ///
     /// Bytes that are not UTF-8 appear as `\xFF`. Characters that are invisible, or that turn the direction of writing,
     /// appear as `\u{202E}`.
     public var display: String {
-        var text = ""
-        var rest = bytes.makeIterator()
-        var position = 0
-        var decoder = UTF8()
-        while true {
-            switch decoder.decode(&rest) {
-            case .scalarValue(let scalar):
-                text += scalar.isVisible ? String(scalar) : "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
-                position += UTF8.width(scalar)
-            case .error:
-                text += "\\x" + String(bytes[position], radix: 16, uppercase: true)
-                position += 1
-                // The decoder may have taken more than the shown byte.
-                rest = Array(bytes[position...]).makeIterator()
-                decoder = UTF8()
-            case .emptyInput:
-                return text
-            }
+        PathText.text(bytes) { scalar in
+            scalar.isVisible ? String(scalar) : "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
         }
     }
 

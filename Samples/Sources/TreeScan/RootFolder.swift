@@ -1,10 +1,11 @@
 internal import Glibc
+internal import SafeFiles
 
 /// The folder in which a scan starts and below which files are opened. It holds the folder open.
 ///
 /// Threads may share it.
 public final class RootFolder: Sendable {
-    /// The path as it was given.
+    /// The path as it was given: a text of `PathText`, so that a name may be of any bytes.
     public let path: String
 
     private let descriptor: Int32
@@ -18,7 +19,7 @@ public final class RootFolder: Sendable {
     ///
     /// - Throws: `TreeScanError` when it is missing, is not a folder or cannot be read.
     public init(_ path: String) throws(TreeScanError) {
-        let descriptor = unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let descriptor = unsafe Glibc.open(PathText.bytes(path).terminated, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw Self.error(path, errno) }
         self.path = path
         self.descriptor = descriptor
@@ -26,6 +27,20 @@ public final class RootFolder: Sendable {
 
     deinit {
         close(descriptor)
+    }
+
+    /// The absolute path without links, also the path as it was given if that is another absolute one.
+    public var absolutePaths: [String] {
+        var paths = path.hasPrefix("/") ? [path] : []
+        if let real = Self.realPath(path), !paths.contains(real) { paths.append(real) }
+        return paths
+    }
+
+    /// Returns the absolute path without links, realpath(3); nil on failure, with `errno` set.
+    public static func realPath(_ path: String) -> String? {
+        guard let real = unsafe realpath(PathText.bytes(path).terminated, nil) else { return nil }
+        defer { unsafe free(real) }
+        return unsafe PathText.text(Array(UnsafeRawBufferPointer(start: real, count: strlen(real))))
     }
 
     /// Whether the path still names the folder that is open here. It does not after another folder was put, or mounted,

@@ -1,4 +1,7 @@
 internal import ArgumentParser
+internal import Backup
+internal import Foundation
+internal import SafeFiles
 internal import SampleCommand
 internal import TreeScan
 
@@ -9,8 +12,11 @@ struct BackupCommand: ParsableCommand {
         commandName: "qos-backup",
         abstract: "Saves folders to an encrypted repository, and gives them back.",
         discussion: """
-            The passphrase comes from --password-file, from the environment variable QOS_BACKUP_PASSWORD, or from the \
-            terminal. Nobody can restore without it.
+            The passphrase comes from --password-file, from the output of --password-command, from the environment \
+            variable QOS_BACKUP_PASSWORD, from the terminal, or from the first line of the standard input. Nobody can \
+            restore without it.
+
+            A byte of a name that is no text is shown as \\xE9, and may be typed so in paths and patterns.
 
             A run that is killed leaves nothing to repair or to unlock: run the same command again.
 
@@ -18,14 +24,14 @@ struct BackupCommand: ParsableCommand {
             or compared, or differ; 64 wrong arguments; 128 and the signal's number after a signal.
             """,
         subcommands: [
-            Init.self, Save.self, Snapshots.self, List.self, Restore.self, Verify.self, Check.self,
-            Forget.self, Prune.self,
+            Init.self, Save.self, Snapshots.self, List.self, Find.self, Diff.self, Dump.self, Restore.self, Verify.self,
+            Check.self, Forget.self, Prune.self, Keys.self,
         ]
     )
 
     static func main() {
         CommandProcess.prepareStreams()
-        main(nil)
+        main(CommandArguments.current)
     }
 }
 
@@ -34,8 +40,41 @@ struct RepositoryOptions: ParsableArguments {
     @Option(name: .shortAndLong, help: "The folder of the repository.", completion: .directory)
     var repository: String
 
-    @Option(help: "A file whose first line is the passphrase.", completion: .file())
+    @Option(help: "A file, or a pipe, whose first line is the passphrase.", completion: .file())
     var passwordFile: String?
+
+    @Option(help: "A command of the shell; the first line of its output is the passphrase.")
+    var passwordCommand: String?
+
+    func validate() throws {
+        guard PathText.bytes(repository) == Array(repository.utf8) else {
+            throw ValidationError(
+                "The path of the repository is no UTF-8 text: \(repository). Rename the folder, or reach it by a link.")
+        }
+        guard passwordFile == nil || passwordCommand == nil else {
+            throw ValidationError("Give one of --password-file and --password-command.")
+        }
+    }
+}
+
+/// The snapshots that count.
+struct FilterOptions: ParsableArguments {
+    @Option(help: "Only snapshots of this machine.")
+    var host: String?
+
+    @Option(help: "Only snapshots of this folder.", completion: .directory)
+    var folder: String?
+
+    @Option(help: "Only snapshots with this tag. May be repeated: those with all of them.")
+    var tag: [String] = []
+
+    var filter: SnapshotFilter {
+        var filter = SnapshotFilter()
+        filter.host = host
+        filter.folder = folder.map { URL(fileURLWithPath: $0).standardizedFileURL.path }
+        filter.tags = tag
+        return filter
+    }
 }
 
 /// What a backup leaves out.

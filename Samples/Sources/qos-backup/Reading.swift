@@ -10,13 +10,28 @@ extension BackupCommand {
 
         @OptionGroup var options: RepositoryOptions
 
+        @OptionGroup var filter: FilterOptions
+
+        @Option(help: "The same as --folder.", completion: .directory)
+        var path: String?
+
+        func validate() throws {
+            guard path == nil || filter.folder == nil else { throw ValidationError("Give one of --path and --folder.") }
+        }
+
         func run() throws {
-            let options = options
+            var options = filter
+            if let path { options.folder = path }
+            let (prepared, filter) = (try self.options.prepare(), options.filter)
             CommandProcess.backup(at: .userInitiated).run {
-                let (snapshots, problems) = try options.open().snapshots()
-                for snapshot in snapshots {
-                    let folder = RelativePath(snapshot.folder).display
-                    let missing = snapshot.problems > 0 ? "  \(snapshot.problems) not saved" : ""
+                let (snapshots, problems) = try prepared.open().snapshots()
+                for snapshot in snapshots.filter(filter.matches) {
+                    let folder = snapshot.folder.shown
+                    var missing = snapshot.problems > 0 ? "  \(snapshot.problems) not saved" : ""
+                    if !snapshot.tags.isEmpty {
+                        missing += "  " + snapshot.tags.map { RelativePath($0).display }.joined(separator: ",")
+                    }
+                    if snapshot.isOfFuture() { missing += "  of the future: check the clock" }
                     say(
                         "\(snapshot.shortName)  \(time(snapshot.time))  \(snapshot.host)  \(folder)  "
                             + "\(snapshot.files) files  \(size(snapshot.bytes))\(missing)")
@@ -39,11 +54,16 @@ extension BackupCommand {
         @Argument(help: "Only the entries below this path.")
         var path: String = ""
 
+        @OptionGroup var filter: FilterOptions
+
         func run() throws {
-            let (options, name, path) = (options, snapshot, RelativePath(path))
+            let (prepared, name, path, filter) = (
+                try options.prepare(), snapshot, RelativePath(argument: path), filter.filter
+            )
             CommandProcess.backup(at: .userInitiated).run {
-                let repository = try options.open()
-                let problems = try await repository.list(try repository.snapshot(named: name), below: path) {
+                let repository = try prepared.open()
+                let snapshot = try prepared.snapshot(name, of: filter, in: repository)
+                let problems = try await repository.list(snapshot, below: path) {
                     say("\(time($1.modified))  \($1.summary)  \($0.display)")
                 }
                 for problem in problems { complain(problem) }
@@ -55,7 +75,10 @@ extension BackupCommand {
     struct Restore: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Writes the entries of a snapshot to a folder.",
-            discussion: "Run it again to go on after an interruption: what is there is compared, not written again.")
+            discussion: """
+                Run it again to go on after an interruption: what is there is compared, not written again. Folders that \
+                are there keep their owner, mode, time and attributes.
+                """)
 
         @OptionGroup var options: RepositoryOptions
 
@@ -68,18 +91,32 @@ extension BackupCommand {
         @Option(help: "Only this entry, with everything below it.")
         var path: String = ""
 
+        @OptionGroup var filter: FilterOptions
+
         @Flag(help: "Replace files that are there and are others. Otherwise they stay, and are reported.")
         var replace = false
 
+        @Flag(help: "Write nothing: only tell what would be restored. Files are compared by size and time.")
+        var dryRun = false
+
+        @Flag(help: "Show what is done so far, each second. By default only on a terminal.")
+        var progress = false
+
         func run() throws {
             var settings = RestoreOptions()
-            settings.path = RelativePath(path)
+            settings.path = RelativePath(argument: path)
             settings.replaces = replace
-            let (options, name, target, chosen) = (options, snapshot, target, settings)
+            settings.isDryRun = dryRun
+            let (prepared, filter) = (try options.prepare(), filter.filter)
+            let (name, target, chosen, line) = (snapshot, target, settings, ProgressLine(always: progress))
             CommandProcess.backup(at: .userInitiated).run {
-                let repository = try options.open()
-                let snapshot = try repository.snapshot(named: name)
-                let report = try await RestoreRun(repository, snapshot, to: target, options: chosen).run()
+                let repository = try prepared.open()
+                let snapshot = try prepared.snapshot(name, of: filter, in: repository)
+                let run = try RestoreRun(repository, snapshot, to: target, options: chosen)
+                let report = try await run.run {
+                    line.show { "\(counted(run.entries, "entry", plural: "entries")), \(size(run.bytes))" }
+                }
+                line.clear()
                 for problem in report.problems { complain("Not restored: \(problem)") }
                 if report.incomplete > 0 {
                     complain(
@@ -87,7 +124,7 @@ extension BackupCommand {
                             + "as root, or on a file system that has them.")
                 }
                 say(
-                    "Restored \(counted(report.restored, "entry", plural: "entries")), \(size(report.bytes)); "
+                    "\(chosen.isDryRun ? "Would restore" : "Restored") \(counted(report.restored, "entry", plural: "entries")), \(size(report.bytes)); "
                         + "\(report.present) were there already; \(report.problems.count) could not be restored.")
                 if !report.problems.isEmpty { throw CommandStatus.incomplete }
             }
@@ -95,9 +132,14 @@ extension BackupCommand {
     }
 }
 
+extension String {
+    /// A text of `PathText`, safe to print.
+    fileprivate var shown: String { RelativePath(argument: self).display }
+}
+
 extension TreeNode {
     /// Kind, mode and size, for people.
-    fileprivate var summary: String {
+    var summary: String {
         let octal = String(mode, radix: 8)
         let rights = String(repeating: "0", count: max(0, 4 - octal.count)) + octal
         return switch content {

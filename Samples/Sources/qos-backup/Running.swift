@@ -20,10 +20,14 @@ extension CommandProcess {
 }
 
 extension RepositoryOptions {
-    /// Opens the repository with the passphrase of the user.
-    func open() throws -> Repository {
-        try Repository.open(
-            at: repository, passphrase: try Passphrase.read(file: passwordFile, confirming: false), before: Self.hook)
+    /// Asks for the passphrase. Call it before the process takes over signals.
+    ///
+    /// - Parameter confirming: Whether a terminal is asked twice.
+    func prepare(confirming: Bool = false) throws -> PreparedRepository {
+        let source = Passphrase.Source(
+            file: passwordFile, command: passwordCommand, variable: "QOS_BACKUP_PASSWORD",
+            options: "--password-file or --password-command")
+        return PreparedRepository(path: repository, passphrase: try Passphrase.read(source, confirming: confirming))
     }
 
     /// Ends the process at the point that a test named.
@@ -32,6 +36,33 @@ extension RepositoryOptions {
         return { call in
             point.reached(call.description)
             return 0
+        }
+    }
+}
+
+/// A repository that can be opened.
+struct PreparedRepository: Sendable {
+    let path: String
+    let passphrase: [UInt8]
+
+    /// Opens the repository with the passphrase of the user.
+    func open() throws -> Repository {
+        try Repository.open(at: path, passphrase: passphrase, before: RepositoryOptions.hook)
+    }
+
+    /// Finds a snapshot, and says if one of the future was passed over.
+    func snapshot(_ name: String, of filter: SnapshotFilter, in repository: Repository) throws -> Snapshot {
+        let snapshot = try repository.snapshot(named: name, of: filter)
+        if name == "latest" { complainOfFuture(try repository.snapshots().snapshots.filter(filter.matches)) }
+        return snapshot
+    }
+
+    /// Says which snapshots are of the future.
+    func complainOfFuture(_ snapshots: [Snapshot]) {
+        for snapshot in snapshots where snapshot.isOfFuture() {
+            complain(
+                "Snapshot \(snapshot.shortName) of \(time(snapshot.time)) is of the future: a clock was wrong. It does not "
+                    + "count as the latest, and no rule counts it. Remove it with 'forget \(snapshot.shortName)'.")
         }
     }
 }

@@ -11,11 +11,10 @@ extension BackupCommand {
         @OptionGroup var options: RepositoryOptions
 
         func run() throws {
-            let options = options
+            let prepared = try options.prepare(confirming: true)
             CommandProcess.backup(at: .userInitiated).run {
-                let passphrase = try Passphrase.read(file: options.passwordFile, confirming: true)
                 let repository = try Repository.create(
-                    at: options.repository, passphrase: passphrase, before: RepositoryOptions.hook)
+                    at: prepared.path, passphrase: prepared.passphrase, before: RepositoryOptions.hook)
                 say("Made the repository \(repository.path). Keep the passphrase: nobody can restore without it.")
             }
         }
@@ -35,20 +34,40 @@ extension BackupCommand {
         @Flag(help: "Leave out other file systems that are mounted below the folder.")
         var oneFileSystem = false
 
+        @Option(help: "A word for the snapshot. May be repeated.")
+        var tag: [String] = []
+
+        @Option(help: "The name of the machine in the snapshot, instead of its own.")
+        var host: String?
+
+        @Flag(help: "Write nothing: only tell what would be saved.")
+        var dryRun = false
+
+        @Flag(help: "Show what is done so far, each second. By default only on a terminal.")
+        var progress = false
+
         func run() throws {
             var settings = BackupOptions()
             settings.excludes = try leavingOut.patterns
             settings.ignoreFiles = leavingOut.ignoreFile
             settings.oneFileSystem = oneFileSystem
-            let (options, folder, chosen) = (options, URL(fileURLWithPath: folder).standardizedFileURL.path, settings)
+            settings.tags = tag
+            if let host { settings.host = host }
+            settings.isDryRun = dryRun
+            let (folder, chosen) = (URL(fileURLWithPath: folder).standardizedFileURL.path, settings)
+            let (prepared, line) = (try options.prepare(), ProgressLine(always: progress))
             CommandProcess.backup(at: .background).run {
-                let report = try await BackupRun(try options.open(), folder: folder, options: chosen).run()
+                let run = try BackupRun(try prepared.open(), folder: folder, options: chosen)
+                let report = try await run.run(breathe: {
+                    line.show { "\(counted(run.files, "file")), \(size(run.bytes))" }
+                })
+                line.clear()
                 for problem in report.problems { complain("Not saved, or not as one state: \(problem)") }
                 for problem in report.ignoreProblems { complain("Has no effect: \(problem)") }
                 if report.leftOut > 0 { complain("Sockets and devices, which are not saved: \(report.leftOut).") }
                 let snapshot = report.snapshot
                 say(
-                    "Snapshot \(snapshot.shortName): \(counted(snapshot.files, "file")), \(size(snapshot.bytes)); "
+                    "\(chosen.isDryRun ? "Would save" : "Snapshot \(snapshot.shortName):") \(counted(snapshot.files, "file")), \(size(snapshot.bytes)); "
                         + "\(report.unchanged) unchanged; \(size(report.newBytes)) new, \(size(report.storedBytes)) "
                         + "stored in \(counted(report.packs, "pack")).")
                 if !report.problems.isEmpty { throw CommandStatus.incomplete }

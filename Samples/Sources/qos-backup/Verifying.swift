@@ -24,17 +24,20 @@ extension BackupCommand {
         @Option(help: "Only this entry, with everything below it.")
         var path: String = ""
 
+        @OptionGroup var filter: FilterOptions
+
         @OptionGroup var leavingOut: ExcludeOptions
 
         func run() throws {
             var settings = VerifyOptions()
-            settings.path = RelativePath(path)
+            settings.path = RelativePath(argument: path)
             settings.excludes = try leavingOut.patterns
             settings.ignoreFiles = leavingOut.ignoreFile
-            let (options, name, folder, chosen) = (options, snapshot, folder, settings)
+            let (prepared, filter) = (try options.prepare(), filter.filter)
+            let (name, folder, chosen) = (snapshot, folder, settings)
             CommandProcess.backup(at: .userInitiated).run {
-                let repository = try options.open()
-                let snapshot = try repository.snapshot(named: name)
+                let repository = try prepared.open()
+                let snapshot = try prepared.snapshot(name, of: filter, in: repository)
                 let run = try VerifyRun(repository, snapshot, against: folder, options: chosen)
                 let report = try await run.run(found: { say("\($0)") })
                 for problem in report.damage { complain("Damage: \(problem)") }

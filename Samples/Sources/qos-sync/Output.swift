@@ -15,6 +15,7 @@ struct Output {
         if report.removed > 0 { parts.append("\(report.removed) removed") }
         if report.described > 0 { parts.append("\(report.described) with new attributes") }
         if report.reusedBytes > 0 { parts.append("\(size(report.reusedBytes)) from old versions") }
+        if let kept = report.kept, kept > 0 { parts.append("\(kept) old versions kept") }
         if report.resumedBytes > 0 { parts.append("\(size(report.resumedBytes)) were there already") }
         say(parts.joined(separator: ", ") + ".")
     }

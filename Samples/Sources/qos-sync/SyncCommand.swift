@@ -74,15 +74,26 @@ struct SyncCommand: ParsableCommand {
         completion: .directory)
     var archive: String?
 
+    @Option(
+        help: """
+            Keep what a removal or a new version takes, below this folder: TIME/A or TIME/B, and the path. Outside of \
+            both folders, which must be of this machine.
+            """,
+        completion: .directory)
+    var backupDir: String?
+
     @Option(help: "If B is an address: the file with the agent's token.", completion: .file())
     var tokenFile: String?
 
     @Flag(help: "Write results as JSON, one object a line.")
     var json = false
 
+    @Flag(help: "Show what is done so far, each second. By default only on a terminal.")
+    var progress = false
+
     static func main() {
         CommandProcess.prepareStreams()
-        let arguments = Array(CommandLine.arguments.dropFirst())
+        let arguments = CommandArguments.current
         if arguments.first == AgentServing.word {
             run(AgentServing.self, Array(arguments.dropFirst()))
         } else {
@@ -119,6 +130,10 @@ struct SyncCommand: ParsableCommand {
         guard try AgentAddress(b) == nil || tokenFile != nil else {
             throw ValidationError("An agent needs its token: copy its token file, and name it with --token-file.")
         }
+        guard try backupDir == nil || AgentAddress(b) == nil else {
+            throw ValidationError("--backup-dir needs two folders of this machine: the agent keeps no versions.")
+        }
+        guard backupDir != "" else { throw ValidationError("--backup-dir names no folder.") }
         _ = try excludeRules
         guard !a.isEmpty, !b.isEmpty else { throw ValidationError("The name of a folder is empty.") }
     }
@@ -138,26 +153,31 @@ struct SyncCommand: ParsableCommand {
         options.policy = conflict ?? .keepBoth
         options.maximumDeletions = maxDelete?.value ?? 50
         options.archive = archive
+        options.versions = backupDir
+        options.waits = { complain("Another sync works in \($0). This one waits for its end.") }
         if let place = KillPlace(ProcessInfo.processInfo.environment) { place.apply(to: &options) }
         let (chosen, a, b, dryRun, watch, interval, json) = (options, a, b, dryRun, watch, interval, json)
-        let tokenFile = tokenFile ?? ""
+        let (tokenFile, line) = (tokenFile ?? "", ProgressLine(always: progress))
         CommandProcess.sync.run {
-            let run: SyncRun
-            if let agent = try AgentAddress(b) {
-                if agent.isOpenToOthers {
-                    complain("Warning: without TLS the network sees the token and all files. Use https, or a tunnel.")
-                }
+            let agent = try AgentAddress(b)
+            if agent?.isOpenToOthers == true {
+                complain("Warning: without TLS the network sees the token and all files. Use https, or a tunnel.")
+            }
+            func open() throws -> SyncRun {
+                guard let agent else { return try SyncRun(a: a, b: b, options: chosen) }
                 let token = try AgentToken.load(tokenFile, makes: false)
-                run = try SyncRun(a: a, agent: agent, token: token, options: chosen)
-            } else {
-                run = try SyncRun(a: a, b: b, options: chosen)
+                return try SyncRun(a: a, agent: agent, token: token, options: chosen)
             }
             if dryRun {
-                try Output(json: json).show(try await run.preview())
+                try Output(json: json).show(try await open().preview())
             } else if watch {
-                try await Watching(run: run, interval: .seconds(interval), output: Output(json: json), place: b).run()
+                try await Watching(
+                    open: open, interval: .seconds(interval), output: Output(json: json), progress: line, place: b
+                ).run()
             } else {
-                let report = try await run.run()
+                let run = try open()
+                let report = try await run.run(breathe: { line.show { "\(run.steps) of \(run.total) done" } })
+                line.clear()
                 try Output(json: json).show(report)
                 if !report.isInStep { throw CommandStatus.leftovers }
             }

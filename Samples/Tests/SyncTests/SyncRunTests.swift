@@ -132,8 +132,7 @@ struct SyncRunTests {
         try world.temporary.write("a/f", "f")
         try await world.sync()
         let name = try #require(try world.temporary.files().first { $0.hasSuffix(".sqlite") })
-        var status = stat()
-        #expect(unsafe stat(world.temporary[name], &status) == 0 && status.st_mode & 0o777 == 0o600)
+        #expect(EntryStatus(Array(world.temporary[name].utf8), in: AT_FDCWD)?.mode == 0o600)
         let whole = try Data(contentsOf: URL(fileURLWithPath: world.temporary[name]))
         try world.temporary.remove("a/f")
         try world.temporary.write("a/g", "g")
@@ -164,15 +163,14 @@ struct SyncRunTests {
         #expect(world.difference() == [])
     }
 
-    @Test("a side without room stops the run, and loses nothing", .enabled(if: SmallDisk.isAvailable))
+    @Test("a file without room waits for the run that has it, and nothing is lost", .enabled(if: SmallDisk.isAvailable))
     func fullDisk() async throws {
         let world = try SyncWorld()
         let disk = try SmallDisk(at: world.temporary, megabytes: 2)
         try world.temporary.write("a/small", "s")
         try world.temporary.write("a/z", bytes: SeededGenerator.noise(4 << 20, seed: 6))
-        await #expect(throws: SyncError.noSpace(.b)) {
-            _ = try await SyncRun(a: world.a, b: disk.path, options: world.options).run()
-        }
+        let first = try await SyncRun(a: world.a, b: disk.path, options: world.options).run()
+        #expect(first.skipped.count == 1 && first.copied == 1, "\(first)")
         #expect(try world.leftovers() == [])
         try disk.grow(megabytes: 8)
         let report = try await SyncRun(a: world.a, b: disk.path, options: world.options).run()

@@ -26,6 +26,32 @@ struct WatchCommandTests {
         #expect(try world.run().status == 0)
     }
 
+    @Test("--watch waits for a folder that is away, and goes on when it is there again")
+    func watchAway() throws {
+        let world = try SyncWorld()
+        try world.temporary.write("a/one", "1")
+        let process = try world.start(["--watch", "--interval", "1"], readsLines: true)
+        defer { process.terminate() }
+        #expect(try #require(process.nextLine()).contains("1 copied"))
+        func wait(for text: String) throws {
+            while !(try #require(process.nextLine())).contains(text) {}
+        }
+        for way in ["away", "empty"] {
+            try world.temporary.rename("b", "b away")
+            // A disk that is not mounted leaves an empty folder.
+            if way == "empty" { try world.temporary.makeFolder("b") }
+            try wait(for: "Waiting: ")
+            try world.temporary.write("a/\(way)", "2")
+            if way == "empty" { try world.temporary.remove("b") }
+            try world.temporary.rename("b away", "b")
+            try wait(for: "there again")
+            try wait(for: "1 copied")
+            #expect(try world.temporary.read("b/\(way)") == "2" && world.exists("b/one"))
+        }
+        process.terminate()
+        #expect(process.waitUntilExit() == 128 + SIGTERM)
+    }
+
     @Test("--watch with an agent brings changes of both sides, also those of the time without the agent")
     func watchAgent() throws {
         let world = try SyncWorld()

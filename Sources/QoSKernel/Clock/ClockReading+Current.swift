@@ -10,6 +10,6 @@ extension ClockReading {
     private static func nanoseconds(of clock: clockid_t) -> Int64 {
         var time = timespec()
         unsafe clock_gettime(clock, &time)
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+        return time.clampedNanoseconds
     }
 }

@@ -10,7 +10,16 @@ package enum MonotonicClock {
     package static func nanoseconds() -> UInt64 {
         var time = timespec()
         unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+        return UInt64(clamping: time.clampedNanoseconds)
+    }
+}
+
+extension timespec {
+    /// The time in nanoseconds, clamped to what an `Int64` holds: a clock may be set to any time.
+    var clampedNanoseconds: Int64 {
+        let (whole, overflows) = Int64(tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
+        let (sum, isBeyond) = whole.addingReportingOverflow(Int64(tv_nsec))
+        return overflows || isBeyond ? (tv_sec < 0 ? .min : .max) : sum
     }
 }
 

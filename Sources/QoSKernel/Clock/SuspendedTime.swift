@@ -13,7 +13,7 @@ package enum SuspendedTime {
             let before = MonotonicClock.nanoseconds()
             var time = timespec()
             unsafe clock_gettime(CLOCK_BOOTTIME, &time)
-            let boot = UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+            let boot = UInt64(clamping: time.clampedNanoseconds)
             attempts -= 1
             if attempts == 0 || MonotonicClock.nanoseconds() - before < 2_000 { return boot - min(boot, before) }
         }

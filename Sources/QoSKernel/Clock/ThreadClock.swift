@@ -11,7 +11,7 @@ package enum ThreadClock {
         let clock = clockid_t((~thread.rawValue << 3) | 6)
         var time = timespec()
         guard unsafe clock_gettime(clock, &time) == 0 else { return nil }
-        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+        return UInt64(clamping: time.clampedNanoseconds)
     }
 
     /// The processor time of all threads of this process so far, in nanoseconds.

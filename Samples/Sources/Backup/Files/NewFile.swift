@@ -21,10 +21,12 @@ final class NewFile: Sendable {
     ///   - temporary: A path that nobody else uses, on the file system of the final one.
     ///   - shown: The path that errors of writes name.
     ///   - calls: Asked before each call.
-    init(_ temporary: String, for shown: String, _ calls: StorageCalls) throws {
+    ///   - owner: The folder whose owner gets a file that root makes.
+    init(_ temporary: String, for shown: String, _ calls: StorageCalls, owner: String) throws {
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
         let opened = calls.allow(.create) ? unsafe open(temporary, flags, 0o600) : -1
         guard opened >= 0 else { throw BackupError.system("create", temporary) }
+        RepositoryFolder.giveToOwner(of: owner, opened)
         self.temporary = temporary
         self.shown = shown
         self.calls = calls

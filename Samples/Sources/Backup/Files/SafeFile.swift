@@ -10,9 +10,12 @@ enum SafeFile {
     ///   - path: The final path. A file there is replaced.
     ///   - temporary: A path on the same file system that nobody else uses.
     ///   - calls: Asked before each call.
+    ///   - owner: The folder whose owner gets a file that root writes.
     /// - Throws: `BackupError`. The temporary file is then removed.
-    static func write(_ bytes: [UInt8], to path: String, temporary: String, _ calls: StorageCalls) throws {
-        let file = try NewFile(temporary, for: path, calls)
+    static func write(
+        _ bytes: [UInt8], to path: String, temporary: String, _ calls: StorageCalls, owner: String
+    ) throws {
+        let file = try NewFile(temporary, for: path, calls, owner: owner)
         try file.write(bytes[...], at: 0)
         try file.synchronize()
         try file.rename(to: path)

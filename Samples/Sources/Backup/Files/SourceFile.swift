@@ -1,4 +1,3 @@
-internal import CFileSystem
 internal import Glibc
 internal import QoSRuntime
 internal import SafeFiles
@@ -24,7 +23,7 @@ final class SourceFile: Sendable {
         let status = try status()
         let node = TreeNode(
             name: name, mode: UInt32(status.st_mode) & 0o7777, owner: status.st_uid, group: status.st_gid,
-            modified: FileTime.nanoseconds(status.st_mtim), changed: FileTime.nanoseconds(status.st_ctim),
+            modified: FileTime.number(status.st_mtim), changed: FileTime.number(status.st_ctim),
             device: UInt64(status.st_dev), inode: UInt64(status.st_ino), links: UInt64(status.st_nlink),
             mustReread: false, attributes: [], content: content)
         let kind: FileKind =
@@ -40,7 +39,7 @@ final class SourceFile: Sendable {
 
     /// The length in bytes.
     func size() throws(FileSystemFailure) -> Int64 {
-        Int64(try status().st_size)
+        max(0, Int64(try status().st_size))
     }
 
     /// The target of the symbolic link, readlinkat(2).
@@ -74,19 +73,12 @@ final class SourceFile: Sendable {
 
     /// The extended attributes, by name; none where the file system has none. Attributes that may not be read are left out.
     func attributes() throws(FileSystemFailure) -> [TreeNode.Attribute] {
-        guard let names = unsafe value(limit: 1 << 20, { unsafe flistxattr(descriptor, $0, $1) }) else {
-            guard errno == ENOTSUP || errno == EPERM || errno == EACCES else {
-                throw FileSystemFailure(path: path, operation: "list the attributes", code: errno)
-            }
-            return []
+        guard let names = ExtendedAttributes.names(of: descriptor) else {
+            throw FileSystemFailure(path: path, operation: "list the attributes", code: errno)
         }
-        var attributes: [TreeNode.Attribute] = []
-        for name in names.split(separator: 0) {
-            let terminated = name.map { CChar(bitPattern: $0) } + [0]
-            let value = unsafe value(limit: 1 << 20) { unsafe fgetxattr(descriptor, terminated, $0, $1) }
-            if let value { attributes.append(TreeNode.Attribute(name: Array(name), value: value)) }
+        return names.compactMap { name in
+            ExtendedAttributes.value(of: name, of: descriptor).map { TreeNode.Attribute(name: name, value: $0) }
         }
-        return attributes.sorted { $0.name.lexicographicallyPrecedes($1.name) }
     }
 
     /// Reads up to `count` bytes. It waits for its turn behind I/O of higher classes, and blocks a worker of the class.
@@ -112,18 +104,5 @@ final class SourceFile: Sendable {
             throw FileSystemFailure(path: path, operation: "stat", code: errno)
         }
         return status
-    }
-
-    /// Calls twice: for the length and for the bytes; again if the value grew meanwhile.
-    private func value(limit: Int, _ call: (UnsafeMutablePointer<CChar>?, Int) -> Int) -> [UInt8]? {
-        while true {
-            let length = call(nil, 0)
-            guard length > 0 else { return length == 0 ? [] : nil }
-            guard length <= limit else { return nil }
-            var buffer = [CChar](repeating: 0, count: length)
-            let got = unsafe buffer.withUnsafeMutableBufferPointer { unsafe call($0.baseAddress, $0.count) }
-            if got >= 0 { return buffer.prefix(got).map { UInt8(bitPattern: $0) } }
-            guard errno == ERANGE else { return nil }
-        }
     }
 }

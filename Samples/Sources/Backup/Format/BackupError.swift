@@ -23,6 +23,14 @@ public enum BackupError: Error, Hashable, Sendable, CustomStringConvertible {
     case unknownSnapshot(String, matches: Int)
     /// A snapshot cannot be read, so the last one is not known.
     case latestIsUnknown(detail: String)
+    /// The snapshots are of several folders or machines, and none is named.
+    case latestIsAmbiguous(places: [String])
+    /// The repository has no such key, or more than one.
+    case unknownKey(String, matches: Int)
+    /// The last key of a repository may not go.
+    case lastKey
+    /// The entry is no regular file.
+    case notAFile(String)
     /// The snapshot has no entry at the path.
     case unknownPath(String)
     /// The lease ran out, and another run may have removed blobs.
@@ -51,7 +59,10 @@ public enum BackupError: Error, Hashable, Sendable, CustomStringConvertible {
             "No space is left for \(path). Free some on its disk and run again: what is written already is used. "
                 + "For a repository, 'forget' and then 'prune' free space, also on a full disk."
         case .failed(let path, let operation, let code):
-            "\(operation) \(path): \(SystemError.text(code)). Repair the cause and run again."
+            code == EACCES
+                ? "\(operation) \(path): \(SystemError.text(code)). If another user, such as root, made files of the "
+                    + "repository, give them back: 'chown -R USER' on its folder, as root."
+                : "\(operation) \(path): \(SystemError.text(code)). Repair the cause and run again."
         case .unknownSnapshot(let text, let matches):
             matches == 0
                 ? "There is no snapshot '\(text)'. 'snapshots' lists them; 'latest' is the last one."
@@ -59,6 +70,18 @@ public enum BackupError: Error, Hashable, Sendable, CustomStringConvertible {
         case .latestIsUnknown(let detail):
             "A snapshot cannot be read, and may be the last one: \(detail) Give a name instead of 'latest': "
                 + "'snapshots' lists them."
+        case .latestIsAmbiguous(let places):
+            "The snapshots are of several folders: \(places.prefix(5).joined(separator: ", "))"
+                + "\(places.count > 5 ? " and others" : ""). Name one with --folder or --host, or give the name of a "
+                + "snapshot instead of 'latest'."
+        case .unknownKey(let text, let matches):
+            matches == 0
+                ? "There is no key '\(text)'. 'key list' lists them."
+                : "\(matches) keys begin with '\(text)'. Give more digits; 'key list' lists them."
+        case .lastKey:
+            "This is the only key of the repository, or the one that opened it. Add another one first, and use that."
+        case .notAFile(let path):
+            "\(path) is no regular file. 'restore --path' writes other entries."
         case .unknownPath(let path):
             "The snapshot has no entry \(path). 'ls' lists its entries."
         case .leaseLost:

@@ -17,6 +17,8 @@ public struct Snapshot: Sendable, Hashable, Codable {
     public let bytes: Int64
     /// The number of entries that are missing in the snapshot, because they could not be read.
     public let problems: Int
+    /// Words of the person who made it.
+    public let tags: [String]
 
     private enum CodingKeys: String, CodingKey {
         case time
@@ -26,6 +28,34 @@ public struct Snapshot: Sendable, Hashable, Codable {
         case files
         case bytes
         case problems
+        case tags
+    }
+
+    init(
+        time: Int64, host: String, folder: String, root: [TreeNode.Chunk], files: Int, bytes: Int64, problems: Int,
+        tags: [String] = []
+    ) {
+        self.time = time
+        self.host = host
+        self.folder = folder
+        self.root = root
+        self.files = files
+        self.bytes = bytes
+        self.problems = problems
+        self.tags = tags
+    }
+
+    /// Reads a snapshot, also one of an earlier version, which knew no tags.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        time = try values.decode(Int64.self, forKey: .time)
+        host = try values.decode(String.self, forKey: .host)
+        folder = try values.decode(String.self, forKey: .folder)
+        root = try values.decode([TreeNode.Chunk].self, forKey: .root)
+        files = try values.decode(Int.self, forKey: .files)
+        bytes = try values.decode(Int64.self, forKey: .bytes)
+        problems = try values.decode(Int.self, forKey: .problems)
+        tags = try values.decodeIfPresent([String].self, forKey: .tags) ?? []
     }
 
     /// The first eight digits of the name.

@@ -7,6 +7,8 @@ public struct RestoreOptions: Sendable {
     public var path: RelativePath = .root
     /// Whether files that are there, and are others, are replaced. Otherwise they are reported, and stay.
     public var replaces = false
+    /// Whether nothing is written: the report only tells what would be. Files are compared by size and time.
+    public var isDryRun = false
     /// The number of files that are written at the same time, 1 or more.
     public var width = ProcessInfo.processInfo.activeProcessorCount
 

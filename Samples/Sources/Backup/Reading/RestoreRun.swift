@@ -1,4 +1,5 @@
 internal import Glibc
+internal import SafeFiles
 internal import TreeScan
 
 /// One restore of one snapshot. One task at a time.
@@ -17,14 +18,17 @@ public final class RestoreRun {
     private let lease: Lease?
     private let source: BlobSource
     private let restorer: FileRestorer
-    private let target: TargetFolder
+    private let place: String
+    private var target: TargetFolder?
     private var linked: [FileKey: RelativePath] = [:]
     private var report = RestoreReport()
 
     /// The number of files, links and pipes that are restored so far.
     public var entries: Int { report.restored + report.present }
+    /// The bytes of the files that are written so far.
+    public var bytes: Int64 { report.bytes }
 
-    /// Reads the index, and opens or makes the target.
+    /// Reads the index.
     ///
     /// - Throws: `BackupError`.
     public init(
@@ -35,17 +39,20 @@ public final class RestoreRun {
         self.repository = repository
         self.snapshot = snapshot
         self.options = options
-        self.target = try TargetFolder(root: target, before: repository.folder.hook)
+        place = target
         source = BlobSource(repository, index: try repository.contents().index(withDoomed: true))
         restorer = FileRestorer(source: source, keys: repository.keys, replaces: options.replaces)
     }
 
-    /// Writes the files.
+    /// Opens or makes the target, and writes the files.
+    ///
+    /// Folders that are there keep their metadata. Those that the run makes get that of the snapshot.
     ///
     /// - Parameter breathe: Called before each entry. It may wait, and it may throw to end the run.
     /// - Returns: What was restored, and what could not be.
-    /// - Throws: `BackupError.noSpace`, `CancellationError`, an error of `breathe`, or `BackupError.damaged` if not
-    ///   even the root of the snapshot can be read.
+    /// - Throws: `BackupError.noSpace`, `CancellationError`, an error of `breathe`, `BackupError.unknownPath` if the
+    ///   snapshot has no such entry, or `BackupError.damaged` if not even the root of the snapshot can be read. Nothing
+    ///   is made in the last two cases.
     public func run(breathe: () async throws -> Void = {}) async throws -> RestoreReport {
         defer { lease?.release() }
         let root: TreeNode
@@ -54,10 +61,92 @@ public final class RestoreRun {
         } catch let failure as BlobFailure {
             throw BackupError.damaged(path: "the root of snapshot \(snapshot.shortName)", detail: "\(failure)")
         }
+        try await checkPath(below: root)
+        guard !options.isDryRun else {
+            try await preview(root, breathe)
+            return report
+        }
+        let target = try TargetFolder(root: place, before: repository.folder.hook)
+        self.target = target
         try await restore(root, into: target, only: options.path.components.map(Array.init)[...], breathe)
         // Names and data on the disk before the run says that it is done.
         try target.synchronize()
         return report
+    }
+
+    /// Counts what a run would do.
+    private func preview(_ root: TreeNode, _ breathe: () async throws -> Void) async throws {
+        let there = try? RootFolder(place)
+        let wanted = options.path.components.map { Array($0) }
+        var pending: [(path: RelativePath, node: TreeNode)] = [(.root, root)]
+        while let (path, node) = pending.popLast() {
+            try await breathe()
+            if path != .root { count(node, at: path, in: there) }
+            guard case .folder(let chunks) = node.content else { continue }
+            let depth = path.components.count
+            do {
+                pending += try await source.folder(chunks).compactMap { entry in
+                    guard depth >= wanted.count || entry.name == wanted[depth] else { return nil }
+                    return (path.appending(entry.name), entry)
+                }
+            } catch let failure as BlobFailure {
+                report.problems.append("\(display(path)) with everything below it: \(failure)")
+            }
+        }
+    }
+
+    private func count(_ node: TreeNode, at path: RelativePath, in root: RootFolder?) {
+        var found: EntryStatus?
+        if let root, let descriptor = try? root.descriptor(of: path, for: .status) {
+            let entry = OpenDescriptor(owning: descriptor)
+            found = EntryStatus(descriptor: entry.number)
+        }
+        var size: Int64 = 0
+        switch node.content {
+        case .folder: return
+        case .file(let content):
+            size = content.size
+            if let found, found.kind == .regular, found.stamp.size == size, found.stamp.modified == node.modified {
+                report.present += 1
+                return
+            }
+        case .link:
+            if found?.kind == .symbolicLink {
+                report.present += 1
+                return
+            }
+        case .pipe:
+            if found?.kind == .fifo {
+                report.present += 1
+                return
+            }
+        }
+        if let found, !options.replaces || found.kind == .directory {
+            report.problems.append("\(path.display): another entry is there; it would stay")
+        } else {
+            report.restored += 1
+            report.bytes = report.bytes.addingClamped(size)
+        }
+    }
+
+    /// Fails if the snapshot has no entry at the path of the options.
+    private func checkPath(below root: TreeNode) async throws {
+        var node = root
+        for name in options.path.components {
+            guard case .folder(let chunks) = node.content else {
+                throw BackupError.unknownPath(options.path.display)
+            }
+            do {
+                let entries = try await source.folder(chunks)
+                guard let next = entries.first(where: { $0.name == Array(name) }) else {
+                    throw BackupError.unknownPath(options.path.display)
+                }
+                node = next
+            } catch is BlobFailure {
+                // Nobody knows. The restore says what is damaged.
+                return
+            }
+        }
     }
 
     private func restore(
@@ -69,12 +158,9 @@ public final class RestoreRun {
             entries = try await source.folder(chunks)
         } catch let failure as BlobFailure {
             report.problems.append("\(display(folder.path)) with everything below it: \(failure)")
-            return
+            entries = []
         }
-        if let name = path.first {
-            entries.removeAll { $0.name != name }
-            if entries.isEmpty { report.problems.append("\(options.path.display): it is not in the snapshot") }
-        }
+        if let name = path.first { entries.removeAll { $0.name != name } }
         try await restoreFiles(entries, in: folder, breathe)
         for entry in entries {
             try await breathe()
@@ -87,7 +173,7 @@ public final class RestoreRun {
                 report.problems.append("\(failure), with everything below it")
             }
         }
-        if !TargetFolder.setMetadata(of: folder.descriptor, node).isEmpty { report.incomplete += 1 }
+        if !folder.finish(node).isEmpty { report.incomplete += 1 }
     }
 
     /// Restores all but folders. Several files are written at the same time.
@@ -103,11 +189,7 @@ public final class RestoreRun {
                 case .folder: break
                 case .link, .pipe: try restoreSpecial(entry, in: folder)
                 case .file(let content) where entry.links > 1:
-                    if try !link(entry, in: folder) {
-                        let outcome = try await restorer.restore(entry, content, in: folder)
-                        if case .present = outcome { relink(entry, in: folder) }
-                        count(outcome, entry, in: folder)
-                    }
+                    try await restoreLinked(entry, content, in: folder)
                 case .file(let content):
                     if underWay >= options.width, let (done, outcome) = try await group.next() {
                         underWay -= 1
@@ -125,7 +207,7 @@ public final class RestoreRun {
         switch outcome {
         case .restored(let missing):
             report.restored += 1
-            if case .file(let content) = node.content { report.bytes += content.size }
+            if case .file(let content) = node.content { report.bytes = report.bytes.addingClamped(content.size) }
             if !missing.isEmpty { report.incomplete += 1 }
             remember(node, in: folder)
         case .present(let missing):
@@ -141,14 +223,36 @@ public final class RestoreRun {
         linked[FileKey(device: node.device, inode: node.inode)] = folder.path.appending(node.name)
     }
 
-    /// Links to the file that was restored from the same inode; false if there is none, or no link is possible there.
-    /// Such a file is incomplete: it becomes one of its own.
-    private func link(_ node: TreeNode, in folder: TargetFolder) throws -> Bool {
-        guard let other = linked[FileKey(device: node.device, inode: node.inode)], folder.kind(of: node.name) == nil
-        else { return false }
+    /// Restores one of several names of a file. All of them are names of one file again, or the report says so.
+    private func restoreLinked(
+        _ node: TreeNode, _ content: TreeNode.FileContent, in folder: TargetFolder
+    ) async throws {
+        let other = linked[FileKey(device: node.device, inode: node.inode)]
+        if let other, let target {
+            if folder.isSame(node.name, as: other, below: target) {
+                folder.discard(node.name)
+                report.present += 1
+                return
+            }
+            let kind = folder.kind(of: node.name)
+            if kind == nil || options.replaces && kind != S_IFDIR {
+                if try link(node, to: other, in: folder, below: target) { return }
+            }
+        }
+        let outcome = try await restorer.restore(node, content, in: folder)
+        // A run that failed may have made it a file of its own.
+        if case .present = outcome, let other, let target { relink(node, to: other, in: folder, below: target) }
+        count(outcome, node, in: folder)
+    }
+
+    /// Links to the file that was restored from the same inode; false if no link is possible there. Such a file is
+    /// incomplete: it becomes one of its own.
+    private func link(
+        _ node: TreeNode, to other: RelativePath, in folder: TargetFolder, below target: TargetFolder
+    ) throws -> Bool {
         do throws(FileSystemFailure) {
             try folder.makeLink(node.name, to: other, below: target)
-            try folder.publish(node.name, replacing: false)
+            try folder.publish(node.name, replacing: options.replaces)
             report.restored += 1
             return true
         } catch {
@@ -164,11 +268,8 @@ public final class RestoreRun {
         }
     }
 
-    /// Makes a file that is there byte for byte a link again, if a run that failed made it a file of its own.
-    private func relink(_ node: TreeNode, in folder: TargetFolder) {
-        guard let other = linked[FileKey(device: node.device, inode: node.inode)],
-            !folder.isSame(node.name, as: other, below: target)
-        else { return }
+    /// Makes a file that is there byte for byte a link again.
+    private func relink(_ node: TreeNode, to other: RelativePath, in folder: TargetFolder, below target: TargetFolder) {
         do throws(FileSystemFailure) {
             try folder.makeLink(node.name, to: other, below: target)
             try folder.publish(node.name, replacing: true)
@@ -189,16 +290,16 @@ public final class RestoreRun {
                 if isSame {
                     folder.discard(node.name)
                     report.present += 1
-                    if try !folder.setMetadata(of: node.name, node) { report.incomplete += 1 }
+                    if try !folder.setMetadata(of: node.name, node).isEmpty { report.incomplete += 1 }
                     return
                 }
                 guard options.replaces, kind != S_IFDIR else { throw folder.failure("create", node.name, EEXIST) }
             }
             try folder.makeSpecial(node.name, node.content)
-            let isOwned = try folder.setMetadata(of: folder.temporaryName(for: node.name), node)
+            let missing = try folder.setMetadata(of: TargetFolder.temporaryName(for: node.name), node)
             try folder.publish(node.name, replacing: options.replaces)
             report.restored += 1
-            if !isOwned { report.incomplete += 1 }
+            if !missing.isEmpty { report.incomplete += 1 }
         } catch {
             folder.discard(node.name)
             try error.endIfFull()

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Glibc
+internal import SafeFiles
 internal import Synchronization
 
 /// A file that says "a run is using the repository". Its owner touches it every 30 seconds.
@@ -68,11 +69,11 @@ final class Lease: Sendable {
             let path = folder.path(.leases, other)
             guard let touched = Self.modified(path) else { return nil }
             // The clock was set back. From now on the lease has the usual time, if its owner is gone.
-            if touched > now + Self.duration { Self.touch(path) }
+            if touched > now.addingClamped(Self.duration) { Self.touch(path) }
             let owner = (try? SafeFile.read(path)).flatMap {
                 try? JSONDecoder().decode(Owner.self, from: Data($0))
             }
-            if now - touched > Self.duration || owner.map(Self.isGone) == true {
+            if now.subtractingClamped(touched) > Self.duration || owner.map(Self.isGone) == true {
                 try folder.remove(path, .leases)
                 return nil
             }
@@ -91,7 +92,7 @@ final class Lease: Sendable {
     private static func modified(_ path: String) -> Int64? {
         var status = stat()
         guard unsafe lstat(path, &status) == 0 else { return nil }
-        return Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec)
+        return FileTime.number(status.st_mtim)
     }
 
     /// The name of this machine.

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Glibc
+public import SafeFiles
 
 /// A repository whose key is open. Threads may share it.
 public final class Repository: Sendable {
@@ -8,10 +9,16 @@ public final class Repository: Sendable {
 
     let folder: RepositoryFolder
     let keys: RepositoryKeys
+    /// The master key, for further passphrases.
+    let master: [UInt8]
+    /// The file whose passphrase opened the repository.
+    let openedBy: String
 
-    private init(folder: RepositoryFolder, keys: RepositoryKeys) {
+    private init(folder: RepositoryFolder, master: [UInt8], openedBy: String) {
         self.folder = folder
-        self.keys = keys
+        self.master = master
+        self.openedBy = openedBy
+        keys = RepositoryKeys(master: master)
     }
 
     /// Makes a repository in a new or empty folder.
@@ -38,7 +45,7 @@ public final class Repository: Sendable {
         try folder.makeReserve(packs: 0)
         // Last: a folder with a header is a whole repository.
         try folder.write(try header.file(), to: folder.header, .header)
-        return Repository(folder: folder, keys: RepositoryKeys(master: master))
+        return Repository(folder: folder, master: master, openedBy: folder.header)
     }
 
     /// Opens a repository.
@@ -53,10 +60,17 @@ public final class Repository: Sendable {
         let folder = RepositoryFolder(path: path, hook: hook ?? { _ in 0 })
         guard folder.size(folder.header) != nil else { throw BackupError.notARepository(path: path) }
         let header = try RepositoryHeader(file: try SafeFile.read(folder.header), path: folder.header)
-        guard let master = try header.master(passphrase: passphrase) else {
-            throw BackupError.wrongPassphrase(path: path)
+        if let master = try header.master(passphrase: passphrase) {
+            return Repository(folder: folder, master: master, openedBy: folder.header)
         }
-        return Repository(folder: folder, keys: RepositoryKeys(master: master))
+        for file in try folder.furtherKeys() {
+            // A damaged further key opens nothing, and locks out nobody.
+            guard let bytes = try? SafeFile.read(file), let key = try? RepositoryHeader(file: bytes, path: file),
+                let master = try key.master(passphrase: passphrase)
+            else { continue }
+            return Repository(folder: folder, master: master, openedBy: file)
+        }
+        throw BackupError.wrongPassphrase(path: path)
     }
 
     // MARK: Snapshots
@@ -80,13 +94,20 @@ public final class Repository: Sendable {
 
     /// Returns the snapshot whose name begins with `text`, or the last one for `latest`.
     ///
-    /// - Throws: `BackupError.unknownSnapshot`; `.damaged`; `.latestIsUnknown` if a damaged snapshot may be the last one.
-    public func snapshot(named text: String) throws -> Snapshot {
+    /// - Parameters:
+    ///   - filter: The snapshots of which `latest` is the last one. It must lead to one folder of one machine.
+    ///   - now: The present, in nanoseconds since 1970. A snapshot of the future is the last one only if there is no
+    ///     other.
+    /// - Throws: `BackupError.unknownSnapshot`; `.damaged`; `.latestIsUnknown` if a damaged snapshot may be the last one;
+    ///   `.latestIsAmbiguous`.
+    public func snapshot(
+        named text: String, of filter: SnapshotFilter = SnapshotFilter(), at now: Int64 = FileTime.now
+    ) throws -> Snapshot {
         try requireSnapshots()
         if text == "latest" {
             let (snapshots, problems) = try snapshots()
             if let problem = problems.first { throw BackupError.latestIsUnknown(detail: problem) }
-            if let last = snapshots.last { return last }
+            if let last = try filter.last(of: snapshots, at: now) { return last }
         }
         let matches = text.isEmpty ? [] : try folder.files(.snapshots).filter { $0.description.hasPrefix(text) }
         guard matches.count == 1 else { throw BackupError.unknownSnapshot(text, matches: matches.count) }

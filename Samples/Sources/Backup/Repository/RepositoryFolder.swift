@@ -25,6 +25,8 @@ struct RepositoryFolder: Sendable {
     static let manyPacks = 64
 
     var header: String { path + "/repository" }
+    /// The folder of further keys. It is made with the first one.
+    var keys: String { path + "/keys" }
 
     func path(_ room: Room) -> String { path + "/" + room.rawValue }
 
@@ -38,6 +40,24 @@ struct RepositoryFolder: Sendable {
     /// Makes the folders.
     func make() throws {
         for folder in [path] + Room.allCases.map(path(_:)) { try makeFolder(folder) }
+    }
+
+    /// The files of further keys.
+    func furtherKeys() throws -> [String] { try names(keys).map { keys + "/" + $0 } }
+
+    /// Writes the file of a further key.
+    func writeKey(_ bytes: [UInt8], to path: String) throws {
+        try makeFolder(keys)
+        try write(bytes, to: path, .header)
+    }
+
+    /// Gives an entry that root made to the owner of the repository: else that user could not use it any more.
+    static func giveToOwner(of repository: String, _ descriptor: Int32) {
+        guard geteuid() == 0 else { return }
+        var status = stat()
+        guard unsafe stat(repository, &status) == 0, status.st_uid != 0 else { return }
+        // A file system that refuses keeps root as the owner.
+        _ = fchown(descriptor, status.st_uid, status.st_gid)
     }
 
     /// Whether the folder of the snapshots is there. A repository without it is not whole: it may be a copy that lacks
@@ -111,14 +131,14 @@ struct RepositoryFolder: Sendable {
     func write(_ bytes: [UInt8], to path: String, _ place: StorageCall.Place) throws {
         try withFolders {
             let calls = StorageCalls(place: place, hook: hook)
-            try SafeFile.write(bytes, to: path, temporary: temporaryPath(), calls)
+            try SafeFile.write(bytes, to: path, temporary: temporaryPath(), calls, owner: self.path)
         }
     }
 
     /// Begins a pack.
     func makePack() throws -> NewFile {
         try withFolders {
-            try NewFile(temporaryPath(), for: path(.packs), StorageCalls(place: .packs, hook: hook))
+            try NewFile(temporaryPath(), for: path(.packs), StorageCalls(place: .packs, hook: hook), owner: path)
         }
     }
 
@@ -173,6 +193,9 @@ struct RepositoryFolder: Sendable {
         var status = stat()
         if unsafe stat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR { return }
         if calls.allow(.make), unsafe mkdir(folder, 0o700) == 0 {
+            let made = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+            if made >= 0, folder != path { Self.giveToOwner(of: path, made) }
+            if made >= 0 { close(made) }
             try SafeFile.synchronizeFolder(of: folder, calls)
         } else if errno != EEXIST {
             throw BackupError.system("make", folder)

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import SafeFiles
 internal import TreeScan
 
 /// Compares all that an entry has beside its content.
@@ -19,7 +19,8 @@ struct MetadataComparison {
         if found.owner != saved.owner { note(.owner, "its owner is \(found.owner), and was \(saved.owner)") }
         if found.group != saved.group { note(.group, "its group is \(found.group), and was \(saved.group)") }
         if found.modified != saved.modified {
-            note(.time, "its time is \(date(found.modified)), and was \(date(saved.modified))")
+            let texts = [found.modified, saved.modified].map { FileTime.text($0, hasFraction: true) }
+            note(.time, "its time is \(texts[0]), and was \(texts[1])")
         }
         if found.attributes != saved.attributes {
             note(.attributes, "its extended attributes differ: \(attributes.joined(separator: ", "))")
@@ -40,14 +41,5 @@ struct MetadataComparison {
     private func octal(_ mode: UInt32) -> String {
         let digits = String(mode, radix: 8)
         return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
-    }
-
-    /// Returns a time in nanoseconds since 1970, in UTC, with all its digits.
-    private func date(_ time: Int64) -> String {
-        let (quotient, remainder) = time.quotientAndRemainder(dividingBy: 1_000_000_000)
-        let whole = remainder < 0 ? quotient - 1 : quotient
-        let digits = String(remainder < 0 ? remainder + 1_000_000_000 : remainder)
-        let fraction = String(repeating: "0", count: 9 - digits.count) + digits
-        return Date(timeIntervalSince1970: Double(whole)).formatted(.iso8601).dropLast() + ".\(fraction)Z"
     }
 }

@@ -1,3 +1,4 @@
+internal import SafeFiles
 internal import TreeScan
 
 /// One comparison of a folder with a snapshot. One task at a time. It changes neither.
@@ -41,6 +42,7 @@ public final class VerifyRun {
     ) throws {
         excludes = try ExcludeRules(options.excludes)
         root = try RootFolder(folder)
+        try ExcludeRules.check(options.excludes, for: root.absolutePaths)
         // A repository on a medium that cannot be written has no prune either.
         lease = try? Lease(.read, in: repository.folder)
         self.repository = repository
@@ -156,7 +158,7 @@ public final class VerifyRun {
             let detail = "its content differs from byte \(byte) on"
             try note([Difference(path: path, aspect: .content, detail: detail)], found)
         }
-        report.bytes += size
+        report.bytes = report.bytes.addingClamped(size)
     }
 
     /// Returns the entries of the snapshot's folder that are there, and reports those of one side only.

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Glibc
+internal import SafeFiles
 
 /// What a backup leaves out, and how it works.
 public struct BackupOptions: Sendable {
@@ -12,14 +12,14 @@ public struct BackupOptions: Sendable {
     public var oneFileSystem = false
     /// The name of the machine in the snapshot.
     public var host = Lease.host
+    /// Words of the person, for the snapshot.
+    public var tags: [String] = []
+    /// Whether nothing is written: the report only tells what would be.
+    public var isDryRun = false
     /// The number of files that are read at the same time, 1 or more.
     public var width = ProcessInfo.processInfo.activeProcessorCount
     /// The clock, in nanoseconds since 1970.
-    public var now: @Sendable () -> Int64 = {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_REALTIME, &time)
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-    }
+    public var now: @Sendable () -> Int64 = { FileTime.now }
 
     /// Makes options that leave out nothing.
     public init() {}

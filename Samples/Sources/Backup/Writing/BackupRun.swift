@@ -1,3 +1,4 @@
+internal import SafeFiles
 internal import TreeScan
 
 /// One backup of one folder. One task at a time.
@@ -13,7 +14,8 @@ public final class BackupRun {
     private let options: BackupOptions
     private let excludes: ExcludeRules
     private let resumed: BackupCheckpoint?
-    private let lease: Lease
+    /// None in a dry run.
+    private let lease: Lease?
     private let saver: FileSaver
     private let scanner: TreeScanner
     private let sink: BlobSink
@@ -53,8 +55,9 @@ public final class BackupRun {
     ) throws {
         excludes = try ExcludeRules(options.excludes)
         let root = try RootFolder(folder)
+        try ExcludeRules.check(options.excludes, for: root.absolutePaths)
         // Before the index is read: from here on a prune keeps what this run counts on.
-        lease = try Lease(.backup, in: repository.folder)
+        lease = options.isDryRun ? nil : try Lease(.backup, in: repository.folder)
         try repository.requireSnapshots()
         let contents = try repository.contents()
         let index = contents.index(withDoomed: false)
@@ -65,7 +68,7 @@ public final class BackupRun {
         resumed = checkpoint
         start = options.now()
         packs = contents.records.count
-        sink = try BlobSink(repository, known: index, unlisted: unlisted, width: options.width)
+        sink = try BlobSink(repository, known: index, unlisted: unlisted, width: options.width, isDry: options.isDryRun)
         source = BlobSource(repository, index: index)
         saver = FileSaver(root: root, sink: sink, options: options)
         let own = FolderIdentity(path: repository.path).map { Set([$0]) } ?? []
@@ -88,7 +91,7 @@ public final class BackupRun {
         save: ((BackupCheckpoint) async throws -> Void)? = nil,
         every interval: Duration = .seconds(30)
     ) async throws -> BackupReport {
-        defer { lease.release() }
+        defer { lease?.release() }
         try await enterRoot()
         var saved = ContinuousClock.now
         try await withThrowingTaskGroup(of: [Saved].self) { group in
@@ -121,7 +124,10 @@ public final class BackupRun {
     private func enterRoot() async throws {
         var trees: [[TreeNode.Chunk]] = []
         if let resumed { trees.append(resumed.root) }
-        let last = try repository.snapshots().snapshots.last { $0.host == options.host && $0.folder == folder }
+        // One of the future would be the last one for years.
+        let last = try repository.snapshots().snapshots.last {
+            $0.host == options.host && $0.folder == folder && !$0.isOfFuture(at: start)
+        }
         if let last { trees.append(last.root) }
         var earlier: [[[UInt8]: TreeNode]] = []
         for tree in trees {
@@ -270,7 +276,7 @@ public final class BackupRun {
         case .saved(let node, let wasRead, let remark):
             folders[folder]?.entries.append(node)
             files += 1
-            if case .file(let content) = node.content { bytes += content.size }
+            if case .file(let content) = node.content { bytes = bytes.addingClamped(content.size) }
             if !wasRead { unchanged += 1 }
             if let remark { problems.append(remark) }
         case .vanished: break
@@ -313,17 +319,19 @@ public final class BackupRun {
     private func finish() async throws -> BackupReport {
         let chunks = try await storeRoot(root)
         try await sink.flush()
-        guard lease.isHeld else { throw BackupError.leaseLost }
-        let snapshot = try repository.add(
-            Snapshot(
-                time: start, host: options.host, folder: folder, root: chunks, files: files, bytes: bytes,
-                problems: missing))
-        guard lease.isHeld else {
-            if let id = snapshot.id { try repository.folder.remove(id, from: .snapshots) }
-            throw BackupError.leaseLost
-        }
+        var snapshot = Snapshot(
+            time: start, host: options.host, folder: folder, root: chunks, files: files, bytes: bytes,
+            problems: missing, tags: options.tags)
         let totals = sink.totals
-        repository.folder.growReserve(packs: packs + totals.packs)
+        if let lease {
+            guard lease.isHeld else { throw BackupError.leaseLost }
+            snapshot = try repository.add(snapshot)
+            guard lease.isHeld else {
+                if let id = snapshot.id { try repository.folder.remove(id, from: .snapshots) }
+                throw BackupError.leaseLost
+            }
+            repository.folder.growReserve(packs: packs + totals.packs)
+        }
         return BackupReport(
             snapshot: snapshot, unchanged: unchanged, newBytes: totals.newBytes, storedBytes: totals.storedBytes,
             packs: totals.packs, leftOut: leftOut, problems: problems,

@@ -42,6 +42,7 @@ final class BlobSink: Sendable {
     /// One pack at a time is ended.
     private let ending: AsyncSemaphore
     private let repository: Repository
+    private let isDry: Bool
     private let state: Mutex<State>
 
     /// Makes a sink.
@@ -50,7 +51,11 @@ final class BlobSink: Sendable {
     ///   - known: The blobs that need no storing.
     ///   - unlisted: The packs to be listed in the next file of the index.
     ///   - width: The number of chunks of files that may be under way, 1 or more.
-    init(_ repository: Repository, known: BlobIndex, unlisted: [PackRecord], width: Int = 1) throws {
+    ///   - isDry: Whether new blobs are only counted.
+    init(
+        _ repository: Repository, known: BlobIndex, unlisted: [PackRecord], width: Int = 1, isDry: Bool = false
+    ) throws {
+        self.isDry = isDry
         self.repository = repository
         slots = try AsyncSemaphore(permits: max(1, width), name: "chunks of a backup")
         turn = try AsyncSemaphore(permits: 1, name: "pack of a backup")
@@ -77,6 +82,13 @@ final class BlobSink: Sendable {
                 !state.known.contains(blob) && state.claimed.insert(blob).inserted
             }
             guard isNew else { continue }
+            guard !isDry else {
+                state.withLock { state in
+                    state.totals.newBlobs += 1
+                    state.totals.newBytes += Int64(plain.count)
+                }
+                continue
+            }
             let bytes = try repository.keys.seal(Compression.pack(plain), label: PackFile.label(of: blob))
             sealed.append(Sealed(blob: blob, bytes: bytes, plainLength: plain.count))
         }
@@ -122,6 +134,7 @@ final class BlobSink: Sendable {
 
     /// Writes the last pack and a file of the index. Call it when no `store` is under way.
     func flush() async throws {
+        guard !isDry else { return }
         if var rest = state.withLock({ $0.pack.take() }) { try await end(&rest) }
         let unlisted = state.withLock { state in
             defer { state.unlisted = [] }

@@ -63,8 +63,8 @@ struct DistantCopier: Sendable {
             copier.options.reached(.copied)
             return .prepared(prepared)
         } catch {
-            // A large file stays as far as it is on the disk: the next run goes on there.
-            if prepared.part == nil { await copier.discard(prepared, in: folder) }
+            // A large file stays as far as it is on the disk: the next run goes on there. Not if it fills the disk.
+            if prepared.part == nil || FileCopier.isFull(error) { await copier.discard(prepared, in: folder) }
             throw error
         }
     }
@@ -77,6 +77,8 @@ struct DistantCopier: Sendable {
     ) async throws -> FileCopier.Outcome {
         let name = Array(action.path.name)
         let state = ArchiveEntry.SideState(seen, at: copier.options.now())
+        let earlier = copier.part(of: action, state)?.done ?? 0
+        guard folder.hasRoom(for: seen.stamp.size.subtractingClamped(earlier)) else { return copier.noRoom(action) }
         let (temporary, output, part) = try copier.open(action, state, in: folder)
         let start = part?.done ?? 0
         var prepared = PreparedEntry(
@@ -108,7 +110,7 @@ struct DistantCopier: Sendable {
             await copier.discard(prepared, in: folder)
             return .skipped("\(there.display(seen.path)) changed while it was copied; the next run copies it")
         } catch {
-            if prepared.part == nil { await copier.discard(prepared, in: folder) }
+            if prepared.part == nil || FileCopier.isFull(error) { await copier.discard(prepared, in: folder) }
             throw error
         }
     }

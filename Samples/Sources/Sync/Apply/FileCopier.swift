@@ -69,6 +69,7 @@ struct FileCopier: Sendable {
             return try body()
         } catch let failure as FileSystemFailure {
             try Self.check(failure, action.side)
+            if Self.isFull(failure) { return noRoom(action) }
             return .skipped(
                 failure.isVanished
                     ? "\(display(action)) changed during the run; the next run looks again"
@@ -83,11 +84,20 @@ struct FileCopier: Sendable {
 
     /// Throws for a failure that all other entries would have, too.
     static func check(_ failure: FileSystemFailure, _ side: Side) throws(SyncError) {
-        switch failure.code {
-        case ENOSPC, EDQUOT: throw .noSpace(side)
-        case EROFS: throw .readOnly(side)
-        default: break
-        }
+        if failure.code == EROFS { throw .readOnly(side) }
+    }
+
+    /// Whether an entry has no room. Smaller ones may have it: the run goes on with them.
+    static func isFull(_ error: any Error) -> Bool {
+        guard let failure = error as? FileSystemFailure else { return false }
+        return failure.code == ENOSPC || failure.code == EDQUOT
+    }
+
+    /// The outcome for a file that has no room.
+    func noRoom(_ action: SyncAction) -> Outcome { .skipped("\(display(action)): \(Self.noRoom(on: action.side))") }
+
+    static func noRoom(on side: Side) -> String {
+        "there is no room for it on \(side.rawValue), with a reserve for others. Free some, and run again"
     }
 
     private func display(_ action: SyncAction) -> String { replicas[action.side].display(action.path) }
@@ -157,6 +167,8 @@ struct FileCopier: Sendable {
         var source = seen
         source.stamp = before.stamp
         let state = ArchiveEntry.SideState(source, at: time)
+        let earlier = self.part(of: action, state)?.done ?? 0
+        guard folder.hasRoom(for: before.stamp.size - earlier) else { return noRoom(action) }
         let (temporary, output, part) = try open(action, state, in: folder)
         var done = part?.done ?? 0
         var prepared = PreparedEntry(
@@ -185,15 +197,15 @@ struct FileCopier: Sendable {
             guard let status = EntryStatus(descriptor: output.number) else { throw folder.failure("stat", temporary) }
             prepared.written = ArchiveEntry.SideState(
                 written: status, metadata: Metadata(of: status, owners: replica.setsOwners))
-            if prepared.written.mayBecomeRacy {
+            if prepared.written.mayBecomeRacy || status.stamp.size <= FileDigest.cheap {
                 prepared.digest = await FileDigest.compute(output, to: status.stamp.size)
             }
             if isAlone { try await synchronize(output, of: action) }
             options.reached(.copied)
             return .prepared(prepared)
         } catch {
-            // A large file stays as far as it is on the disk: the next run goes on there.
-            if prepared.part == nil { await discard(prepared, in: folder) }
+            // A large file stays as far as it is on the disk: the next run goes on there. Not if it fills the disk.
+            if prepared.part == nil || Self.isFull(error) { await discard(prepared, in: folder) }
             throw error
         }
     }

@@ -120,7 +120,7 @@ struct FileWriting {
             SmallFiles.contains(actions[end], ledger.options), actions[end].side == first.side,
             actions[end].path.isEntry(of: folder)
         {
-            bytes += actions[end].source?.stamp.size ?? 0
+            bytes = bytes.addingClamped(actions[end].source?.stamp.size ?? 0)
             guard bytes <= SmallFiles.limit.bytes else { break }
             end += 1
         }
@@ -160,7 +160,7 @@ struct FileWriting {
             source: entry.source, digest: entry.digest)
         ledger.options.wanted.noteWritten(entry.action.path)
         ledger.report.copied += 1
-        ledger.report.bytes += entry.bytes
+        ledger.report.bytes = ledger.report.bytes.addingClamped(entry.bytes)
         ledger.report.reusedBytes += entry.reused
         ledger.report.resumedBytes += entry.resumed
     }
@@ -171,7 +171,14 @@ struct FileWriting {
     ) async throws {
         guard let status = try await folder.status(temporary) else { return }
         if old.isSame(as: status) {
-            try await folder.remove(temporary, isFolder: false)
+            do {
+                try await ledger.dismiss(temporary, of: action.path, on: action.side, in: folder)
+            } catch let failure as FileSystemFailure {
+                // The new version has the name already. The old one must not be lost without its place.
+                let name = try await Rescue.keep(
+                    temporary, of: action.path, on: action.side, in: folder, date: ledger.options.date)
+                ledger.report.skipped.append("\(action.path.display): the old version is now \(name): \(failure)")
+            }
         } else {
             let name = try await Rescue.keep(
                 temporary, of: action.path, on: action.side, in: folder, date: ledger.options.date)

@@ -5,6 +5,8 @@ struct Recovery {
     let archive: SyncArchive
     let replicas: Pair<any Replica>
     let date: String
+    /// The place of what is taken; nil if it goes at once.
+    let versions: VersionStore?
 
     private var results: [EntryResult] = []
     private var changes = Pair(a: DiskChanges(), b: DiskChanges())
@@ -13,7 +15,8 @@ struct Recovery {
     /// Folders that do not have their metadata yet, with their intents.
     private(set) var unfinished: [(action: SyncAction, intent: Int64)] = []
 
-    init(archive: SyncArchive, replicas: Pair<any Replica>, date: String) {
+    init(archive: SyncArchive, replicas: Pair<any Replica>, date: String, versions: VersionStore? = nil) {
+        self.versions = versions
         self.archive = archive
         self.replicas = replicas
         self.date = date
@@ -46,8 +49,10 @@ struct Recovery {
         guard let written = intent.written?.state, let source = intent.source?.state else { return }
         let now = try await folder.status(Array(path.name))
         if let status = try await folder.status(intent.temporary) {
-            if status.stamp.inode == written.inode || intent.isOld(status) {
+            if status.stamp.inode == written.inode {
                 await folder.discard(intent.temporary)
+            } else if intent.isOld(status) {
+                try await dismiss(intent, path, folder)
             } else {
                 let name = try await Rescue.keep(intent.temporary, of: path, on: intent.side, in: folder, date: date)
                 conflicts.append("\(path.display): it changed at the last moment; that version is now \(name)")
@@ -60,7 +65,7 @@ struct Recovery {
     private mutating func delete(_ intent: Intent, _ path: RelativePath, _ folder: any ReplicaFolder) async throws {
         if let status = try await folder.status(intent.temporary) {
             if intent.isOld(status) {
-                await folder.discard(intent.temporary)
+                try await dismiss(intent, path, folder)
             } else {
                 _ = try await Rescue.restore(intent.temporary, of: path, on: intent.side, in: folder, date: date)
             }
@@ -68,6 +73,12 @@ struct Recovery {
         let across = try await replicas[intent.side.other].folderIfThere(path.parent)
         let isGoneAcross = try await across?.status(Array(path.name)) == nil
         if isGoneAcross, try await folder.status(Array(path.name)) == nil { results.append(.remove(path)) }
+    }
+
+    /// Removes an entry that has left its name, or keeps it.
+    private func dismiss(_ intent: Intent, _ path: RelativePath, _ folder: any ReplicaFolder) async throws {
+        guard let versions else { return await folder.discard(intent.temporary) }
+        try versions.keep(intent.temporary, of: path, on: intent.side, in: folder)
     }
 
     /// A folder without its metadata gets it at the end of the next run. Until then it must stay open for its owner.

@@ -50,7 +50,13 @@ struct Removals {
                     temporary, of: action.path, on: action.side, in: folder, date: ledger.options.date)
                 return ledger.skip(action, "it changed at the last moment, and stays as \(kept)")
             }
-            try await folder.remove(temporary, isFolder: false)
+            do {
+                try await ledger.dismiss(temporary, of: action.path, on: action.side, in: folder)
+            } catch let failure as FileSystemFailure {
+                let kept = try await Rescue.restore(
+                    temporary, of: action.path, on: action.side, in: folder, date: ledger.options.date)
+                return ledger.skip(action, "it stays as \(kept): \(failure)")
+            }
         }
         ledger.options.reached(.deleted)
         ledger.finish(action, kind: nil, target: [], now: nil)

@@ -68,6 +68,7 @@ struct SmallFiles: Sendable {
         }
         var entry = seen
         entry.stamp = before.stamp
+        guard target.hasRoom(for: before.stamp.size) else { return copier.noRoom(action) }
         let temporary = copier.replicas[action.side].temporaryName()
         let output = OpenDescriptor(owning: try target.makeFile(temporary))
         do {
@@ -91,15 +92,11 @@ struct SmallFiles: Sendable {
     private func write(
         _ input: OpenDescriptor, to output: OpenDescriptor, _ action: SyncAction, _ stamp: FileStamp
     ) throws -> (state: ArchiveEntry.SideState, digest: [UInt8]?)? {
-        var position: Int64 = 0
-        while position < stamp.size {
-            let (count, code) = FileCopier.copyPiece(
-                input.number, output.number, at: position, count: Int(stamp.size - position))
-            guard code == 0 else { throw FileSystemFailure(path: action.path, operation: "copy", code: code) }
-            // It got shorter: the look at its end finds that out.
-            guard count > 0 else { break }
-            position += Int64(count)
-        }
+        // Through memory: the digest needs the bytes. It tells later whether the file is still the one of this sync.
+        let (bytes, failure) = FileBytes.read(input.number, from: 0, count: Int(stamp.size))
+        guard failure == 0 else { throw FileSystemFailure(path: action.path, operation: "read", code: failure) }
+        let written = FileBytes.write(bytes[...], to: output.number, at: 0)
+        guard written == 0 else { throw FileSystemFailure(path: action.path, operation: "write", code: written) }
         guard EntryStatus(descriptor: input.number)?.stamp == stamp else { return nil }
         let owners = copier.replicas[action.side].setsOwners
         let code = LocalFolder.setMetadata(output.number, action.metadata, owner: owners)
@@ -112,9 +109,6 @@ struct SmallFiles: Sendable {
             let code = output.synchronize()
             guard code == 0 else { throw SyncError.notWritten(action.side, code: code) }
         }
-        guard state.mayBecomeRacy else { return (state, nil) }
-        let (bytes, failure) = FileBytes.read(output.number, from: 0, count: Int(status.stamp.size))
-        let isWhole = failure == 0 && bytes.count == Int(status.stamp.size)
-        return (state, isWhole ? Array(SHA256.hash(data: bytes)) : nil)
+        return (state, Array(SHA256.hash(data: bytes)))
     }
 }

@@ -10,6 +10,9 @@ final class StepLedger {
     /// The folders whose entries this run changed. Their times are set at the end.
     private(set) var touched: Pair<Set<RelativePath>> = Pair(a: [], b: [])
 
+    /// The place of what is taken; nil if it goes at once.
+    let versions: VersionStore?
+
     private var progress: EntryProgress
     private var results: [EntryResult] = []
     private var intents: [Int64] = []
@@ -19,8 +22,10 @@ final class StepLedger {
     private var openSide = Side.a
 
     init(
-        _ plan: SyncPlan, archive: SyncArchive, replicas: Pair<any Replica>, times: Pair<Int64>, options: SyncOptions
+        _ plan: SyncPlan, archive: SyncArchive, replicas: Pair<any Replica>, times: Pair<Int64>,
+        versions: VersionStore?, options: SyncOptions
     ) {
+        self.versions = versions
         self.archive = archive
         self.replicas = replicas
         self.options = options
@@ -42,6 +47,7 @@ final class StepLedger {
             try await body()
         } catch let failure as FileSystemFailure {
             try FileCopier.check(failure, action.side)
+            if FileCopier.isFull(failure) { return skip(action, FileCopier.noRoom(on: action.side)) }
             let isTaken = failure.code == EEXIST
             skip(action, isTaken ? "the name was taken during the run; the next run decides" : "\(failure)")
         }
@@ -73,6 +79,14 @@ final class StepLedger {
     /// Notes something that needs no step.
     func record(_ result: EntryResult) { results.append(result) }
 
+    /// Removes an entry that has left its name, or keeps it where the options say.
+    func dismiss(
+        _ temporary: [UInt8], of path: RelativePath, on side: Side, in folder: any ReplicaFolder
+    ) async throws {
+        guard let versions else { return try await folder.remove(temporary, isFolder: false) }
+        try versions.keep(temporary, of: path, on: side, in: folder)
+    }
+
     // MARK: Folders
 
     /// The folder of an entry. The last one stays open, as the next entry is most often in it, too.
@@ -84,6 +98,9 @@ final class StepLedger {
         (openFolder, openSide) = (folder, side)
         return folder
     }
+
+    /// Closes the folder that is open. It may have lent rights.
+    func close() { openFolder = nil }
 
     /// Notes a folder whose time is set at the end.
     func touch(_ path: RelativePath, on side: Side) { touched[side].insert(path) }

@@ -1,3 +1,4 @@
+internal import SafeFiles
 internal import TreeScan
 
 /// Does the steps of a plan. One task at a time; files are copied by child tasks, a bounded number at a time.
@@ -24,15 +25,18 @@ final class SyncApplier {
 
     /// The number of steps that are done.
     private(set) var done = 0
+    /// The number of all steps.
+    var total: Int { actions.count }
 
     init(
         _ plan: SyncPlan, archive: SyncArchive, replicas: Pair<any Replica>, times: Pair<Int64>, parts: [PartialFile],
-        unfinished: [(action: SyncAction, intent: Int64)], options: SyncOptions
+        unfinished: [(action: SyncAction, intent: Int64)], versions: VersionStore?, options: SyncOptions
     ) {
         self.plan = plan
         actions = plan.actions
         wanted = options.wanted
-        ledger = StepLedger(plan, archive: archive, replicas: replicas, times: times, options: options)
+        ledger = StepLedger(
+            plan, archive: archive, replicas: replicas, times: times, versions: versions, options: options)
         let copier = FileCopier(replicas: replicas, archive: archive, options: options, parts: parts)
         writing = FileWriting(ledger: ledger, copier: copier)
         removals = Removals(ledger: ledger)
@@ -45,6 +49,7 @@ final class SyncApplier {
     /// - Parameter breathe: Called before each step. It may wait, and it may throw to end the run.
     /// - Throws: `SyncError`, `CancellationError`, and the errors of `breathe`.
     func run(times: Pair<Int64>, breathe: () async throws -> Void) async throws -> SyncReport {
+        defer { ledger.close() }
         try await recordAgreements(times)
         var index = 0
         var hasSettled = false
@@ -73,6 +78,7 @@ final class SyncApplier {
             index += count
         }
         if !hasSettled { try await folders.settleTimes() }
+        ledger.close()
         try await folders.finish()
         return ledger.report
     }
@@ -83,7 +89,7 @@ final class SyncApplier {
         while end < actions.count, end - start < Self.batch, bytes < Self.batchBytes,
             actions[end].isLike(actions[start])
         {
-            bytes += actions[end].source?.stamp.size ?? 0
+            bytes = bytes.addingClamped(actions[end].source?.stamp.size ?? 0)
             end += 1
         }
         return end

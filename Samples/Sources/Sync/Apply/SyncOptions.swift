@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Glibc
+internal import SafeFiles
 public import TreeScan
 
 /// How a sync works.
@@ -16,16 +16,16 @@ public struct SyncOptions: Sendable {
     public var width = ProcessInfo.processInfo.activeProcessorCount
     /// The size in bytes from which a file is copied in parts, so that a later run goes on in its middle.
     public var largeFile: Int64 = 64 << 20
+    /// The folder that gets what a removal or a new version takes; nil to remove it. Outside of both folders.
+    public var versions: String?
     /// The entries that stay as they are on both sides.
     public var excludes = ExcludeRules.none
     /// The files that are copied before all others.
     public var wanted = WantedFiles()
     /// The clock, in nanoseconds since 1970.
-    public var now: @Sendable () -> Int64 = {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_REALTIME, &time)
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-    }
+    public var now: @Sendable () -> Int64 = { FileTime.now }
+    /// Called with a folder in which another run works, once for each wait.
+    public var waits: @Sendable (_ folder: String) -> Void = { _ in }
     /// Called at each step. For tests that end the process there.
     public var reached: @Sendable (SyncStep) -> Void = { _ in }
 
@@ -38,7 +38,5 @@ public struct SyncOptions: Sendable {
     public init() {}
 
     /// The date in the names of conflicts, in UTC.
-    var date: String {
-        Date(timeIntervalSince1970: Double(now() / 1_000_000_000)).formatted(.iso8601.year().month().day())
-    }
+    var date: String { String(FileTime.text(now()).prefix { $0 != "T" }) }
 }

@@ -18,6 +18,8 @@ public struct SyncReport: Sendable, Codable, Hashable {
     public var removed = 0
     /// The number of entries whose metadata was set.
     public var described = 0
+    /// The number of entries that were taken and kept, if there is a place for them.
+    public var kept: Int?
     /// The conflicts, each with what happened, for people.
     public var conflicts: [String] = []
     /// The entries that stay as they are, each with its reason, for people.

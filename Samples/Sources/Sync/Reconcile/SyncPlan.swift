@@ -42,6 +42,16 @@ struct SyncPlan: Sendable {
     /// The entries that stay as they are, for people.
     var skipped: [String] = []
 
+    /// Notes the digests of files that both sides have.
+    mutating func noteDigests(_ digest: (RelativePath) -> [UInt8]?) {
+        for index in names.indices where names[index].digest == nil {
+            switch names[index].decision.outcome {
+            case .record, .describe: names[index].digest = digest(names[index].path)
+            default: break
+            }
+        }
+    }
+
     /// The number of entries that a side loses.
     func deletions(on side: Side) -> Int {
         names.count { if case .delete(side) = $0.decision.outcome { true } else { false } }

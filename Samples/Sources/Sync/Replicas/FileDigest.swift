@@ -5,6 +5,8 @@ package import SafeFiles
 /// The SHA-256 of an open file, read in pieces.
 package enum FileDigest {
     private static let piece = 1 << 20
+    /// The size up to which the digest of a file costs little beside its copy, in bytes.
+    package static let cheap: Int64 = 1 << 20
 
     /// Computes the digest of the first `size` bytes; nil if they cannot be read.
     package static func compute(_ file: OpenDescriptor, to size: Int64) async -> [UInt8]? {

@@ -10,6 +10,9 @@ package final class LocalFolder: ReplicaFolder {
     /// Whether one syncfs(2) covers this folder's files.
     package let isCovered: Bool
 
+    /// The right to write that the folder's owner does not have, for as long as this object lives.
+    private let rights: LentRights
+
     private static let noReplace: UInt32 = 1
     private static let exchange: UInt32 = 2
 
@@ -17,9 +20,11 @@ package final class LocalFolder: ReplicaFolder {
         descriptor = try root.descriptor(of: path, for: .listing)
         isCovered = volumes.enter(descriptor)
         self.path = path
+        rights = LentRights { volumes.noteLoan(path, mode: $0) }
     }
 
     deinit {
+        rights.giveBack(descriptor)
         close(descriptor)
     }
 
@@ -36,8 +41,9 @@ package final class LocalFolder: ReplicaFolder {
 
     /// Makes an empty file.
     package func makeFile(_ name: [UInt8]) throws(FileSystemFailure) -> Int32 {
-        let file = unsafe openat(
-            descriptor, name.terminated, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        let file = rights.retrying(in: descriptor) {
+            unsafe openat(descriptor, name.terminated, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        }
         guard file >= 0 else { throw failure("create", name) }
         return file
     }
@@ -50,36 +56,61 @@ package final class LocalFolder: ReplicaFolder {
     }
 
     package func makeLink(_ name: [UInt8], to target: [UInt8]) throws(FileSystemFailure) {
-        guard unsafe symlinkat(target.terminated, descriptor, name.terminated) == 0 else {
-            throw failure("create", name)
+        let result = rights.retrying(in: descriptor) {
+            unsafe symlinkat(target.terminated, descriptor, name.terminated)
         }
+        guard result == 0 else { throw failure("create", name) }
     }
 
     package func makePipe(_ name: [UInt8]) throws(FileSystemFailure) {
-        guard unsafe mkfifoat(descriptor, name.terminated, 0o600) == 0 else { throw failure("create", name) }
+        let result = rights.retrying(in: descriptor) { unsafe mkfifoat(descriptor, name.terminated, 0o600) }
+        guard result == 0 else { throw failure("create", name) }
     }
 
     package func makeFolder(_ name: [UInt8]) throws(FileSystemFailure) {
-        guard unsafe mkdirat(descriptor, name.terminated, 0o700) == 0 else { throw failure("make", name) }
+        let result = rights.retrying(in: descriptor) { unsafe mkdirat(descriptor, name.terminated, 0o700) }
+        guard result == 0 else { throw failure("make", name) }
     }
 
     package func remove(_ name: [UInt8], isFolder: Bool) throws(FileSystemFailure) {
         // AT_REMOVEDIR
-        guard unsafe unlinkat(descriptor, name.terminated, isFolder ? 0x200 : 0) == 0 else {
-            throw failure("remove", name)
+        let result = rights.retrying(in: descriptor) {
+            unsafe unlinkat(descriptor, name.terminated, isFolder ? 0x200 : 0)
         }
+        guard result == 0 else { throw failure("remove", name) }
     }
 
     package func discard(_ name: [UInt8]) {
-        unsafe unlinkat(descriptor, name.terminated, 0)
+        _ = rights.retrying(in: descriptor) { unsafe unlinkat(descriptor, name.terminated, 0) }
+    }
+
+    /// Gives the folder the mode back that it had before the loan of a run that was killed.
+    func giveBack(mode: UInt32) { LentRights.giveBack(descriptor, mode: mode) }
+
+    /// Whether the file system has room for some more bytes, and a reserve stays.
+    ///
+    /// A file that would fill a disk to its end leaves no room for any other, and for other programs.
+    package func hasRoom(for bytes: Int64) -> Bool {
+        var system = statvfs()
+        guard bytes > 0, unsafe fstatvfs(descriptor, &system) == 0, system.f_blocks > 0 else { return true }
+        func size(_ blocks: UInt) -> UInt64 {
+            let (product, overflows) = UInt64(blocks).multipliedReportingOverflow(by: UInt64(system.f_frsize))
+            return overflows ? .max : product
+        }
+        let reserve = min(max(size(UInt(system.f_blocks)) / 100, 1 << 20), 16 << 20)
+        return size(UInt(system.f_bavail)) >= UInt64(bytes).addingClamped(reserve)
     }
 
     package func rename(
         _ old: [UInt8], to new: [UInt8], in folder: any ReplicaFolder
     ) throws(FileSystemFailure) {
         guard let folder = folder as? LocalFolder else { throw folder.failure("rename to", new, EXDEV) }
-        let result = unsafe renameat2(
-            descriptor, old.terminated, folder.descriptor, new.terminated, Self.noReplace)
+        // Either folder may be the one without the right.
+        let result = rights.retrying(in: descriptor) {
+            folder.rights.retrying(in: folder.descriptor) {
+                unsafe renameat2(descriptor, old.terminated, folder.descriptor, new.terminated, Self.noReplace)
+            }
+        }
         if result == 0 { return }
         guard errno == EINVAL || errno == ENOSYS else { throw folder.failure("rename to", new) }
         // The file system cannot do it at once. A hard link never replaces either.
@@ -98,8 +129,9 @@ package final class LocalFolder: ReplicaFolder {
         _ temporary: [UInt8], with name: [UInt8], ifStill old: Observation
     ) throws(FileSystemFailure) -> NameExchange {
         guard let status = try status(name), old.isSame(as: status) else { return .refused }
-        let result = unsafe renameat2(
-            descriptor, temporary.terminated, descriptor, name.terminated, Self.exchange)
+        let result = rights.retrying(in: descriptor) {
+            unsafe renameat2(descriptor, temporary.terminated, descriptor, name.terminated, Self.exchange)
+        }
         if result == 0 { return .exchanged }
         guard errno == EINVAL || errno == ENOSYS else { throw failure("rename to", name) }
         guard unsafe renameat(descriptor, temporary.terminated, descriptor, name.terminated) == 0 else {

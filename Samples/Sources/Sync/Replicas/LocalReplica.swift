@@ -44,6 +44,11 @@ package final class LocalReplica: Replica {
         return both
     }
 
+    /// Sets what takes note of a folder whose mode is about to change for the moment.
+    func setLoanNote(_ note: @escaping @Sendable (_ folder: RelativePath, _ mode: UInt32) -> Void) {
+        volumes.setNote(note)
+    }
+
     package func checkIsCurrent() throws(SyncError) {
         guard root.isCurrent else { throw .replaced(side, path: root.path) }
     }

@@ -37,9 +37,19 @@ struct DiskAccess: Sendable {
 package final class Volumes: Sendable {
     let disk: DiskAccess
     private let open = Mutex<[UInt64: Volume]>([:])
+    private let loans = Mutex<(@Sendable (RelativePath, UInt32) -> Void)?>(nil)
 
     init(_ disk: DiskAccess = DiskAccess()) {
         self.disk = disk
+    }
+
+    /// Sets what takes note of a folder whose mode is about to change for the moment.
+    func setNote(_ note: @escaping @Sendable (_ folder: RelativePath, _ mode: UInt32) -> Void) {
+        loans.withLock { $0 = note }
+    }
+
+    func noteLoan(_ folder: RelativePath, mode: UInt32) {
+        loans.withLock { $0 }?(folder, mode)
     }
 
     /// The file systems so far.

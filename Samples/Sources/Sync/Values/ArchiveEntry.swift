@@ -1,3 +1,4 @@
+internal import SafeFiles
 internal import TreeScan
 
 /// An entry as both sides had it at the end of the last sync.
@@ -19,6 +20,13 @@ struct ArchiveEntry: Sendable, Hashable {
     var sides: Pair<SideState>
     /// The SHA-256 of the content; nil if it is not known. It tells whether a file is as before whose state is racy.
     var digest: [UInt8]?
+
+    /// The entry of the pair in the other order.
+    var turned: ArchiveEntry {
+        var entry = self
+        entry.sides = Pair(a: sides.b, b: sides.a)
+        return entry
+    }
 
     static func == (left: Self, right: Self) -> Bool {
         left.path == right.path && left.kind == right.kind && left.target == right.target
@@ -42,20 +50,20 @@ extension ArchiveEntry.SideState {
     init(_ entry: Observation, at time: Int64) {
         self.init(
             metadata: entry.metadata, size: entry.stamp.size, changed: entry.stamp.changed, inode: entry.stamp.inode,
-            isRacy: entry.stamp.changed >= time - Self.window(entry.stamp.changed))
+            isRacy: entry.stamp.changed >= time.subtractingClamped(Self.window(entry.stamp.changed)))
     }
 
     /// The state of an entry that was just written here, with a modification time of the past. A later write sets that
     /// time to the present.
     init(written status: EntryStatus, metadata: Metadata) {
-        let distance = status.stamp.changed - status.stamp.modified
+        let distance = status.stamp.changed.subtractingClamped(status.stamp.modified)
         self.init(
             metadata: metadata, size: status.stamp.size, changed: status.stamp.changed, inode: status.stamp.inode,
-            isRacy: abs(distance) < Self.window(status.stamp.modified))
+            isRacy: distance.magnitude < Self.window(status.stamp.modified).magnitude)
     }
 
     /// Whether the state can be racy when the entry, which was just written here, has its name.
-    var mayBecomeRacy: Bool { changed - metadata.modified < Self.window(metadata.modified) }
+    var mayBecomeRacy: Bool { changed.subtractingClamped(metadata.modified) < Self.window(metadata.modified) }
 
     /// The state of an entry that was written here and has its name now. A write since then is one of the user: the
     /// next run finds it.

@@ -7,6 +7,8 @@ public enum SyncError: Error, Hashable, Sendable, CustomStringConvertible {
     case overlapping(a: String, b: String)
     /// The archive would be in one of the folders.
     case archiveInside(path: String, folder: String)
+    /// The place of old versions would be in one of the folders.
+    case versionsInside(path: String, folder: String)
     /// Neither a home nor a state folder is known.
     case noPlaceForArchive
     /// Another run works on the same pair of folders.
@@ -27,8 +29,6 @@ public enum SyncError: Error, Hashable, Sendable, CustomStringConvertible {
     case tooManyDeletions(Side, count: Int, total: Int, percent: Int)
     /// A folder was replaced by another one during the run.
     case replaced(Side, path: String)
-    /// The disk, or the quota, is full.
-    case noSpace(Side)
     /// The side cannot be written at all.
     case readOnly(Side)
     /// A side cannot be brought to the disk.
@@ -42,6 +42,20 @@ public enum SyncError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The agent of a side changes nothing.
     case readOnlyAgent(Side, place: String)
 
+    /// Whether an error says that a side is away, and may come back as it was: a disk that is not mounted, a server that
+    /// does not answer.
+    public static func isAway(_ error: any Error) -> Bool {
+        switch error {
+        case is TreeScanError: true
+        case SyncError.unreachable, SyncError.replaced, SyncError.otherFolder, SyncError.emptySide: true
+        case SyncError.notWritten(_, let code): awayCodes.contains(code)
+        case let failure as FileSystemFailure: failure.path == .root && awayCodes.contains(failure.code)
+        default: false
+        }
+    }
+
+    private static let awayCodes = [EIO, ESTALE, ENODEV, ENXIO, ENOTCONN, ETIMEDOUT, EHOSTDOWN, EHOSTUNREACH, ENOENT]
+
     /// The failure and its remedy, in one or two sentences.
     public var description: String {
         switch self {
@@ -49,6 +63,8 @@ public enum SyncError: Error, Hashable, Sendable, CustomStringConvertible {
             "\(a) and \(b) overlap. Name two folders of which none is in the other."
         case .archiveInside(let path, let folder):
             "The archive \(path) would be inside \(folder). Name a place outside of both folders with --archive."
+        case .versionsInside(let path, let folder):
+            "The folder \(path) for old versions would be inside \(folder). Name one outside of both with --backup-dir."
         case .noPlaceForArchive:
             "Neither XDG_STATE_HOME nor HOME is set. Name a place for the archive with --archive."
         case .inUse(let path, let process):
@@ -73,8 +89,6 @@ public enum SyncError: Error, Hashable, Sendable, CustomStringConvertible {
                 + "--dry-run, and allow it with --max-delete if it is meant."
         case .replaced(let side, let path):
             "\(side.rawValue), \(path), was replaced or unmounted during the run. Nothing more was done. Run again."
-        case .noSpace(let side):
-            "No space is left on \(side.rawValue). Free some and run again: what is written stays."
         case .readOnly(let side):
             "\(side.rawValue) is on a file system that cannot be written. Mount it for writing and run again."
         case .notWritten(let side, let code):

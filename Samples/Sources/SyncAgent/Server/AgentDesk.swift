@@ -99,6 +99,7 @@ struct AgentDesk: Sendable {
         let folder = try folder(part.folder)
         let name = try temporary(part.temporary)
         guard part.size >= 0, (0...part.size).contains(part.start) else { throw WireError("a part is out of its file") }
+        guard folder.hasRoom(for: part.size - part.start) else { throw folder.failure("make room for", name, ENOSPC) }
         let output = OpenDescriptor(
             owning: part.start == 0 ? try folder.makeFile(name) : try existing(name, in: folder, size: part.start))
         let former = try part.former.map { try open($0) }

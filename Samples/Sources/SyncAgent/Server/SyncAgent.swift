@@ -48,11 +48,9 @@ public struct SyncAgent: Sendable {
     package init(
         _ folder: String, token: String, settings: Settings, now: @escaping @Sendable () -> Int64
     ) throws(TreeScanError) {
-        guard let real = unsafe realpath(folder, nil) else {
+        guard let path = RootFolder.realPath(folder) else {
             throw errno == ENOENT ? .missing(path: folder) : .failed(path: folder, code: errno)
         }
-        defer { unsafe free(real) }
-        let path = unsafe String(cString: real)
         self.settings = settings
         answering = AgentAnswering(
             root: try RootFolder(path), sessions: AgentSessions(path: path),

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import SafeFiles
 
 /// Patterns that leave out entries of a tree, in the syntax of gitignore(5). They hold for the whole tree.
 ///
@@ -8,7 +9,7 @@ public struct ExcludeRules: Hashable, Sendable {
     /// The rules that leave out nothing.
     public static let none = ExcludeRules()
 
-    /// The patterns, the weakest first.
+    /// The patterns, the weakest first. A byte that is no text is written as `\xE9`.
     public let patterns: [String]
 
     private let rules: [IgnorePattern]
@@ -27,7 +28,7 @@ public struct ExcludeRules: Hashable, Sendable {
         var rules: [IgnorePattern] = []
         for text in patterns {
             do throws(IgnorePattern.Malformed) {
-                guard let rule = try IgnorePattern(line: Array(text.utf8)[...]) else {
+                guard let rule = try IgnorePattern(line: PathText.bytes(text, isPattern: true)[...]) else {
                     throw IgnorePattern.Malformed(reason: "it names nothing")
                 }
                 guard !text.utf8.contains(where: { $0 == 0 || $0 == UInt8(ascii: "\n") }) else {
@@ -39,6 +40,26 @@ public struct ExcludeRules: Hashable, Sendable {
             }
         }
         (self.patterns, self.rules) = (patterns, rules)
+    }
+
+    /// Refuses patterns that name an entry by its whole path: they would match nothing, because patterns count from the
+    /// folder.
+    ///
+    /// - Parameter folders: The absolute paths of the folders for which the patterns are.
+    /// - Throws: `ExcludeError` with the pattern that is meant.
+    public static func check(_ patterns: [String], for folders: [String]) throws(ExcludeError) {
+        for pattern in patterns {
+            let isNegated = pattern.hasPrefix("!")
+            let path = isNegated ? pattern.dropFirst() : pattern[...]
+            for folder in folders where folder.count > 1 && path.hasPrefix(folder + "/") {
+                let rest = path.dropFirst(folder.count)
+                guard rest.contains(where: { $0 != "/" }) else { continue }
+                let shown = RelativePath(String(rest)).display
+                throw ExcludeError(
+                    "The pattern \(RelativePath(pattern).display) would match nothing: patterns count from the folder. "
+                        + "Write \(isNegated ? "!" : "")\(shown)")
+            }
+        }
     }
 
     /// Reads the patterns of a file: one a line, without empty lines and those that begin with `#`.
@@ -65,10 +86,7 @@ public struct ExcludeRules: Hashable, Sendable {
             let line = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
             do throws(IgnorePattern.Malformed) {
                 guard try IgnorePattern(line: line) != nil else { continue }
-                guard let text = String(validating: line, as: UTF8.self) else {
-                    throw IgnorePattern.Malformed(reason: "it is no UTF-8")
-                }
-                patterns.append(text)
+                patterns.append(PathText.argument(Array(line)))
             } catch {
                 throw ExcludeError("Line \(index + 1) of \(file) is no pattern: \(error.reason). Correct it.")
             }

@@ -1,3 +1,5 @@
+internal import Glibc
+internal import SafeFiles
 internal import TreeScan
 
 /// The answer of `/files` about a folder. Keys are written in snake case.
@@ -25,7 +27,13 @@ struct FolderResponse: Encodable {
             Entry(
                 name: RelativePath(bytes: entry.name).display, path: PathText.encoded(path.appending(entry.name)),
                 kind: entry.status.kind.rawValue, size: entry.status.stamp.size,
-                modified: (Double(entry.status.stamp.modified) / 1e6).rounded() / 1000)
+                modified: Self.seconds(entry.status.stamp.modified))
         }
+    }
+
+    /// The seconds since 1970, to the millisecond.
+    private static func seconds(_ number: Int64) -> Double {
+        let time = FileTime.time(number)
+        return (Double(time.tv_sec) * 1000 + Double(time.tv_nsec) / 1e6).rounded() / 1000
     }
 }

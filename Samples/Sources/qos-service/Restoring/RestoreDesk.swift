@@ -60,6 +60,9 @@ final class RestoreDesk: Sendable {
         do {
             snapshot = try open().snapshot(named: name)
         } catch let error as BackupError {
+            if case .latestIsAmbiguous = error {
+                throw Refusal(status: .conflict, message: "\(error) /snapshots lists them.")
+            }
             guard case .unknownSnapshot(_, let matches) = error else { throw error }
             throw Refusal(
                 status: .notFound,

@@ -1,0 +1,45 @@
+public import SafeFiles
+
+/// The snapshots that a person means.
+public struct SnapshotFilter: Sendable, Hashable {
+    /// The name of the machine; nil for any.
+    public var host: String?
+    /// The path of the folder that was saved; nil for any.
+    public var folder: String?
+    /// Tags of which a snapshot has all.
+    public var tags: [String] = []
+
+    /// Makes a filter that all snapshots pass.
+    public init() {}
+
+    /// Whether a snapshot passes.
+    public func matches(_ snapshot: Snapshot) -> Bool {
+        (host ?? snapshot.host) == snapshot.host && (folder ?? snapshot.folder) == snapshot.folder
+            && tags.allSatisfy(snapshot.tags.contains)
+    }
+
+    /// Returns the last one of some snapshots that pass.
+    ///
+    /// A snapshot of the future was made by a wrong clock. It counts only if there is no other.
+    ///
+    /// - Parameter now: The present, in nanoseconds since 1970.
+    /// - Throws: `BackupError.latestIsAmbiguous` if they are of several folders or machines.
+    func last(of snapshots: [Snapshot], at now: Int64) throws -> Snapshot? {
+        let matching = snapshots.filter(matches)
+        let past = matching.filter { !$0.isOfFuture(at: now) }
+        let candidates = past.isEmpty ? matching : past
+        let places = Set(candidates.map { "\($0.folder) of \($0.host)" })
+        guard places.count <= 1 else { throw BackupError.latestIsAmbiguous(places: places.sorted()) }
+        return candidates.max { ($0.time, $0.shortName) < ($1.time, $1.shortName) }
+    }
+}
+
+extension Snapshot {
+    /// The distance of two clocks that are both right enough, in nanoseconds.
+    private static let tolerance: Int64 = 3_600_000_000_000
+
+    /// Whether the snapshot was made more than an hour after the present: by a clock that is wrong, or was.
+    ///
+    /// - Parameter now: The present, in nanoseconds since 1970.
+    public func isOfFuture(at now: Int64 = FileTime.now) -> Bool { time > now.addingClamped(Self.tolerance) }
+}

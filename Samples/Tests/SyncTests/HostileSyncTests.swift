@@ -1,0 +1,55 @@
+import Foundation
+import Glibc
+import SampleTestSupport
+import Testing
+
+@testable import Sync
+
+/// Trees that people do not make, and other people do. `QOS_HOSTILE_SEEDS=1000` tries more of them.
+@Suite("Hostile trees in sync, both ways", .timeLimit(.minutes(30)))
+struct HostileSyncTests {
+    static let seeds = 1...(ProcessInfo.processInfo.environment["QOS_HOSTILE_SEEDS"].flatMap(UInt64.init) ?? 12)
+
+    @Test("what is on one side comes to the other one equal, or is named", arguments: seeds)
+    func bothWays(seed: UInt64) async throws {
+        let world = try SyncWorld()
+        defer { for path in [world.a, world.b] { try? HostileTree.remove(path) } }
+        try HostileTree(in: world.a, seed: seed, kinds: .modes)
+        try HostileTree(in: world.b, seed: seed &+ 1_000_000, kinds: .modes)
+        let first = try await world.sync { $0.maximumDeletions = 100 }
+        #expect(first.conflicts.count <= 20, "seed \(seed): \(first.conflicts)")
+        // Names that are on both sides by chance may need a second run for what the first one left.
+        let second = try await world.sync { $0.maximumDeletions = 100 }
+        #expect(second.conflicts == [], "seed \(seed)")
+        #expect(second.copied == 0 && second.removed == 0, "seed \(seed): \(second)")
+        // A set bit goes with an owner that cannot be set, so such a mode stays another one.
+        let lost = world.difference()
+        if geteuid() == 0 {
+            #expect(second.isInStep, "seed \(seed): \(second.skipped)")
+            #expect(lost == [], "seed \(seed)")
+        } else {
+            #expect(
+                lost.count <= 2 * second.skipped.count + modesLost(world), "seed \(seed): \(lost) \(second.skipped)")
+        }
+    }
+
+    /// The lines of both sides that have a set bit: an ordinary user does not hand it on.
+    private func modesLost(_ world: SyncWorld) -> Int {
+        [world.a, world.b].flatMap { TreePicture($0).lines }.count {
+            $0.contains("mode 104") || $0.contains("mode 102")
+        } * 2
+    }
+
+    @Test("a tree of one side goes to an agent, and comes back from it", arguments: seeds.prefix(4))
+    func agent(seed: UInt64) async throws {
+        let world = try SyncWorld()
+        defer { for path in [world.a, world.b] { try? HostileTree.remove(path) } }
+        let agent = try await RunningServer.agent(world.b)
+        try HostileTree(in: world.a, seed: seed, kinds: [])
+        try HostileTree(in: world.b, seed: seed &+ 1_000_000, kinds: [])
+        _ = try await world.sync(with: agent) { $0.maximumDeletions = 100 }
+        let second = try await world.sync(with: agent) { $0.maximumDeletions = 100 }
+        #expect(second.isInStep && second.copied == 0, "seed \(seed): \(second)")
+        #expect(world.difference() == [], "seed \(seed)")
+    }
+}
