@@ -201,6 +201,7 @@ let package = Package(
             resources: [
                 .embedInCode("Page/index.html"), .embedInCode("Page/page.css"), .embedInCode("Page/page.js"),
                 .embedInCode("Page/live.css"), .embedInCode("Page/live.js"),
+                .embedInCode("Page/home.css"), .embedInCode("Page/home.js"), .embedInCode("Page/token.html"),
             ]
         ),
 
@@ -260,7 +261,8 @@ let package = Package(
         .testTarget(
             name: "ServiceTests",
             dependencies: [
-                "qos-service", "qos-sync", "Backup", "Indexing", "SampleTestSupport",
+                "qos-service", "qos-sync", "Backup", "Indexing", "Sync", "TreeScan", "SampleTestSupport",
+                .product(name: "Logging", package: "swift-log"),
                 .product(name: "QoSRuntime", package: "swift-qos"),
                 .product(name: "QoSCore", package: "swift-qos"), .product(name: "QoSWorkloads", package: "swift-qos"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),

@@ -17,7 +17,7 @@ public struct IndexCounts: Sendable, Hashable, Codable {
 
     /// Existing files that could not be read.
     public var unread: Int {
-        [FileReason.denied, .unreadable, .conversionFailed, .converterMissing].reduce(0) {
+        [FileReason.denied, .unreadable, .undecodable, .conversionFailed, .converterMissing].reduce(0) {
             $0 + reasons[$1.rawValue, default: 0]
         }
     }

@@ -18,9 +18,16 @@ extension SearchIndex {
         isThorough: Bool
     ) throws(IndexError) -> Opened {
         var notice: String?
+        // Before the database is opened: an open one may be written at any moment.
+        let isAsClosed = isThorough ? nil : DatabaseDigest.matches(files)
+        DatabaseDigest.remove(files)
         do {
             let pool = try IndexDatabase.open(files.database, sizeLimit: options.databaseSizeLimit)
             switch try IndexDatabase.examine(pool, folder: folder, isThorough: isThorough) {
+            case .ours where isAsClosed == false:
+                try pool.close()
+                notice = try moveDamagedAside(
+                    files, detail: "its bytes are not those that were written", options: options)
             case .ours:
                 return try pool.read { database in
                     guard try !options.substrings || IndexSchema.hasSubstrings(database) else {

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import GRDB
+public import TreeScan
 
 extension SearchIndex {
     /// The number of matching files up to which `SearchAnswer.total` is exact.
@@ -32,22 +33,41 @@ extension SearchIndex {
     /// - Parameters:
     ///   - id: The number of the file, as in a hit.
     ///   - lines: The numbers of the lines, from 1.
+    ///   - query: The query whose matches are marked; nil for none.
     ///   - control: Ends the reading early.
     /// - Throws: `SearchError`.
     public func excerpt(
-        of id: Int64,
-        lines: ClosedRange<Int>,
+        of id: Int64, lines: ClosedRange<Int>, marking query: SearchQuery? = nil,
         control: SearchControl = SearchControl()
+    ) throws(SearchError) -> TextExcerpt? {
+        try excerpt("file.id = ?", [id], lines, query, control)
+    }
+
+    /// Returns some lines of the indexed text of the file at a path, as ``excerpt(of:lines:marking:control:)``.
+    ///
+    /// - Throws: `SearchError`.
+    public func excerpt(
+        at path: RelativePath, lines: ClosedRange<Int>, marking query: SearchQuery? = nil,
+        control: SearchControl = SearchControl()
+    ) throws(SearchError) -> TextExcerpt? {
+        try excerpt("file.path = ?", [Data(path.bytes)], lines, query, control)
+    }
+
+    private func excerpt(
+        _ condition: String, _ arguments: StatementArguments, _ lines: ClosedRange<Int>, _ query: SearchQuery?,
+        _ control: SearchControl
     ) throws(SearchError) -> TextExcerpt? {
         try searching().read(nil, control) { database in
             let statement = try database.cachedStatement(
                 sql: """
-                    SELECT file.path, CAST(body AS BLOB), truncated FROM document JOIN file ON file.id = document.rowid
-                    WHERE document.rowid = ?
+                    SELECT file.path, CAST(body AS BLOB), truncated FROM file JOIN document ON file.id = document.rowid
+                    WHERE \(condition)
                     """
             )
-            return try Row.fetchOne(statement, arguments: [id]).map { row in
-                TextExcerpt(path: Array(row[0] as Data), text: Array(row[1] as Data), isTruncated: row[2], lines: lines)
+            return try Row.fetchOne(statement, arguments: arguments).map { row in
+                TextExcerpt(
+                    path: Array(row[0] as Data), text: Array(row[1] as Data), isTruncated: row[2], lines: lines,
+                    marking: query?.terms)
             }
         }
     }

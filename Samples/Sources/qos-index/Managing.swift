@@ -3,6 +3,7 @@ internal import Foundation
 internal import Indexing
 internal import QoSCore
 internal import SampleCommand
+internal import TreeScan
 
 extension CommandProcess {
     /// A command on the index.
@@ -38,6 +39,14 @@ extension IndexCommand {
                 if let ignore { entry.usesIgnoreFiles = ignore }
                 if substrings { entry.substrings = true }
                 return entry
+            }
+            for entry in entries {
+                let all = Set(known.keys).union(entries.map(\.folder)).subtracting([entry.folder])
+                for other in all.sorted() where RootFolder.contains(other, entry.folder) {
+                    complain(
+                        "\(entry.folder) lies in \(other), which is indexed, too. Searches show its files once, by its own "
+                            + "index. 'qos-index remove' forgets one of them.")
+                }
             }
             CommandProcess.index(at: .background).run {
                 var isWhole = true

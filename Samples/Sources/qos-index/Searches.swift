@@ -3,19 +3,22 @@ internal import Foundation
 internal import Indexing
 internal import QoSCore
 internal import SampleCommand
+internal import TreeScan
 
 extension IndexCommand {
     struct Search: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Searches all indexed folders, the best hits first.",
             discussion: """
-                All words must occur; the last one may be the beginning of a word. These words choose files: \
-                path:PART, ext:md or ext:md,txt, modified:2026-01-31, modified:2026-01-01..2026-01-31, modified:7d.
+                All words must occur; the last one may be the beginning of a word. '"two words"' is a phrase, one OR two an \
+                alternative, -word and NOT word exclude. These words choose files, also \
+                alone: path:PART or path:'"my docs"', ext:md or ext:md,txt, modified:2026-01-31, modified:today, \
+                modified:2026-01-01..2026-01-31, modified:7d. Days are those of this machine's time zone.
                 """)
 
         @OptionGroup var options: LibraryOptions
 
-        @Argument(help: "The words.")
+        @Argument(parsing: .allUnrecognized, help: "The words.")
         var query: [String]
 
         @Option(
@@ -38,10 +41,25 @@ extension IndexCommand {
         @Option(help: "With --fresh: the time limit in seconds.")
         var wait = 5
 
+        @Option(
+            help: "relevance, the best match first, or modified, the last change first. (default: relevance)",
+            completion: .list(SearchOrder.allCases.map(\.rawValue)),
+            transform: { text in
+                guard let order = SearchOrder(rawValue: text) else {
+                    throw ValidationError("'\(text)' is neither relevance nor modified.")
+                }
+                return order
+            })
+        var sort: SearchOrder?
+
         @Flag(help: "Write one line of JSON for each hit.")
         var json = false
 
         func validate() throws {
+            if let option = query.first(where: { $0.hasPrefix("--") && $0.count > 2 }) {
+                throw ValidationError(
+                    "There is no option \(option). To find it, put it in double quotes: '\"\(option)\"'.")
+            }
             guard (0...3600).contains(wait) else {
                 throw ValidationError("--wait takes 0 to 3600 seconds, not \(wait).")
             }
@@ -51,10 +69,11 @@ extension IndexCommand {
             let (fresh, patience) = (fresh.map(LibraryOptions.canonical), Duration.seconds(wait))
             let (library, json) = (try options.library(), json)
             let entries = options.entries(library)
-            let text = query.joined(separator: " ")
+            let text = query.map(Self.quoted).joined(separator: " ")
             let parsed: SearchQuery
             do {
-                parsed = try SearchQuery(text, syntax: syntax ?? .words, limit: limit)
+                parsed = try SearchQuery(
+                    text, syntax: syntax ?? .words, limit: limit, order: sort ?? .relevance)
             } catch {
                 throw ValidationError(error.description)
             }
@@ -66,9 +85,18 @@ extension IndexCommand {
                 if let fresh { isFresh = try await Refreshing(library, entries).run(fresh, within: patience) }
                 let found = FoundHits(parsed, entries, in: library)
                 try found.show(json: json)
+                if !json { for line in found.advice { complain(line) } }
                 if found.answered == 0 { throw CommandStatus.failure }
                 if !found.isComplete || !isFresh { throw CommandStatus.incomplete }
             }
+        }
+
+        /// The shell took the quotes of `path:"my docs"`: they belong to the filter.
+        private static func quoted(_ argument: String) -> String {
+            guard let colon = argument.firstIndex(of: ":"), argument.contains(where: \.isWhitespace),
+                !argument.contains("\""), ["path", "-path"].contains(argument[..<colon].lowercased())
+            else { return argument }
+            return argument[...colon] + "\"" + argument[argument.index(after: colon)...] + "\""
         }
     }
 }
@@ -83,6 +111,8 @@ struct FoundHits {
         let line: Int
         let score: Double
         let snippet: String
+        /// Nanoseconds since 1970.
+        let modified: Int64
     }
 
     private(set) var hits: [Hit] = []
@@ -94,6 +124,8 @@ struct FoundHits {
     private(set) var answered = 0
     /// Whether a folder could not be searched, and was named.
     private(set) var hasFailures = false
+    /// Queries that have hits, if this one has none.
+    private(set) var suggestions: [SearchSuggestion] = []
 
     /// Searches each folder. A folder that cannot be searched is named, and the others are searched all the same.
     ///
@@ -103,16 +135,21 @@ struct FoundHits {
         for entry in entries {
             do {
                 let reader = try IndexReader(folder: entry.folder, directory: library.directory(of: entry.folder))
+                // An indexed folder in this one answers for itself, so that no hit comes twice.
+                var query = query
+                query.filter.excludedFolders = Set(
+                    entries.compactMap { RootFolder.contains(entry.folder, $0.folder) ? entry.below($0) : nil })
                 let answer = try reader.search(query, control: SearchControl(timeLimit: .seconds(30)))
                 hits += answer.hits.map {
                     Hit(
                         folder: entry.folder, path: $0.path, display: $0.display, line: $0.line, score: $0.score,
-                        snippet: $0.snippet)
+                        snippet: $0.snippet, modified: $0.modified)
                 }
                 total += answer.total
                 isTotalExact = isTotalExact && answer.isTotalExact
                 pending += answer.pending
                 isComplete = isComplete && answer.isComplete
+                suggestions += answer.suggestions.filter { !suggestions.contains($0) }
                 answered += 1
             } catch {
                 isComplete = false
@@ -128,9 +165,17 @@ struct FoundHits {
         for failure in failures { complain("\(failure.folders.joined(separator: ", ")): \(failure.message)") }
         hasFailures = !failures.isEmpty
         // Stable, so that equal hits of one folder keep their order.
-        hits = hits.enumerated().sorted { ($1.element.score, $0.offset) < ($0.element.score, $1.offset) }
-            .prefix(query.limit).map(\.element)
+        hits = hits.enumerated().sorted { left, right in
+            let (first, second) = (left.element, right.element)
+            if query.order == .modified || query.isFilterAlone {
+                return (second.modified, left.offset) < (first.modified, right.offset)
+            }
+            return (second.score, left.offset) < (first.score, right.offset)
+        }.prefix(query.limit).map(\.element)
     }
+
+    /// What to ask instead, for people; empty if there are hits.
+    var advice: [String] { total == 0 ? suggestions.prefix(4).map(\.sentence) : [] }
 
     func show(json: Bool) throws {
         for hit in hits {
@@ -139,13 +184,34 @@ struct FoundHits {
                 continue
             }
             say("\(hit.folder)/\(hit.display):\(hit.line)")
-            say("    " + hit.snippet.split(whereSeparator: \.isWhitespace).joined(separator: " "))
+            let words = hit.snippet.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            if !words.isEmpty { say("    " + words) }
         }
         if !json { say("\(hits.count) of \(isTotalExact ? "" : "more than ")\(counted(total, "file")).") }
         if pending > 0 {
             complain("\(pending) files wait to be read.")
         } else if !isComplete, !hasFailures {
             complain("The index lacks some files, or parts of them. 'qos-index status' says more.")
+        }
+    }
+}
+
+extension IndexLibrary.Entry {
+    /// The path of another indexed folder below this one's.
+    fileprivate func below(_ other: IndexLibrary.Entry) -> RelativePath? {
+        guard other.folder != folder else { return nil }
+        return RelativePath(
+            bytes: Array(other.folder.utf8.dropFirst(folder.utf8.count).drop { $0 == UInt8(ascii: "/") }))
+    }
+}
+
+extension SearchSuggestion {
+    /// One line for people.
+    fileprivate var sentence: String {
+        switch kind {
+        case .any: "No file has all of the words. Some have one: \(query)"
+        case .withoutFilters: "Without the filters there are files: \(query)"
+        case .prefix, .spelling, .part: "There are files with: \(query)"
         }
     }
 }

@@ -58,7 +58,12 @@ struct SearchService: Sendable {
         let store = try WorkloadStoreFactory.store(in: settings.directory) { StandardStream.errors.write($0 + "\n") }
         defer { try? store.close() }
         let killPoint = KillPoint("QOS_SERVICE_KILL_AT", in: ProcessInfo.processInfo.environment)
-        let hosted = HostedWork(settings, killPoint: killPoint)
+        let log = ServiceServer.logger(settings)
+        let activity = ActivityLog(directory: settings.directory, log: log)
+        let conflicts = ConflictDesk(settings.sync, served: settings.folder)
+        let (saves, saved) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let hosted = HostedWork(
+            settings, killPoint: killPoint, activity: activity, conflicts: conflicts, saved: { saved.yield() })
         if settings.sync?.agent?.isOpenToOthers == true {
             complain(
                 "Warning: without TLS the network sees the token and all files of the sync. Use https, or a tunnel.")
@@ -67,16 +72,18 @@ struct SearchService: Sendable {
             index: index,
             interval: settings.rescanInterval,
             hosted: hosted,
+            conflicts: conflicts,
             killPoint: killPoint,
             store: store,
             on: workloadScheduler(),
             governor: governor,
-            observers: [runs, workloadMetrics, WorkloadLog(ServiceServer.logger(settings))]
+            observers: [runs, workloadMetrics, WorkloadLog(log), activity]
         )
         let host = workloads.host
         let terminal = ProgressReporter(index: index, meter: meter, isQuiet: settings.isQuiet) {
             try? await host.snapshot(limit: 100)
         }
+        let restoring = settings.backup.map { RestoreDesk($0, host: host) }
         let connections = Connections(limit: ConnectionLimit.affordable(settings.connections))
         let routes = ServiceRoutes(
             desk: try SearchDesk(
@@ -96,9 +103,11 @@ struct SearchService: Sendable {
                 governor: governor,
                 settings: settings
             ),
-            files: try FileRoutes(settings, synced: hosted.files, connections: connections),
+            files: FileRoutes(settings, synced: hosted.files, connections: connections),
             restores: RestoreRoutes(
-                desk: settings.backup.map { RestoreDesk($0, host: host) }, host: host, changed: { runs.touch() }),
+                desk: restoring, host: host, changed: { runs.touch() }),
+            owner: OwnerRoutes(
+                settings: settings, index: index, host: host, activity: activity, conflicts: conflicts, desk: restoring),
             workloadReport: { await workloads.report },
             takeMetrics: {
                 if let snapshot = try? await host.snapshot() { workloadMetrics.record(snapshot) }
@@ -109,6 +118,10 @@ struct SearchService: Sendable {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await server.run() }
             group.addTask { try await routes.workloads.live.run() }
+            group.addTask {
+                for await _ in saves { restoring?.noteChange() }
+                try Task.checkCancellation()
+            }
             group.addTask {
                 // It ends by cancellation only. Otherwise it could end before the server's error, and the service ends
                 // with the first end.

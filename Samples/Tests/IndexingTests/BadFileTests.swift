@@ -121,6 +121,26 @@ struct BadFileTests {
         #expect((index.status.unreadable, index.status.isComplete) == (0, true))
     }
 
+    @Test("a file that gives no byte now is listed as not read, and the files behind it are read")
+    func passesBusyFiles() throws {
+        let world = try IndexWorld()
+        for name in ["a.txt", "busy.txt", "z.txt"] { try world.folder.write(name, "alpha") }
+        // An open that would have to break a lease says EAGAIN, as many files of /proc do when they are read.
+        signal(SIGIO, SIG_IGN)
+        let busy = unsafe open(world.folder["busy.txt"], O_RDWR)
+        defer { close(busy) }
+        let setLease: Int32 = 1024
+        try #require(fcntl(busy, setLease, Int32(F_WRLCK)) == 0)
+        let index = try world.indexed()
+        #expect(try index.hits("alpha") == ["a.txt", "z.txt"])
+        #expect(index.status.counts.reasons == ["read-error": 1])
+        #expect(try index.hits("busy") == ["busy.txt"], "its name is found")
+        #expect(try !index.search(SearchQuery("alpha")).isComplete)
+        _ = fcntl(busy, setLease, Int32(F_UNLCK))
+        try index.runPass()
+        #expect(try index.hits("alpha").count == 3)
+    }
+
     @Test("binary files are skipped with the reason and not read again")
     func skipsBinary() throws {
         try world.folder.write("a.png", "alpha")

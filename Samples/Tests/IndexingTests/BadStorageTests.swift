@@ -53,6 +53,34 @@ struct BadStorageTests {
         #expect(try index.hitSets() == world.oracle())
     }
 
+    @Test("a single changed byte in an index that was closed in order is found, wherever it is")
+    func findsChangedBytes() throws {
+        for number in 0..<40 {
+            try world.folder.write("f\(number).txt", "alpha \(number) " + String(repeating: "w\(number) ", count: 400))
+        }
+        try world.indexed().close()
+        let url = URL(fileURLWithPath: world.database)
+        let whole = try Data(contentsOf: url)
+        var generator = SeededGenerator(seed: 11)
+        for _ in 0..<20 {
+            var bytes = try Data(contentsOf: url)
+            // Behind the header, whose bytes decide whether it is an index at all.
+            let place = Int.random(in: 200..<whole.count, using: &generator)
+            bytes[place] ^= UInt8.random(in: 1...255, using: &generator)
+            try bytes.write(to: url)
+            let index = try world.open()
+            let notice = index.status.notice ?? ""
+            #expect(
+                notice.contains("not those that were written") || notice.contains("damaged"), "byte \(place): \(notice)"
+            )
+            #expect(try !index.search(SearchQuery("alpha")).isComplete)
+            try index.runPass()
+            #expect(try index.hits("alpha").count == 40)
+            try index.close()
+        }
+        #expect(try world.indexed().status.notice == nil, "an index that nobody changed is as good as before")
+    }
+
     @Test("damage that one search comes upon is told at once, and asks for a rebuild")
     func tellsDamage() throws {
         var random = WordWorld(seed: 8)
@@ -61,6 +89,8 @@ struct BadStorageTests {
         let index = try world.open()
         #expect(!index.needsRebuild)
         let size = try #require(FileManager.default.attributesOfItem(atPath: world.database)[.size] as? Int)
+        // As after a close that had no time for the digest.
+        try world.state.remove("index/index.sum")
         try overwrite(from: 4096 * 4, count: size - 4096 * 4)
         #expect(throws: SearchError.self) { try index.hitSets() }
         #expect(index.needsRebuild)
@@ -123,6 +153,8 @@ struct BadStorageTests {
         try world.indexed().close()
         let index = try world.open()
         let size = try #require(FileManager.default.attributesOfItem(atPath: world.database)[.size] as? Int)
+        // As after a close that had no time for the digest.
+        try world.state.remove("index/index.sum")
         try overwrite(from: 4096 * 4, count: size - 4096 * 4)
         do {
             _ = try index.hitSets()

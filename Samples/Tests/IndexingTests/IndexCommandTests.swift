@@ -66,6 +66,35 @@ struct IndexCommandTests {
         #expect(some.errors.contains("without substrings"))
     }
 
+    @Test("phrases, excluded words, quoted filters and the order mean the same as elsewhere; an unknown option is none")
+    func language() throws {
+        #expect(try run("add", temporary["docs"], temporary["notes"]).status == 0)
+        #expect(try found("\"quick brown\"") == ["docs/one.md"])
+        let excluded = try run("search", "quick", "-brown", "--json")
+        #expect(excluded.status == 0 && !excluded.output.contains("one.md"), "\(excluded.output)\(excluded.errors)")
+        let newest = try run("search", "quick", "--sort", "modified")
+        #expect(
+            newest.output.range(of: "three.txt")?.lowerBound ?? newest.output.startIndex > newest.output.range(
+                of: "one.md")?.lowerBound ?? newest.output.endIndex)
+        #expect(try run("search", "path:three", "modified:2023").output.contains("three.txt"))
+        let option = try run("search", "quick", "--limt")
+        #expect(option.status == 64 && option.errors.contains("no option --limt"), "\(option.errors)")
+        let wrong = try run("search", "modified:soon")
+        #expect(wrong.status == 64 && wrong.errors.contains("no day of the calendar"), "\(wrong.errors)")
+        let none = try run("search", "qiuck")
+        #expect(none.errors.contains("There are files with: quick"), "\(none.errors)")
+    }
+
+    @Test("a folder in an indexed one is told at once, and each of its files is one hit")
+    func overlap() throws {
+        try temporary.write("docs/deep/four.txt", "quick and deep")
+        #expect(try run("add", temporary["docs"]).status == 0)
+        let inner = try run("add", temporary["docs/deep"])
+        #expect(inner.status == 0 && inner.errors.contains("lies in \(temporary["docs"])"), "\(inner.errors)")
+        #expect(try found("quick") == ["docs/deep/four.txt", "docs/one.md", "docs/two.html"])
+        #expect(try run("search", "quick").output.contains("3 of 3 files."))
+    }
+
     @Test("from the first folder to the removal of the last")
     func day() throws {
         #expect(try run("status").output.contains("No folder is indexed"))

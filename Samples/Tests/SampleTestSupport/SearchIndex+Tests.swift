@@ -33,7 +33,7 @@ extension SearchIndex {
 
     /// What SQLite and FTS5 say about the integrity of a database that nobody has open; `["ok"]` is good.
     public static func integrity(of database: String) throws -> [String] {
-        let queue = try DatabaseQueue(path: database)
+        let queue = try indexQueue(database)
         defer { try? queue.close() }
         return try queue.write { database in
             try database.execute(sql: "INSERT INTO document (document, rank) VALUES ('integrity-check', 1)")
@@ -47,15 +47,22 @@ extension SearchIndex {
 
     /// The number of pages of the full-text index in a database that nobody has open.
     public static func pages(of database: String) throws -> Int {
-        let queue = try DatabaseQueue(path: database)
+        let queue = try indexQueue(database)
         defer { try? queue.close() }
         return try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM document_data") } ?? 0
     }
 }
 
+/// Opens the database of an index outside of it.
+private func indexQueue(_ path: String) throws -> DatabaseQueue {
+    var configuration = Configuration()
+    configuration.prepareDatabase { IndexDatabase.prepare($0) }
+    return try DatabaseQueue(path: path, configuration: configuration)
+}
+
 /// Executes a statement in a database that no other process has open.
 public func execute(_ sql: String, in path: String) throws {
-    let queue = try DatabaseQueue(path: path)
+    let queue = try indexQueue(path)
     try queue.writeWithoutTransaction { try $0.execute(sql: sql) }
     try queue.close()
 }

@@ -42,8 +42,19 @@ struct AccessPolicyTests {
         ] as [(String?, String?, String?, Bool)]
     )
     func checksOrigin(origin: String?, site: String?, mode: String?, isAllowed: Bool) {
-        let question = AccessPolicy.Question(authority: "localhost:1", origin: origin, fetchSite: site, fetchMode: mode)
+        var question = AccessPolicy.Question(authority: "localhost:1", origin: origin, fetchSite: site, fetchMode: mode)
+        question.isPage = true
         #expect(policy.refusal(question) == (isAllowed ? nil : .foreignSite))
+    }
+
+    @Test("other sites cannot open files and searches in a window or a frame, so they cannot probe which there are")
+    func refusesProbes() {
+        for mode in ["navigate", "no-cors", "cors", nil] {
+            let question = AccessPolicy.Question(authority: "localhost:1", fetchSite: "cross-site", fetchMode: mode)
+            #expect(policy.refusal(question) == .foreignSite)
+        }
+        let own = AccessPolicy.Question(authority: "localhost:1", fetchSite: "none", fetchMode: "navigate")
+        #expect(policy.refusal(own) == nil, "an address that is typed, or a download of the own page")
     }
 
     @Test(

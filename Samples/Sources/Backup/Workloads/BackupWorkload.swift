@@ -50,18 +50,22 @@ public struct BackupWorkload: Workload {
     private let passphrase: @Sendable (_ repository: String) throws -> [UInt8]
     private let hook: StorageHook?
     private let interval: Duration
+    private let ended: @Sendable (BackupReport) -> Void
 
     /// Makes the workload.
     ///
     /// - Parameters:
     ///   - interval: The time between two checkpoints.
     ///   - hook: Called before each call that changes a file. For tests.
+    ///   - ended: Takes what a backup that came to its end did.
     ///   - passphrase: Returns the passphrase of a repository. It is asked in each attempt, and never stored.
     public init(
         savingEvery interval: Duration = .seconds(30), before hook: StorageHook? = nil,
+        ended: @escaping @Sendable (BackupReport) -> Void = { _ in },
         passphrase: @escaping @Sendable (_ repository: String) throws -> [UInt8]
     ) {
         self.interval = interval
+        self.ended = ended
         self.passphrase = passphrase
         self.hook = hook
     }
@@ -80,13 +84,14 @@ public struct BackupWorkload: Workload {
         options.oneFileSystem = parameters.oneFileSystem
         let run = try BackupRun(
             repository, folder: parameters.folder, options: options, resuming: context.checkpoint)
-        _ = try await run.run(
+        let report = try await run.run(
             breathe: {
                 try await context.breathe()
                 context.report(run.files, .files)
             },
             save: { try await context.save($0) },
             every: interval)
+        ended(report)
         return .finished
     }
 }

@@ -42,7 +42,7 @@ struct FileRow {
         if isRacy || stamp != current { return true }
         return switch reason {
         // The same bytes would fail in the same way.
-        case .conversionFailed: false
+        case .conversionFailed, .undecodable: false
         case .converterMissing: canConvert
         // Another failure says nothing about the file: a right, a mount or a folder above it may have changed since.
         default: state == .failed

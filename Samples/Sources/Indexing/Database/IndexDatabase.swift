@@ -1,7 +1,8 @@
-internal import GRDB
+internal import Foundation
+package import GRDB
 
 /// Opens the database of an index and checks that it is one.
-enum IndexDatabase {
+package enum IndexDatabase {
     /// The content found in the place of the database.
     enum Finding: Equatable {
         case empty
@@ -12,6 +13,12 @@ enum IndexDatabase {
         case damaged(String)
     }
 
+    /// Adds what the tables of an index need to a connection.
+    package static func prepare(_ database: Database) {
+        database.add(tokenizer: WordTokenizer.self)
+        database.add(function: .foldedText)
+    }
+
     /// Opens the database in WAL mode with `synchronous=NORMAL`. A kill loses nothing, a power cut the last commits.
     static func open(_ path: String, sizeLimit: Int?, isReadOnly: Bool = false) throws -> DatabasePool {
         var configuration = Configuration()
@@ -19,6 +26,7 @@ enum IndexDatabase {
         configuration.label = "index"
         configuration.busyMode = .timeout(0.25)
         configuration.prepareDatabase { database in
+            prepare(database)
             // Sorting must not need room on a disk that may be full.
             try database.execute(
                 sql: "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -8000; PRAGMA journal_size_limit = 16777216"
@@ -51,5 +59,13 @@ enum IndexDatabase {
             let owner = try String.fetchOne(database, sql: "SELECT value FROM setting WHERE name = 'folder'")
             return owner == folder ? .ours : .otherFolder(owner ?? "an unknown folder")
         }
+    }
+}
+
+extension DatabaseFunction {
+    /// `folded(text)`: a text without regard to capitals, accents and compatibility forms.
+    static let foldedText = DatabaseFunction("folded", argumentCount: 1, pure: true) { values in
+        guard let text = Data.fromDatabaseValue(values[0]) else { return nil }
+        return String(decoding: WordText.folded(Array(text)), as: UTF8.self)
     }
 }

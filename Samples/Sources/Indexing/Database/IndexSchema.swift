@@ -6,7 +6,7 @@ enum IndexSchema {
     static let application: Int32 = 0x716F_7369
 
     /// The version of the tables, `PRAGMA user_version`. An index of another version is made anew.
-    static let version: Int32 = 3
+    static let version: Int32 = 4
 
     /// Makes the tables in an empty database.
     ///
@@ -14,7 +14,10 @@ enum IndexSchema {
     /// number. The full-text table itself keeps the text: a snippet needs it, and so does the removal of a document,
     /// since SQLite 3.40 has no `contentless_delete`.
     ///
-    /// The tokenizer splits at every character that is neither letter nor digit, underscores included. Each part of
+    /// A file without text, such as a photo, has a document of its name alone. `word` lists the words of all documents,
+    /// and takes no room.
+    ///
+    /// The tokenizer (``WordTokenizer``) splits at every character that is neither letter nor digit, underscores included. Each part of
     /// `snake_case` then finds it. The whole finds it too, because a quoted word of two tokens is a phrase. Names weigh
     /// more than text. Beginnings of words, of one and of two letters, have their own lists: the first keystrokes of a
     /// search do not merge the lists of thousands of words.
@@ -43,8 +46,9 @@ enum IndexSchema {
                 CREATE INDEX file_pending ON file (id) WHERE state = 0;
                 CREATE INDEX file_problem ON file (path) WHERE state = 3 OR truncated = 1;
                 CREATE VIRTUAL TABLE document USING fts5 (
-                    path, title, body, tokenize = 'unicode61 remove_diacritics 2', prefix = '1 2'
+                    path, title, body, tokenize = 'words_of_all_scripts', prefix = '1 2'
                 );
+                CREATE VIRTUAL TABLE word USING fts5vocab (document, row);
                 INSERT INTO document (document, rank) VALUES ('rank', 'bm25(4.0, 2.0, 1.0)');
                 """
         )
@@ -52,7 +56,7 @@ enum IndexSchema {
             try database.execute(
                 sql: """
                     CREATE VIRTUAL TABLE part USING fts5 (
-                        path, title, body, content = 'document', tokenize = 'trigram'
+                        path, title, body, content = 'document', tokenize = 'words_of_all_scripts trigram'
                     );
                     INSERT INTO part (part, rank) VALUES ('rank', 'bm25(4.0, 2.0, 1.0)');
                     """

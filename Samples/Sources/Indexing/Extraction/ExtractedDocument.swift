@@ -6,6 +6,15 @@ struct ExtractedDocument: Equatable {
     var body: String
     /// Whether the file goes on after the text limit.
     var isTruncated: Bool
+    /// What could not be decoded, for people; nil if all was.
+    var problem: String?
+
+    /// The document of a file without text: its name alone.
+    init() {
+        title = ""
+        body = ""
+        isTruncated = false
+    }
 
     /// Takes the text out of the content of a file; nil if it is binary. O(n).
     ///
@@ -19,10 +28,15 @@ struct ExtractedDocument: Equatable {
         if type == .mail || (type == .unknown && MailText.isMailbox(bytes[...])) {
             guard !bytes.prefix(TextDecoder.sniffLength).contains(0) else { return nil }
             let mail = MailText(bytes[...], limit: limit)
-            (title, body) = (mail.title, Self.text(mail.text))
+            (title, body, problem) = (mail.title, Self.text(mail.text), mail.problem)
             return
         }
-        guard let text = TextDecoder.decode(bytes, type: type, isTruncated: isTruncated) else { return nil }
+        let declared = Charset.declared(in: bytes, isHTML: type == .html)
+        guard let decoded = TextDecoder.decode(bytes, type: type, isTruncated: isTruncated, declared: declared) else {
+            return nil
+        }
+        let text = decoded.text
+        problem = decoded.problem
         switch type {
         case .html:
             let page = HTMLText(Array(text.utf8)[...])

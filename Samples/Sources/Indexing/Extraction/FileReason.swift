@@ -1,4 +1,4 @@
-/// The reason for a file without a document in the index. The raw value is in the database and in reports.
+/// The reason for a file without its text, or all of it, in the index. The raw value is in the database and in reports.
 public enum FileReason: String, Sendable, CaseIterable, Codable {
     /// The content is not text.
     case binary
@@ -12,6 +12,8 @@ public enum FileReason: String, Sendable, CaseIterable, Codable {
     case denied = "permission-denied"
     /// The system could not read the file.
     case unreadable = "read-error"
+    /// The charset of its text is not known, or some of its bytes are none of it. The rest is in the index.
+    case undecodable = "unknown-charset"
 
     /// The converter of its format could not read the file, or exceeded a limit.
     case conversionFailed = "conversion-failed"
@@ -21,5 +23,10 @@ public enum FileReason: String, Sendable, CaseIterable, Codable {
     /// Whether the file is left out on purpose, rather than missed because of an error.
     var isSkip: Bool {
         self == .binary || self == .binaryName
+    }
+
+    /// Whether there is a file, so that its name is found.
+    var hasName: Bool {
+        self != .vanished && self != .notAFile
     }
 }

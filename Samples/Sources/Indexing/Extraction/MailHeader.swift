@@ -71,11 +71,13 @@ struct MailHeader {
             let word =
                 isBase64
                 ? TransferEncoding.base64(parts[2]) : TransferEncoding.quotedPrintable(parts[2], isHeader: true)
-            result += TextDecoder.decode(word, type: .text, isTruncated: false) ?? ""
+            // RFC 2231 lets a language follow the charset.
+            let charset = String(decoding: parts[0].prefix { $0 != UInt8(ascii: "*") }, as: UTF8.self)
+            result += TextDecoder.decode(word, type: .text, isTruncated: false, declared: charset)?.text ?? ""
             rest = parts[3].dropFirst()
             wasEncoded = true
         }
-        return result + (TextDecoder.decode(Array(rest), type: .text, isTruncated: false) ?? "")
+        return result + (TextDecoder.decode(Array(rest), type: .text, isTruncated: false)?.text ?? "")
     }
 }
 

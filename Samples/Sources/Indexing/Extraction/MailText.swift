@@ -10,6 +10,8 @@ struct MailText {
     private(set) var text: [UInt8] = []
     /// The subject of the first message.
     private(set) var title = ""
+    /// What could not be decoded, for people; nil if all was.
+    private(set) var problem: String?
     private let limit: Int
 
     /// Reads a mailbox.
@@ -120,11 +122,17 @@ struct MailText {
             case "quoted-printable": TransferEncoding.quotedPrintable(body)
             default: Array(body)
             }
-        guard let content = TextDecoder.decode(decoded, type: .text, isTruncated: true) else { return }
+        let declared =
+            header.value("content-type", parameter: "charset").parameter
+            ?? (isHTML ? Charset.declared(in: decoded, isHTML: true) : nil)
+        guard let content = TextDecoder.decode(decoded, type: .text, isTruncated: true, declared: declared) else {
+            return
+        }
+        problem = problem ?? content.problem
         if isHTML {
-            text += HTMLText(Array(content.utf8)[...]).text
+            text += HTMLText(Array(content.text.utf8)[...]).text
         } else {
-            text += content.utf8
+            text += content.text.utf8
         }
         text.append(UInt8(ascii: "\n"))
     }

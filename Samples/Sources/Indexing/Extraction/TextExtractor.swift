@@ -91,11 +91,17 @@ struct TextExtractor: Sendable {
     ) throws(FileSystemFailure) -> ExtractionResult {
         do throws(FileSystemFailure) {
             return try body()
-        } catch  where error.isExhaustion {
+        } catch  where error.isExhaustion && !isOfFile(error) {
             throw error
         } catch {
             return ExtractionResult(outcome: .none(reason(for: error), detail: error.description))
         }
+    }
+
+    /// Whether a code that can mean a shortage is about the file: one that gives no byte now, as many of `/proc` and a
+    /// file with a lease do, says EAGAIN. To wait for it would hold up all files behind it.
+    private static func isOfFile(_ failure: FileSystemFailure) -> Bool {
+        failure.code == EAGAIN && ["open", "read", "stat"].contains(failure.operation)
     }
 
     private func readText(

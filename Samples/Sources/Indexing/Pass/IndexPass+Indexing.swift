@@ -70,14 +70,22 @@ extension IndexPass {
         switch result.outcome {
         case .document(let document):
             try documents.put(document, of: old)
-            row.state = .indexed
+            row.state = document.problem == nil ? .indexed : .failed
+            row.reason = document.problem == nil ? nil : .undecodable
             row.isDocumented = true
             row.isTruncated = document.isTruncated
+            note = document.problem ?? ""
         case .none(let reason, let detail):
-            if old.isDocumented { try documents.delete(old.id) }
+            // Its name is found all the same.
+            if reason.hasName {
+                try documents.put(ExtractedDocument(), of: old)
+            } else if old.isDocumented {
+                try documents.delete(old.id)
+            }
             row.state = reason.isSkip ? .skipped : .failed
             row.reason = reason
-            row.isDocumented = false
+            row.isDocumented = reason.hasName
+            row.isTruncated = false
             note = detail
         }
         try files.settle(row, detail: note)

@@ -12,4 +12,6 @@ public struct SearchAnswer: Sendable, Hashable {
     public let isComplete: Bool
     /// Known files that are not read yet.
     public let pending: Int
+    /// Queries that have hits, if this one has none.
+    public let suggestions: [SearchSuggestion]
 }

@@ -16,8 +16,10 @@ public enum SearchError: Error, Sendable, Hashable, CustomStringConvertible {
     case tooManyPrefixes(limit: Int)
     /// The query has the same word more often than the limit allows.
     case tooManyRepetitions(limit: Int)
-    /// A filter of the query has no value, or one that is none.
-    case badFilter(String)
+    /// A filter of the query has no value, or one that is none; with what is wrong.
+    case badFilter(String, String)
+    /// `OR` stands between two that it cannot join; with what is wrong.
+    case badChoice(String)
     /// The query breaks the rules of the FTS5 language.
     case syntax(query: String, detail: String)
     /// The search took longer than its time limit.
@@ -31,7 +33,7 @@ public enum SearchError: Error, Sendable, Hashable, CustomStringConvertible {
     public var isUserError: Bool {
         switch self {
         case .noWords, .tooLong, .tooShort, .noSubstrings, .outOfRange, .tooManyWords, .tooManyPrefixes,
-            .tooManyRepetitions, .badFilter, .syntax:
+            .tooManyRepetitions, .badFilter, .badChoice, .syntax:
             true
         case .timedOut, .cancelled, .unavailable: false
         }
@@ -57,9 +59,11 @@ public enum SearchError: Error, Sendable, Hashable, CustomStringConvertible {
             "The query has more than \(limit) prefixes. Write whole words, or leave some out."
         case .tooManyRepetitions(let limit):
             "The query repeats words more than \(limit) times. Write each once."
-        case .badFilter(let word):
-            "The filter \(word) cannot be read. Write path:PART, ext:NAME, or modified: with 2026-01-31, "
-                + "2026-01-01..2026-01-31, 2026-01-01.. or 7d. Words with another meaning go in double quotes."
+        case .badFilter(let word, let problem):
+            "The filter \(word) cannot be read: \(problem). Write path:PART, ext:md,txt, or modified: with 2026-01-31, "
+                + "2026-01, today, 7d or 2026-01-01..2026-01-31. If it is a word to find, put it in double quotes."
+        case .badChoice(let problem):
+            "\(problem). OR joins words with words, and filters with filters. Write -word and filters apart from it."
         case .timedOut:
             "The search took too long. Write longer or rarer words, and fewer prefixes."
         case .cancelled:

@@ -1,7 +1,7 @@
-internal import TreeScan
+public import TreeScan
 
 /// One file that matches a query.
-public struct SearchHit: Sendable, Hashable, Codable {
+public struct SearchHit: Sendable, Hashable {
     /// Marks the beginning of a matching word in a snippet. The text itself has other brackets in its place.
     public static let markStart = "\u{27E6}"
     /// Marks the end of a matching word in a snippet. The text itself has other brackets in its place.
@@ -9,11 +9,12 @@ public struct SearchHit: Sendable, Hashable, Codable {
 
     /// The number of the file in this index, valid until the index is made anew.
     public let id: Int64
-    /// The path below the indexed folder. Bytes that are not UTF-8 are replaced by U+FFFD.
-    public let path: String
-    /// The path for people. Bytes that are not UTF-8 appear as `\xFF`. Characters that are invisible or turn the
-    /// direction of writing appear as `\u{202E}`.
-    public let display: String
+    /// The path below the indexed folder.
+    public let file: RelativePath
+    /// The time of the last change, in nanoseconds since 1970.
+    public let modified: Int64
+    /// The length of the file in bytes.
+    public let size: Int64
     /// The quality of the match. More is better, comparable within one answer only (bm25, negated). 0 when not ranked.
     public let score: Double
     /// Some words around the matches. The matches are between `markStart` and `markEnd`.
@@ -21,13 +22,9 @@ public struct SearchHit: Sendable, Hashable, Codable {
     /// The number of the line with the first match of the snippet, from 1.
     public let line: Int
 
-    init(id: Int64, path: [UInt8], score: Double, snippet: Snippet) {
-        let path = RelativePath(bytes: path)
-        self.id = id
-        self.path = path.description
-        display = path.display
-        self.score = score
-        self.snippet = snippet.text
-        line = snippet.line
-    }
+    /// The path below the indexed folder. Bytes that are not UTF-8 are replaced by U+FFFD.
+    public var path: String { file.description }
+    /// The path for people. Bytes that are not UTF-8 appear as `\xFF`. Characters that are invisible or turn the
+    /// direction of writing appear as `\u{202E}`.
+    public var display: String { file.display }
 }

@@ -24,33 +24,47 @@ public struct SearchQuery: Sendable, Hashable {
     /// The number of hits to pass over.
     public let offset: Int
 
+    /// The order of the hits.
+    public let order: SearchOrder
+    /// The files that count: those of the words `path:`, `ext:` and `modified:`. In the language of FTS5 there are none.
+    public var filter: SearchFilter
+
+    /// The words that must occur, in the language of FTS5; nil for none.
+    let expression: String?
+    /// The words that must not occur, in the language of FTS5; nil for none.
+    let excluded: String?
+    /// The words of the query; nil in the language of FTS5.
+    let words: QueryWords?
+    /// The words that must occur, which snippets mark.
+    let terms: SearchTerms
+
+    /// Whether the query has no word that must occur, so that it lists files.
+    public var isFilterAlone: Bool { expression == nil }
+
     /// Whether the search is likely to take long: it has several prefixes, or many words.
     public var isExpensive: Bool {
         terms.prefixCount > 1 || terms.count > 8
     }
 
-    /// Whether the hits are ordered by the quality of the match. False for a single prefix of one or two letters.
+    /// Whether the hits are ordered by the quality of the match. False for a single prefix of one or two letters, and
+    /// for filters alone.
     public var isRanked: Bool {
-        guard syntax != .substrings, terms.count == 1, let term = terms.terms.first, term.isPrefix else { return true }
-        return String(decoding: term.folded, as: UTF8.self).unicodeScalars.count > 2
+        guard order == .relevance, expression != nil else { return false }
+        guard syntax != .substrings, terms.terms.count == 1, let term = terms.terms.first, term.isPrefix,
+            term.words.count == 1, !term.isUnits
+        else { return true }
+        return String(decoding: term.words[0], as: UTF8.self).unicodeScalars.count > 2
     }
 
-    /// The files that count: those of the words `path:`, `ext:` and `modified:`. In the language of FTS5 there are none.
-    public let filter: SearchFilter
-
-    /// The query in the language of FTS5.
-    let expression: String
-    /// Its words, which snippets mark.
-    let terms: SearchTerms
-
-    /// Makes a query; by default plain words, the first twenty hits.
+    /// Makes a query; by default plain words (``QueryWords``), the first twenty hits, the best first.
     ///
-    /// - Throws: `SearchError` when there is no word, or a value is out of range.
+    /// - Throws: `SearchError` when there is neither a word nor a filter, or a value is out of range.
     public init(
         _ text: String,
         syntax: SearchSyntax = .words,
         limit: Int = 20,
-        offset: Int = 0
+        offset: Int = 0,
+        order: SearchOrder = .relevance
     ) throws(SearchError) {
         guard text.utf8.count <= Self.textLimit else { throw .tooLong(limit: Self.textLimit) }
         guard Self.limits.contains(limit) else {
@@ -60,52 +74,45 @@ public struct SearchQuery: Sendable, Hashable {
             throw .outOfRange(parameter: "offset", value: offset, range: Self.offsets)
         }
         // A zero would end the text early in the database.
-        let all = String(String.UnicodeScalarView(text.unicodeScalars.map { $0 == "\0" ? " " : $0 }))
-        let cleaned: String
-        (filter, cleaned) = syntax != .fts ? try SearchFilter.take(from: all) : (SearchFilter(), all)
+        let cleaned = String(String.UnicodeScalarView(text.unicodeScalars.map { $0 == "\0" ? " " : $0 }))
+        words = syntax == .fts ? nil : try QueryWords(cleaned, onlyFilters: syntax == .substrings)
+        filter = words?.filter ?? SearchFilter()
         switch syntax {
-        case .words: expression = Self.conjunction(of: cleaned)
-        case .fts: expression = cleaned
-        case .substrings: expression = try Self.parts(of: cleaned)
+        case .words: (expression, excluded) = (words?.expression, words?.excludedExpression)
+        case .fts: (expression, excluded) = (cleaned.contains { !$0.isWhitespace } ? cleaned : nil, nil)
+        case .substrings: (expression, excluded) = (try Self.parts(words?.wanted.map(\.text) ?? []), nil)
         }
-        guard expression.contains(where: { !$0.isWhitespace }) else { throw .noWords }
-        terms = SearchTerms(expression: expression, isParts: syntax == .substrings)
-        guard terms.count <= Self.wordLimit else { throw .tooManyWords(limit: Self.wordLimit) }
-        guard terms.prefixCount <= Self.prefixLimit else { throw .tooManyPrefixes(limit: Self.prefixLimit) }
-        if syntax == .fts, terms.count - terms.terms.count > Self.repetitionLimit {
+        guard expression != nil || excluded != nil || !filter.isEmpty else { throw .noWords }
+        terms = SearchTerms(expression: expression ?? "", isParts: syntax == .substrings)
+        let others = SearchTerms(expression: excluded ?? "")
+        guard terms.count + others.count <= Self.wordLimit else { throw .tooManyWords(limit: Self.wordLimit) }
+        guard terms.prefixCount + others.prefixCount <= Self.prefixLimit else {
+            throw .tooManyPrefixes(limit: Self.prefixLimit)
+        }
+        if syntax == .fts, terms.repetitions > Self.repetitionLimit {
             throw .tooManyRepetitions(limit: Self.repetitionLimit)
         }
         self.text = text
         self.syntax = syntax
         self.limit = limit
         self.offset = offset
+        self.order = order
     }
 
-    /// Puts each word in quotes, once, joined by `AND`, the last one as a prefix. Empty when there is none.
-    ///
-    /// A word of several tokens (`snake_case`, `a.b`) is a phrase. A word without tokens would make the whole
-    /// conjunction empty, so it is dropped.
-    private static func conjunction(of text: String) -> String {
-        // By scalars: as a character, a quote or a space with a combining mark after it is neither quote nor space.
-        let words = text.unicodeScalars.split(whereSeparator: \.properties.isWhitespace)
-            .filter { $0.contains(where: \.isWordCharacter) }
-        guard let last = words.last else { return "" }
-        var seen = Set([String(last)])
-        let once = words.dropLast().filter { seen.insert(String($0)).inserted } + [last]
-        return once.map(quoted).joined(separator: " AND ") + "*"
-    }
-
-    /// Puts each text between spaces in quotes, joined by `AND`. Empty when there is none.
-    private static func parts(of text: String) throws(SearchError) -> String {
-        let parts = text.unicodeScalars.split(whereSeparator: \.properties.isWhitespace)
+    /// Puts each text in quotes, joined by `AND`; nil when there is none.
+    private static func parts(_ parts: [String]) throws(SearchError) -> String? {
         // The tokenizer has no token for less.
-        if let short = parts.first(where: { $0.count < 3 }) { throw .tooShort(String(short)) }
+        if let short = parts.first(where: { $0.unicodeScalars.count < 3 }) { throw .tooShort(short) }
         guard parts.count <= wordLimit else { throw .tooManyWords(limit: wordLimit) }
-        return parts.map(quoted).joined(separator: " AND ")
+        return parts.isEmpty
+            ? nil : parts.map { "\"" + $0.replacing("\"", with: "\"\"") + "\"" }.joined(separator: " AND ")
     }
+}
 
-    private static func quoted(_ word: Substring.UnicodeScalarView) -> String {
-        let doubled = word.flatMap { $0 == "\"" ? ["\"", "\""] : [$0] }
-        return "\"" + String(String.UnicodeScalarView(doubled)) + "\""
-    }
+/// The order of hits.
+public enum SearchOrder: String, Sendable, CaseIterable, Codable {
+    /// The best match first. Filters alone have no quality: the last change comes first.
+    case relevance
+    /// The last change first.
+    case modified
 }

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import GRDB
+internal import TreeScan
 
 /// Searches in a database.
 struct Searching {
@@ -22,13 +23,15 @@ struct Searching {
             }
             let hits = try Self.hits(query, in: database, control)
             let total = try Self.total(query, hits.count, in: database)
+            let suggestions = total == 0 ? try Suggesting(query, database, control).suggestions() : []
             return SearchAnswer(
                 hits: hits,
                 total: min(total, SearchIndex.totalLimit),
                 isTotalExact: total <= SearchIndex.totalLimit,
                 isRanked: query.isRanked,
                 isComplete: isComplete,
-                pending: pending
+                pending: pending,
+                suggestions: suggestions
             )
         }
     }
@@ -57,12 +60,32 @@ struct Searching {
         }
     }
 
-    /// The statement that chooses the matching files.
-    private static func matches(_ query: SearchQuery, score: String) -> String {
+    /// The statement that chooses the matching files, and its arguments.
+    private static func matches(_ query: SearchQuery, score: String) -> (sql: String, arguments: StatementArguments) {
+        let condition = query.filter.condition
+        guard let expression = query.expression else {
+            // Files without words: all that a scan saw and that were there when their turn came.
+            var sql = "SELECT known.id AS rowid, 0.0 AS score FROM file AS known "
+            sql += "WHERE known.reason NOT IN ('vanished', 'not-a-file')"
+            var arguments = StatementArguments()
+            if let condition {
+                sql += " AND \(condition)"
+                arguments += query.filter.arguments
+            }
+            if let excluded = query.excluded {
+                sql += " AND known.id NOT IN (SELECT rowid FROM document WHERE document MATCH ?)"
+                arguments += [excluded]
+            }
+            return (sql, arguments)
+        }
         let table = query.syntax == .substrings ? "part" : "document"
+        let words = query.excluded.map { "(\(expression)) NOT (\($0))" } ?? expression
         let select = "SELECT \(table).rowid AS rowid, \(score) AS score FROM \(table)"
-        guard let condition = query.filter.condition else { return "\(select) WHERE \(table) MATCH ?" }
-        return "\(select) CROSS JOIN file AS known ON known.id = \(table).rowid WHERE \(table) MATCH ? AND \(condition)"
+        guard condition != nil || query.order == .modified else { return ("\(select) WHERE \(table) MATCH ?", [words]) }
+        let sql = """
+            \(select) CROSS JOIN file AS known ON known.id = \(table).rowid WHERE \(table) MATCH ? AND \(condition ?? "1")
+            """
+        return (sql, [words] + query.filter.arguments)
     }
 
     private static func hits(
@@ -71,26 +94,31 @@ struct Searching {
         _ control: SearchControl
     ) throws -> [SearchHit] {
         // The files are chosen first, by number. So only the text of the shown files is read.
-        let matches = Self.matches(query, score: query.isRanked ? "rank" : "0.0")
-        let chosen = matches + (query.isRanked ? " ORDER BY rank" : "") + " LIMIT ? OFFSET ?"
+        var (sql, arguments) = Self.matches(query, score: query.isRanked ? "rank" : "0.0")
+        if query.order == .modified || query.expression == nil {
+            sql += " ORDER BY known.modified DESC, known.path"
+        } else if query.isRanked {
+            sql += " ORDER BY rank"
+        }
         let statement = try database.cachedStatement(
             sql: """
-                SELECT file.id, file.path, -chosen.score, CAST(document.body AS BLOB)
-                FROM (\(chosen)) AS chosen
-                CROSS JOIN document ON document.rowid = chosen.rowid
+                SELECT file.id, file.path, file.modified, file.size, -chosen.score, CAST(document.body AS BLOB)
+                FROM (\(sql) LIMIT ? OFFSET ?) AS chosen
                 CROSS JOIN file ON file.id = chosen.rowid
+                LEFT JOIN document ON document.rowid = chosen.rowid
                 """
         )
-        let rows = try Row.fetchCursor(
-            statement,
-            arguments: StatementArguments([query.expression]) + query.filter.arguments + [query.limit, query.offset]
-        )
+        arguments += [query.limit, query.offset]
+        let rows = try Row.fetchCursor(statement, arguments: arguments)
         var hits: [SearchHit] = []
         while let row = try rows.next() {
             try control.check()
-            let snippet = Snippet(of: Array(row[3] as Data), terms: query.terms)
+            // A file that was never read has no text.
+            let snippet = Snippet(of: Array(row[5] as Data? ?? Data()), terms: query.terms)
             hits.append(
-                SearchHit(id: row[0], path: Array(row[1] as Data), score: row[2], snippet: snippet)
+                SearchHit(
+                    id: row[0], file: RelativePath(bytes: Array(row[1] as Data)), modified: row[2], size: row[3],
+                    score: row[4], snippet: snippet.text, line: snippet.line)
             )
         }
         return hits
@@ -99,10 +127,8 @@ struct Searching {
     /// Returns the number of matching files, or more than the limit if there are more. O(matches), up to the limit.
     private static func total(_ query: SearchQuery, _ found: Int, in database: Database) throws -> Int {
         if query.offset == 0, found < query.limit { return found }
-        let statement = try database.cachedStatement(
-            sql: "SELECT count(*) FROM (\(Self.matches(query, score: "0.0")) LIMIT ?)"
-        )
-        let arguments = StatementArguments([query.expression]) + query.filter.arguments
+        let (sql, arguments) = Self.matches(query, score: "0.0")
+        let statement = try database.cachedStatement(sql: "SELECT count(*) FROM (\(sql) LIMIT ?)")
         return try Int.fetchOne(statement, arguments: arguments + [SearchIndex.totalLimit + 1]) ?? found
     }
 }

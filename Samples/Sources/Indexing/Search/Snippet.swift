@@ -29,7 +29,7 @@ struct Snippet {
         var best: (start: Int, count: Int)?
         while let token = scanner.next() {
             if best != nil, token.range.lowerBound > patience { break }
-            guard let term = terms.match(token, in: scanner) else { continue }
+            guard let term = terms.match(token, in: scanner)?.term else { continue }
             recent.removeAll { $0.start + window < token.range.upperBound || $0.term == term }
             recent.append((token.range.lowerBound, term))
             guard recent.count > best?.count ?? 0 else { continue }
@@ -43,20 +43,42 @@ struct Snippet {
         let start = start == 0 ? 0 : boundary(bytes, from: start, step: 1)
         let end = min(bytes.count, start + lead + window)
         let piece = bytes[start..<(end == bytes.count ? end : max(start, boundary(bytes, from: end, step: -1)))]
-        var text: [UInt8] = []
-        var copied = piece.startIndex
-        var scanner = TokenScanner(piece)
-        while let token = scanner.next() {
-            guard terms.match(token, in: scanner) != nil else { continue }
-            text += withoutMarks(piece[copied..<token.range.lowerBound])
-            text += SearchHit.markStart.utf8 + Array(piece[token.range]) + SearchHit.markEnd.utf8
-            copied = token.range.upperBound
-        }
-        text += withoutMarks(piece[copied...])
+        let text = marked(piece, terms)
         let isSpace: (UInt8) -> Bool = { $0 <= 0x20 }
         let trimmed = text.drop(while: isSpace).reversed().drop(while: isSpace).reversed()
         return (start > 0 ? "…" : "") + String(decoding: trimmed, as: UTF8.self)
             + (piece.endIndex < bytes.count ? "…" : "")
+    }
+
+    /// Returns a text with its matches between the marks. O(its length).
+    static func marked(_ piece: ArraySlice<UInt8>, _ terms: SearchTerms) -> [UInt8] {
+        var text: [UInt8] = []
+        var copied = piece.startIndex
+        var scanner = TokenScanner(piece)
+        while let token = scanner.next() {
+            guard token.range.lowerBound >= copied, let match = terms.match(token, in: scanner) else { continue }
+            for place in match.places {
+                text += withoutMarks(piece[copied..<place.lowerBound])
+                text += SearchHit.markStart.utf8 + Array(piece[place]) + SearchHit.markEnd.utf8
+                copied = place.upperBound
+            }
+        }
+        return text + withoutMarks(piece[copied...])
+    }
+
+    /// Returns the numbers of the lines in which a match begins, from 1. O(the text's length).
+    static func lines(with terms: SearchTerms, in text: ArraySlice<UInt8>, limit: Int) -> [Int] {
+        var lines: [Int] = []
+        var line = 1
+        var counted = text.startIndex
+        var scanner = TokenScanner(text)
+        while lines.count < limit, let token = scanner.next() {
+            guard terms.match(token, in: scanner) != nil else { continue }
+            line += text[counted..<token.range.lowerBound].count { $0 == UInt8(ascii: "\n") }
+            counted = token.range.lowerBound
+            if lines.last != line { lines.append(line) }
+        }
+        return lines
     }
 
     /// Returns the text with other brackets in place of those that mark matches.

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Splits UTF-8 text into words as the tokenizer of the index does: runs of letters, digits and private characters.
+/// Splits UTF-8 text into words as the tokenizer of the index does, at their places in the original text.
 ///
 /// It serves snippets only. If its folding differs from SQLite's, a match is found and not marked.
 struct TokenScanner {
@@ -8,6 +8,8 @@ struct TokenScanner {
     struct Token {
         var range: Range<Int>
         var isASCII: Bool
+        /// Whether it is a character of a script without spaces.
+        var isUnit: Bool
     }
 
     let bytes: ArraySlice<UInt8>
@@ -20,28 +22,41 @@ struct TokenScanner {
 
     /// Returns the next word, or nil at the end. O(its length and that of the gap before it).
     mutating func next() -> Token? {
-        var start: Int?
-        var isASCII = true
+        var token: Token?
         while position < bytes.endIndex {
             let byte = bytes[position]
-            let (isWord, length) = byte < 0x80 ? (Self.isWord(ascii: byte), 1) : decode(inWord: start != nil)
-            if isWord {
-                if start == nil { start = position }
-                if byte >= 0x80 { isASCII = false }
-            } else if let start {
-                return Token(range: start..<position, isASCII: isASCII)
+            let (part, length): (WordText.Part, Int)
+            if byte < 0x80 {
+                (part, length) = (Self.isWord(ascii: byte) ? .letter : .separator, 1)
+            } else {
+                let (scalar, count) = WordText.decode(bytes, at: position)
+                (part, length) = (WordText.part(of: scalar), count)
+            }
+            switch (part, token) {
+            case (.separator, nil), (.invisible, nil): break
+            case (.unit, nil): token = Token(range: position..<(position + length), isASCII: false, isUnit: true)
+            case (.letter, nil), (.mark, nil):
+                token = Token(range: position..<(position + length), isASCII: byte < 0x80, isUnit: false)
+            case (.separator, _?), (.unit, _?): return token
+            case (.letter, let old?):
+                if old.isUnit { return old }
+                token?.range = old.range.lowerBound..<(position + length)
+                if byte >= 0x80 { token?.isASCII = false }
+            case (.mark, let old?), (.invisible, let old?):
+                token?.range = old.range.lowerBound..<(position + length)
+                token?.isASCII = false
             }
             position += length
         }
-        return start.map { Token(range: $0..<position, isASCII: isASCII) }
+        return token
     }
 
     /// Returns the word in lower case and without accents.
     func folded(_ token: Token) -> [UInt8] {
         let word = bytes[token.range]
         guard !token.isASCII else { return word.map(Self.folded(ascii:)) }
-        let text = String(decoding: word, as: UTF8.self)
-        return Array(text.folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil).utf8)
+        // The accents of such characters are not those that the tokenizer removes.
+        return token.isUnit ? WordText.prepared(Array(word), splits: false) : WordText.folded(Array(word))
     }
 
     /// Returns the small letter of a capital, and everything else as it is.
@@ -55,26 +70,14 @@ struct TokenScanner {
         default: false
         }
     }
-
-    /// Returns whether the character at the position belongs to a word, and its length in bytes.
-    private func decode(inWord: Bool) -> (isWord: Bool, length: Int) {
-        var decoder = UTF8()
-        var rest = bytes[position...].prefix(4).makeIterator()
-        guard case .scalarValue(let scalar) = decoder.decode(&rest) else { return (false, 1) }
-        let isWord = scalar.isWordCharacter || (inWord && scalar.properties.generalCategory == .nonspacingMark)
-        return (isWord, UTF8.width(scalar))
-    }
 }
 
 extension Unicode.Scalar {
-    /// Whether the tokenizer takes the character as part of a word: categories L*, N*, Co.
+    /// Whether the tokenizer takes the character as part of a word.
     var isWordCharacter: Bool {
-        switch properties.generalCategory {
-        case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter,
-            .decimalNumber, .letterNumber, .otherNumber, .privateUse:
-            true
-        default:
-            false
+        switch WordText.part(of: self) {
+        case .letter, .unit, .mark: true
+        case .invisible, .separator: false
         }
     }
 }

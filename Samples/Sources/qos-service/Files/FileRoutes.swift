@@ -15,17 +15,16 @@ struct FileRoutes: Sendable {
     /// The bytes that are read at a time.
     private static let piece = 256 * 1024
 
-    let root: RootFolder
+    /// The path of the folder. It is opened anew for each request: another folder may have taken its place.
+    let folder: String
     let synced: SyncedFiles
     let connections: Connections
     /// The longest time for which a request waits for the sync.
     let patience: Duration
 
     /// Makes the routes.
-    ///
-    /// - Throws: `TreeScanError` if the folder is gone.
-    init(_ settings: ServiceSettings, synced: SyncedFiles, connections: Connections) throws(TreeScanError) {
-        root = try RootFolder(settings.folder)
+    init(_ settings: ServiceSettings, synced: SyncedFiles, connections: Connections) {
+        folder = settings.folder
         self.synced = synced
         self.connections = connections
         patience = settings.requestTime * 2 / 3
@@ -41,13 +40,13 @@ struct FileRoutes: Sendable {
     }
 
     private func answer(_ request: Request, _ path: RelativePath) async throws -> Response {
-        switch try await synced.fetch(path, of: root.path, waitingUpTo: patience) {
+        switch try await synced.fetch(path, of: folder, waitingUpTo: patience) {
         case .look: break
         case .isComing:
             throw Refusal(
                 status: .serviceUnavailable,
                 message: "The file is on the other side of the sync, which now copies it first. Try again.",
-                fields: [.retryAfter: "1"])
+                fields: [.retryAfter: "1"], isLimit: true)
         case .isUnknown(let reason):
             throw Refusal(
                 status: .serviceUnavailable,
@@ -56,6 +55,7 @@ struct FileRoutes: Sendable {
         }
         do {
             return try await runTask(at: .userInitiated) {
+                let root = try RootFolder(folder)
                 let entry = OpenDescriptor(owning: try root.descriptor(of: path, for: .status))
                 switch EntryStatus(descriptor: entry.number)?.kind {
                 case .directory:
@@ -63,13 +63,18 @@ struct FileRoutes: Sendable {
                     return try JSONResponse.make(FolderResponse(listing, of: path))
                 case .regular:
                     let file = OpenDescriptor(owning: try root.descriptor(of: path, for: .reading))
-                    synced.noteServed(path, of: root.path)
+                    synced.noteServed(path, of: folder)
                     return try Self.answer(request, path, file)
                 default: throw Refusal.noFile
                 }
             }
         } catch let failure as FileSystemFailure {
             throw Refusal(failure)
+        } catch is TreeScanError {
+            throw Refusal(
+                status: .serviceUnavailable,
+                message: "The folder of the service is not there now. Bring it back: the service goes on by itself.",
+                fields: [.retryAfter: "10"])
         }
     }
 
@@ -120,7 +125,8 @@ extension Refusal {
     fileprivate static let noFile = Refusal(
         status: .forbidden, message: "This is neither a file nor a folder. Links are not followed.")
 
-    fileprivate init(_ failure: FileSystemFailure) {
+    /// The answer about an entry that cannot be had.
+    init(_ failure: FileSystemFailure) {
         if failure.isVanished || failure.code == ENAMETOOLONG {
             self.init(status: .notFound, message: "There is no such file or folder. Ask for the folder above it.")
         } else if failure.isDenied {

@@ -1,7 +1,8 @@
 internal import NIOCore
 internal import Synchronization
 
-/// Sends the state of the workloads to the clients of `/events`: at once after a change, and once a second.
+/// Sends the state of the workloads to the clients of `/events`: at once after a change, and once a second. A client that
+/// has a state may get only what changed.
 ///
 /// There is one picture of the state for all clients, and no work without clients.
 final class LiveBoard: Sendable {
@@ -24,7 +25,7 @@ final class LiveBoard: Sendable {
     let limit: Int
     private let writeLimit: Duration
     private let history: RunHistory
-    private let picture: @Sendable (_ isTrusted: Bool) async throws -> String
+    private let picture: @Sendable (_ isTrusted: Bool) async throws -> LiveResponse
     private let state = Mutex(State())
     private let (arrivals, arrived) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
@@ -34,12 +35,12 @@ final class LiveBoard: Sendable {
     ///   - limit: The largest number of clients.
     ///   - writeLimit: The time after which a client that takes nothing is cut off.
     ///   - history: Tells when something has changed.
-    ///   - picture: Makes the state as JSON, for a trusted client or for any.
+    ///   - picture: Makes the state, for a trusted client or for any.
     init(
         limit: Int,
         writeLimit: Duration,
         history: RunHistory,
-        picture: @escaping @Sendable (_ isTrusted: Bool) async throws -> String
+        picture: @escaping @Sendable (_ isTrusted: Bool) async throws -> LiveResponse
     ) {
         self.limit = max(1, limit)
         self.writeLimit = writeLimit
@@ -51,12 +52,16 @@ final class LiveBoard: Sendable {
     var count: Int { state.withLock { $0.subscribers.count } }
 
     /// Adds a client, which leaves when its object ends; nil if there are too many, or the service stops.
-    func subscribe(_ channel: any Channel, isTrusted: Bool) -> Subscriber? {
+    ///
+    /// - Parameter wantsChanges: Whether it understands changes of a state.
+    func subscribe(_ channel: any Channel, isTrusted: Bool, wantsChanges: Bool = false) -> Subscriber? {
         let subscriber = state.withLock { state -> Subscriber? in
             guard !state.isEnded, state.subscribers.count < limit else { return nil }
             state.last += 1
             let number = state.last
-            let subscriber = Subscriber(channel, isTrusted: isTrusted) { [weak self] in self?.remove(number) }
+            let subscriber = Subscriber(channel, isTrusted: isTrusted, wantsChanges: wantsChanges) { [weak self] in
+                self?.remove(number)
+            }
             state.subscribers[number] = WeakSubscriber(value: subscriber)
             return subscriber
         }
@@ -82,6 +87,7 @@ final class LiveBoard: Sendable {
         defer { end() }
         for await _ in arrivals {
             var version: Int?
+            var last: [Bool: LivePicture] = [:]
             var ticks = 0
             while true {
                 let subscribers = state.withLock { $0.subscribers.values.compactMap(\.value) }
@@ -89,7 +95,7 @@ final class LiveBoard: Sendable {
                 let now = history.version
                 if now != version || ticks >= Self.quietTicks {
                     (version, ticks) = (now, 0)
-                    await send(to: subscribers)
+                    await send(to: subscribers, after: &last)
                 }
                 for subscriber in subscribers { subscriber.closeIfStuck(for: writeLimit) }
                 try await Task.sleep(for: Self.tick, tolerance: Self.tick / 5)
@@ -101,18 +107,25 @@ final class LiveBoard: Sendable {
         try Task.checkCancellation()
     }
 
-    private func send(to subscribers: [Subscriber]) async {
-        var pictures: [Bool: String] = [:]
-        for subscriber in subscribers {
-            if pictures[subscriber.isTrusted] == nil {
-                // A store that cannot be read shows as an error, and is read again.
-                do {
-                    pictures[subscriber.isTrusted] = "data: \(try await picture(subscriber.isTrusted))\n\n"
-                } catch {
-                    pictures[subscriber.isTrusted] = "event: trouble\ndata: \(StoreTrouble.text(error))\n\n"
-                }
+    private func send(to subscribers: [Subscriber], after last: inout [Bool: LivePicture]) async {
+        for isTrusted in [true, false] {
+            let some = subscribers.filter { $0.isTrusted == isTrusted }
+            guard !some.isEmpty else {
+                last[isTrusted] = nil
+                continue
             }
-            if let text = pictures[subscriber.isTrusted] { subscriber.send(text) }
+            // A store that cannot be read shows as an error, and is read again.
+            do {
+                let picture = try LivePicture(try await picture(isTrusted))
+                let whole = "data: \(picture.whole)\n\n"
+                let changes = last[isTrusted].map { "event: changes\ndata: \(picture.changes(since: $0))\n\n" }
+                last[isTrusted] = picture
+                for subscriber in some { subscriber.send(whole, changes: changes) }
+            } catch {
+                last[isTrusted] = nil
+                let text = "event: trouble\ndata: \(StoreTrouble.text(error))\n\n"
+                for subscriber in some { subscriber.tell(text) }
+            }
         }
     }
 }

@@ -5,6 +5,9 @@ internal import Synchronization
 final class Subscriber: Sendable {
     /// Whether it may see what only the owner may see.
     let isTrusted: Bool
+    private let wantsChanges: Bool
+    /// Whether it has the state before the next one.
+    private let isCurrent = Mutex(false)
     let states: AsyncStream<String>
     private let next: AsyncStream<String>.Continuation
     private let channel: any Channel
@@ -12,9 +15,10 @@ final class Subscriber: Sendable {
     private let writing = Mutex<ContinuousClock.Instant?>(nil)
     private let atEnd: @Sendable () -> Void
 
-    init(_ channel: any Channel, isTrusted: Bool, atEnd: @escaping @Sendable () -> Void) {
+    init(_ channel: any Channel, isTrusted: Bool, wantsChanges: Bool = false, atEnd: @escaping @Sendable () -> Void) {
         self.channel = channel
         self.isTrusted = isTrusted
+        self.wantsChanges = wantsChanges
         self.atEnd = atEnd
         (states, next) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingNewest(1))
     }
@@ -23,8 +27,31 @@ final class Subscriber: Sendable {
         atEnd()
     }
 
-    func send(_ state: String) {
-        next.yield(state)
+    /// Sends a state, or what changed since the one before if the client has that one.
+    ///
+    /// - Parameter changes: The changes; nil if nobody can have the state before.
+    func send(_ state: String, changes: String? = nil) {
+        guard wantsChanges else {
+            next.yield(state)
+            return
+        }
+        isCurrent.withLock { isCurrent in
+            if isCurrent, let changes {
+                // A client that missed the changes before gets the whole state in their place.
+                if case .dropped = next.yield(changes) { next.yield(state) }
+            } else {
+                next.yield(state)
+            }
+            isCurrent = true
+        }
+    }
+
+    /// Sends a message in place of a state. The next state is a whole one.
+    func tell(_ message: String) {
+        isCurrent.withLock { isCurrent in
+            next.yield(message)
+            isCurrent = false
+        }
     }
 
     func finish() {

@@ -29,7 +29,8 @@ enum IndexMetrics {
         return text
     }
 
-    private static func metric(_ name: String, _ kind: String, _ values: [(labels: String, value: Double)]) -> String {
+    /// Returns a metric.
+    static func metric(_ name: String, _ kind: String, _ values: [(labels: String, value: Double)]) -> String {
         values.reduce("# TYPE \(name) \(kind)\n") { text, entry in
             let labels = entry.labels.isEmpty ? "" : "{\(entry.labels)}"
             return text + "\(name)\(labels) \(MetricValue.number(entry.value))\n"

@@ -5,7 +5,7 @@ const svgSpace = "http://www.w3.org/2000/svg"
 const steps = 150
 const classes = ["userInteractive", "userInitiated", "default", "utility", "background"]
 const actionNames = { run: "Run now", pause: "Pause", resume: "Resume", promote: "Promote", cancel: "Cancel" }
-const work = { source: null, isShown: false, rows: new Map(), state: null, lost: 0 }
+const work = { source: null, isLeader: false, isShown: false, rows: new Map(), state: null, lost: 0 }
 
 function element(tag, attributes = {}, ...children) {
   const made = document.createElement(tag)
@@ -61,21 +61,85 @@ function follow() {
     work.source = null
     return
   }
-  const source = work.source = new EventSource("events")
-  source.onmessage = message => {
+  // One window has the stream, and tells the others: a browser has few connections for one service.
+  if (!navigator.locks) return openStream(() => {})
+  const release = new AbortController()
+  work.source = { close: () => release.abort() }
+  channel.postMessage({ wants: true })
+  navigator.locks.request("qos-service events", { signal: release.signal }, () => new Promise(end => {
+    if (!work.isShown || document.hidden) return end()
+    openStream(end)
+  })).catch(() => { /* It is not needed any more. */ })
+}
+
+const channel = new BroadcastChannel("qos-service events")
+channel.onmessage = ({ data }) => {
+  // A window that has just begun to look gets the state that is there.
+  if (data.wants) { if (work.isLeader && work.state) channel.postMessage({ state: work.state }) }
+  else if (work.isLeader || !work.isShown) return
+  else if (data.state) { tell(""); showState(data.state) }
+  else if (data.trouble !== undefined) tell(data.trouble)
+}
+
+/// Puts the changes of a state into the state.
+function changed(state, changes) {
+  const next = { ...state, requests: { ...state.requests } }
+  for (const [key, value] of Object.entries(changes.values)) {
+    if (key === "now") next.requests.now = value
+    else next[key] = value
+  }
+  const names = { items: item => String(item.id), points: point => String(point.step), runs: run => `${run.item} ${run.begin}`, conditions: condition => condition.label }
+  for (const [key, list] of Object.entries(changes.lists)) {
+    const holder = key === "points" ? next.requests : next
+    const known = new Map((holder[key] ?? []).map(entry => [names[key](entry), entry]))
+    for (const [name, entry] of Object.entries(list.set)) known.set(name, entry)
+    holder[key] = (list.order ?? [...known.keys()]).map(name => known.get(name)).filter(entry => entry !== undefined)
+  }
+  return next
+}
+
+/// Opens the stream. `end` gives the right to it to another window.
+function openStream(end) {
+  const source = new EventSource("events?changes=true")
+  work.isLeader = true
+  work.source = {
+    close: () => {
+      source.close()
+      work.isLeader = false
+      end()
+    },
+  }
+  const show = state => {
     work.lost = 0
     tell("")
-    showState(JSON.parse(message.data))
+    channel.postMessage({ state })
+    showState(state)
   }
-  source.addEventListener("trouble", message => tell(message.data))
+  source.onmessage = message => {
+    const state = JSON.parse(message.data)
+    for (const item of state.items) item.received = Date.now()
+    show(state)
+  }
+  source.addEventListener("changes", message => {
+    if (!work.state) return
+    const changes = JSON.parse(message.data)
+    for (const item of Object.values(changes.lists.items?.set ?? {})) item.received = Date.now()
+    show(changed(work.state, changes))
+  })
+  source.addEventListener("trouble", message => {
+    channel.postMessage({ trouble: message.data })
+    tell(message.data)
+  })
+  const own = work.source
   source.onerror = async () => {
+    channel.postMessage({ trouble: "The live view has lost the service, and tries again." })
     tell("The live view has lost the service, and tries again.")
     if (source.readyState !== EventSource.CLOSED) return
     // Refused: the answer says why.
-    source.close()
-    if (work.source === source) work.source = null
+    own.close()
+    if (work.source === own) work.source = null
     try {
-      const response = await fetch("workloads")
+      const response = await fetch("workloads", { signal: AbortSignal.timeout(patienceOfRequests) })
       if (!response.ok) tell((await response.json()).error.message)
     } catch { /* It does not answer at all. */ }
     work.lost = Math.min(work.lost + 1, 5)
@@ -89,6 +153,7 @@ function tell(text) {
 }
 
 document.addEventListener("visibilitychange", follow)
+document.getElementById("item-filter").addEventListener("input", filterItems)
 
 // MARK: The state
 
@@ -228,6 +293,7 @@ function showItems(state) {
     work.rows.delete(id)
   }
   find("no-items").hidden = state.items.length > 0
+  queueMicrotask(filterItems)
   let before = null
   for (const item of state.items) {
     if (!work.rows.has(item.id)) work.rows.set(item.id, makeRow(item))
@@ -245,6 +311,8 @@ function makeRow(item) {
     id: item.id, badge: part("span", "badge"), level: part("span", "level"), reason: part("p", "reason"), facts: part("p", "quiet"),
     error: part("p", "notice"), progress: element("progress", { "aria-label": `Progress of ${title(item)}` }), conditions: part("ul", "unmet"),
     buttons: part("div", "buttons"), details: element("details", { class: "plain" }, element("summary", {}, "Details")), texts: part("dl", ""), actions: "",
+    // The status of the view speaks; this one is for the eyes.
+    answer: element("p", { class: "answer", "aria-hidden": "true" }),
   }
   const name = element("span")
   name.append(isolated(item.name), ` #${item.id}`)
@@ -252,14 +320,32 @@ function makeRow(item) {
   if (item.label) heading.append(element("span", { class: "quiet" }, isolated(item.label)))
   row.details.append(row.texts)
   row.details.ontoggle = () => { if (row.details.open) showDetails(row) }
-  row.element = element("li", { id: `item-${item.id}` }, heading, row.reason, row.progress, row.conditions, row.facts, row.error, row.buttons, row.details)
+  row.element = element("li", { id: `item-${item.id}` }, heading, row.reason, row.progress, row.conditions, row.facts, row.error, row.buttons, row.answer, row.details)
   return row
+}
+
+/// The rate of a running item, and the time left, from what this window has seen of it.
+function pace(row, item) {
+  const { completed, total } = item.progress, now = Date.now() / 1000
+  if (item.state !== "running" || item.is_deferred || (row.seen && completed < row.seen.completed)) row.seen = null
+  if (item.state !== "running") return ""
+  row.seen ??= { completed, at: now }
+  const done = completed - row.seen.completed, past = now - row.seen.at
+  if (done <= 0 || past < 2) return ""
+  const rate = done / past
+  return `, ${rate < 10 ? rate.toFixed(1) : Math.round(rate)} a second` + (total > completed ? `, ${time((total - completed) / rate)} left` : "")
+}
+
+/// Hides the items that lack the wanted text.
+function filterItems() {
+  const wanted = find("item-filter").value.trim().toLowerCase()
+  for (const row of work.rows.values()) row.element.hidden = wanted !== "" && !row.element.textContent.toLowerCase().includes(wanted)
 }
 
 const stateNames = { ready: "waiting", running: "running" }
 
 function fillRow(row, item, mayAct) {
-  const state = item.state === "running" && item.is_deferred ? "paused" : stateNames[item.state] ?? item.state
+  const state = item.details?.paused_because || (item.state === "running" && item.is_deferred) ? "paused" : stateNames[item.state] ?? item.state
   setText(row.badge, state)
   row.badge.className = `badge is-${item.is_deferred ? "deferred" : item.state}`
   row.element.className = `state-${item.is_deferred ? "deferred" : item.state}`
@@ -275,9 +361,9 @@ function fillRow(row, item, mayAct) {
     row.progress.value = progress.completed
   }
   const facts = []
-  if (progress) facts.push(progress.total ? `${progress.completed} of ${progress.total} ${progress.unit}` : `${progress.completed} ${progress.unit}`)
-  if (item.waiting !== undefined && item.waiting !== null && item.state !== "scheduled") facts.push(`waits for ${time(item.waiting)}`)
-  if (item.due) facts.push(`due ${item.due * 1000 > Date.now() ? "in " + time(item.due - Date.now() / 1000) : "now"}`)
+  if (progress) facts.push((progress.total ? `${progress.completed} of ${progress.total} ${progress.unit}` : `${progress.completed} ${progress.unit}`) + pace(row, item))
+  if (item.waiting !== undefined && item.waiting !== null && item.state !== "scheduled") facts.push(`waits for ${time(item.waiting + (Date.now() - (item.received ?? Date.now())) / 1000)}`)
+  if (item.due) facts.push(item.due * 1000 > Date.now() ? `due in ${time(item.due - Date.now() / 1000)}, ${localTime(item.due)}` : "due now")
   facts.push(item.schedule)
   if (item.attempts) facts.push(`attempt ${item.attempts} of ${item.maximum_attempts}`)
   if (item.has_checkpoint) facts.push("has a checkpoint")
@@ -322,10 +408,12 @@ function showActions(row, item, mayAct) {
   if (focused) (row.buttons.querySelector(`[data-action="${focused}"]`) ?? row.buttons.querySelector("button"))?.focus()
 }
 
-/// A cancellation cannot be taken back, so it takes two presses.
+/// A cancellation cannot be taken back, so it takes two presses. The second one of a double click is none.
 function confirmCancel(item, button) {
-  if (button.dataset.sure) return act(item, "cancel")
-  button.dataset.sure = "yes"
+  if (button.dataset.sure === "yes") return act(item, "cancel")
+  if (button.dataset.sure) return
+  button.dataset.sure = "soon"
+  setTimeout(() => { if (button.dataset.sure) button.dataset.sure = "yes" }, 600)
   button.textContent = "Really cancel?"
   button.setAttribute("aria-label", `Really cancel ${title(item)}?`)
   setTimeout(() => {
@@ -336,23 +424,24 @@ function confirmCancel(item, button) {
 }
 
 async function act(item, action, parameters = {}) {
-  const answer = find("work-answer")
-  try {
-    const response = await fetch(`workloads/${item.id}/${action}?` + new URLSearchParams(parameters), { method: "POST" })
-    const result = await response.json()
-    if (!response.ok) throw new Error(result.error.message)
-    answer.className = ""
-    setText(answer, `${title(item)}: ${(actionNames[action] ?? "Raise").toLowerCase()} is done.`)
-  } catch (error) {
-    answer.className = "error"
-    setText(answer, error instanceof TypeError ? "The service does not answer. Is it still running?" : error.message)
+  const answer = find("work-answer"), beside = work.rows.get(item.id)?.answer
+  const tell = (text, kind) => {
+    answer.className = kind
+    setText(answer, text)
+    if (beside) {
+      beside.className = `answer ${kind}`
+      setText(beside, text)
+    }
   }
+  try {
+    await ask2(`workloads/${item.id}/${action}?` + new URLSearchParams(parameters), { method: "POST" })
+    tell(`${title(item)}: ${(actionNames[action] ?? "Raise").toLowerCase()} is done.`, "")
+  } catch (error) { tell(error.message, "error") }
 }
 
 async function showDetails(row) {
   try {
-    const response = await fetch(`workloads/${row.id}`), item = await response.json()
-    if (!response.ok) throw new Error(item.error.message)
+    const item = await ask2(`workloads/${row.id}`)
     const texts = [
       ["Schedule", item.schedule], ["In this state since", new Date(item.since * 1000).toLocaleString()],
       ["Parameters", item.parameters], ["Checkpoint", item.checkpoint], ["Unique key", item.details?.unique_key],

@@ -10,15 +10,19 @@ function state() {
   const number = (name, least) => Math.max(least, Number.parseInt(now.get(name) ?? least, 10) || least)
   return {
     q: now.get("q") ?? "", syntax: now.get("syntax") === "fts" ? "fts" : "words",
-    view: now.get("view") === "work" ? "work" : "search", offset: number("offset", 0), file: now.get("file"), line: number("line", 1), from: number("from", 1),
+    sort: now.get("sort") === "modified" ? "modified" : "relevance",
+    view: ["work", ...ownerViews].includes(now.get("view")) ? now.get("view") : "search",
+    snap: now.get("snap"), before: now.get("before"), at: now.get("at") ?? "", offset: number("offset", 0), file: now.get("file"), line: number("line", 1), from: number("from", 1),
   }
 }
 
 function address(changes) {
   const now = { ...state(), ...changes }, words = new URLSearchParams()
-  if (now.view === "work") words.set("view", "work")
+  if (now.view !== "search") words.set("view", now.view)
+  if (now.view === "snapshots") for (const name of ["snap", "before", "at"]) if (now[name]) words.set(name, now[name])
   if (now.q) words.set("q", now.q)
   if (now.syntax !== "words") words.set("syntax", now.syntax)
+  if (now.sort !== "relevance") words.set("sort", now.sort)
   if (now.offset) words.set("offset", now.offset)
   if (now.file) {
     words.set("file", now.file)
@@ -57,8 +61,7 @@ function path(text) {
 }
 
 /// Matches are between two rare brackets. The service replaces these brackets in texts of files.
-function snippet(text) {
-  const line = document.createElement("p")
+function marked(text) {
   const all = document.createElement("bdi")
   for (const part of text.split(/(⟦[^⟧]*⟧)/)) {
     if (part.startsWith("⟦")) {
@@ -67,8 +70,44 @@ function snippet(text) {
       all.append(mark)
     } else appendText(all, part)
   }
-  line.append(all)
-  return line
+  return all
+}
+
+const snippet = text => element("p", {}, marked(text))
+
+/// What can be done with the opened file: nil while it is asked for.
+function showTools(answer) {
+  const now = state(), tools = find("file-tools"), versions = find("versions")
+  home.file = answer
+  tools.replaceChildren()
+  versions.hidden = !answer || !home.state?.backup || !home.state.may_act
+  if (versions.dataset.file !== now.file) {
+    versions.dataset.file = now.file
+    versions.open = false
+    find("versions-list").replaceChildren()
+  }
+  versions.ontoggle = async () => {
+    if (!versions.open) return
+    find("versions-list").replaceChildren(element("p", { class: "quiet" }, "Looking into the snapshots…"))
+    try { find("versions-list").replaceChildren(...await versionList(now.file)) } catch (error) {
+      find("versions-list").replaceChildren(element("p", { class: "failed" }, error.message))
+    }
+  }
+  if (!answer) return
+  if (home.state?.may_act ?? true) tools.append(element("a", { class: "button", href: `files?path=${now.file}`, download: "" }, "Download"))
+  const folder = answer.path.split("/").slice(0, -1).join("/")
+  tools.append(anchor("Show the folder", { q: folder ? `path:"${folder}/"` : "", file: null, offset: 0 }, { class: "button" }))
+  const whole = home.state?.path ? `${home.state.path}/${answer.path}` : answer.path
+  tools.append(copyButton(whole))
+  if (answer.matches.length === 0) { tools.append(path(whole)); return }
+  const before = answer.matches.filter(line => line < now.line).at(-1), after = answer.matches.find(line => line > now.line)
+  const step = (name, line) => {
+    const target = element("a", { class: "button", role: "link" }, name)
+    if (line === undefined) target.setAttribute("aria-disabled", "true")
+    else link(target, { line, from: Math.max(1, line - 20) })
+    return target
+  }
+  tools.append(step("Previous match", before), step("Next match", after), element("span", { class: "quiet" }, count(answer.matches.length, "line with a match", "lines with matches")), path(whole))
 }
 
 function link(element, changes) {
@@ -98,9 +137,11 @@ function copyButton(text) {
 function hitItem(hit) {
   const item = document.createElement("li"), heading = document.createElement("h3"), open = document.createElement("a")
   open.append(path(hit.display), `:${hit.line}`)
-  link(open, { file: String(hit.id), line: hit.line, from: Math.max(1, hit.line - 20) })
+  link(open, { file: hit.name, line: hit.line, from: Math.max(1, hit.line - 20) })
   heading.append(open, copyButton(hit.path))
-  item.append(heading, snippet(hit.snippet))
+  item.append(heading)
+  if (hit.snippet) item.append(snippet(hit.snippet))
+  item.append(element("p", { class: "facts quiet" }, `${localTime(hit.modified)} · ${bytes(hit.size)}`))
   return item
 }
 
@@ -110,6 +151,7 @@ function count(number, one, many) {
 
 function showAnswer(answer) {
   const now = state(), some = answer.hits.length
+  showSuggestions(answer.suggestions)
   find("hits").replaceChildren(...answer.hits.map(hitItem))
   const total = (answer.total_exact ? "" : "more than ") + count(answer.total, "file", "files")
   const range = some < answer.total ? `${answer.offset + 1}–${answer.offset + some} of ${total}` : total
@@ -128,6 +170,13 @@ function showAnswer(answer) {
   find("page").textContent = `Page ${Math.floor(answer.offset / pageSize) + 1}`
 }
 
+/// Shows queries that have hits, as links.
+function showSuggestions(list) {
+  const reasons = { any: "files with one of the words: ", "without-filters": "without the filters: " }
+  find("suggestions").hidden = list.length === 0
+  find("suggestions").replaceChildren(...list.map(suggestion => element("li", {}, "There are " + (reasons[suggestion.kind] ?? "files with: "), anchor(suggestion.query, { q: suggestion.query, offset: 0 }))))
+}
+
 function say(text, isError = false) {
   find("summary").className = isError ? "error" : ""
   find("summary").textContent = text
@@ -137,11 +186,12 @@ function say(text, isError = false) {
 function showOnly(text, isError = false) {
   find("hits").replaceChildren()
   find("pages").hidden = true
+  showSuggestions([])
   say(text, isError)
 }
 
 const hints = {
-  words: "All words must occur in a file. The last one may be the beginning of a word.",
+  words: 'All words must occur in a file. The last one may be the beginning of a word. "Two words" is a phrase, -word excludes, OR joins alternatives; path:, ext:md and modified:2026-01 choose files, also alone.',
   fts: 'A query in the language of FTS5: one AND two, one OR two, one NOT two, "a phrase", begin*, path:name.',
 }
 
@@ -150,13 +200,15 @@ async function ask(resource, parameters) {
   request?.abort()
   const own = request = new AbortController()
   try {
-    const response = await fetch(resource + "?" + new URLSearchParams(parameters), { signal: own.signal })
+    const response = await fetch(resource + "?" + (typeof parameters === "string" ? parameters : new URLSearchParams(parameters)),
+      { signal: AbortSignal.any([own.signal, AbortSignal.timeout(patienceOfRequests)]) })
     const answer = await response.json()
     if (own !== request) return undefined
     if (!response.ok) throw new Error(answer.error.message)
     return answer
   } catch (error) {
     if (own !== request || error.name === "AbortError") return undefined
+    if (error.name === "TimeoutError") throw new Error("The service took too long to answer. Try again.")
     throw error instanceof TypeError ? new Error("The service does not answer. Is it still running?") : error
   }
 }
@@ -173,7 +225,7 @@ async function search() {
   clearTimeout(patience)
   patience = setTimeout(() => waits(true), 300)
   try {
-    const answer = await ask("search", { q: now.q, syntax: now.syntax, limit: pageSize, offset: now.offset })
+    const answer = await ask("search", { q: now.q, syntax: now.syntax, sort: now.sort, limit: pageSize, offset: now.offset })
     if (!answer) return
     waits(false)
     showAnswer(answer)
@@ -194,16 +246,22 @@ async function openFile(moves) {
   const now = state(), lines = find("lines")
   link(find("back"), { file: null })
   try {
-    const answer = await ask("file", { id: now.file, from: now.from, count: fileLines })
+    showTools(null)
+    // The name is encoded already: it may have bytes that are no text.
+    const words = new URLSearchParams({ from: now.from, count: fileLines, syntax: now.syntax })
+    if (now.q) words.set("q", now.q)
+    const answer = await ask("file", `path=${now.file}&${words}`)
     if (!answer) return
     find("file-heading").replaceChildren(path(answer.display))
+    showTools(answer)
     const last = answer.first + answer.lines.length - 1
-    find("file-note").textContent = `Lines ${answer.first}–${last} of ${answer.line_count}, as they were indexed`
+    const hasText = answer.lines.some(text => text !== "")
+    find("file-note").textContent = !hasText ? "This file has no text that could be indexed." : `Lines ${answer.first}–${last} of ${answer.line_count}, as they were indexed`
       + (answer.truncated ? "; the file goes on behind what was indexed" : "")
     lines.replaceChildren(...answer.lines.map((text, index) => {
       const item = document.createElement("li"), number = document.createElement("span"), content = document.createElement("span")
       number.textContent = String(answer.first + index)
-      content.append(isolated(text))
+      content.append(answer.matches.length ? marked(text) : isolated(text))
       item.append(number, content)
       if (answer.first + index === now.line) item.setAttribute("aria-current", "true")
       return item
@@ -221,27 +279,34 @@ async function openFile(moves) {
   }
 }
 
+const viewNames = { search: "Search", snapshots: "Snapshots", conflicts: "Conflicts", activity: "Activity", work: "Details" }
+
 /// Shows the state in the address. `moves` is whether the focus goes there.
 async function show(moves) {
   const now = state()
   if (find("query").value.trim() !== now.q.trim()) find("query").value = now.q
   find("syntax").value = now.syntax
-  const isWork = now.view === "work"
-  document.querySelector("form").hidden = isWork
-  find("results").hidden = isWork || now.file !== null
-  find("file").hidden = isWork || now.file === null
-  link(find("to-search"), { view: "search" })
-  link(find("to-work"), { view: "work" })
-  find(isWork ? "to-work" : "to-search").setAttribute("aria-current", "page")
-  find(isWork ? "to-search" : "to-work").removeAttribute("aria-current")
-  find("view").textContent = isWork ? "Workloads" : "Search"
-  find("skip").href = isWork ? "#work" : "#results"
-  find("skip").textContent = isWork ? "Skip to the workloads" : "Skip to the results"
-  document.title = isWork ? "Workloads" : now.q ? `${now.q} – Search` : "Search"
+  find("sort").value = now.sort
+  const isWork = now.view === "work", isSearch = now.view === "search"
+  document.querySelector("form").hidden = !isSearch
+  find("index").hidden = !isSearch
+  find("results").hidden = !isSearch || now.file !== null
+  find("file").hidden = !isSearch || now.file === null
+  for (const [view, title] of Object.entries(viewNames)) {
+    link(find(`to-${view}`), { view, snap: null, before: null, at: "" })
+    if (now.view === view) {
+      find(`to-${view}`).setAttribute("aria-current", "page")
+      find("view").textContent = title
+    } else find(`to-${view}`).removeAttribute("aria-current")
+  }
+  find("skip").href = isSearch ? "#results" : `#${now.view}`
+  find("skip").textContent = isSearch ? "Skip to the results" : "Skip to the content"
+  document.title = isSearch && now.q ? `${now.q} – Search` : viewNames[now.view]
   showWork(isWork)
-  if (isWork) {
+  showOwnerView(now.view, moves)
+  if (!isSearch) {
     request?.abort()
-    if (moves) find("work").focus({ preventScroll: true })
+    if (moves && isWork) find("work").focus({ preventScroll: true })
     return
   }
   if (now.file !== null) return openFile(moves)
@@ -254,9 +319,9 @@ async function show(moves) {
 
 /// Copies the form's values into the address. Continuous typing is one step of the history.
 function take(isNewStep) {
-  const changes = { q: find("query").value.trim(), syntax: find("syntax").value, offset: 0, file: null }
+  const changes = { q: find("query").value.trim(), syntax: find("syntax").value, sort: find("sort").value, offset: 0, file: null }
   const now = state()
-  if (now.q === changes.q && now.syntax === changes.syntax && now.file === null && now.offset === 0) {
+  if (now.q === changes.q && now.syntax === changes.syntax && now.sort === changes.sort && now.file === null && now.offset === 0) {
     if (isNewStep) fresh = true
     return show(false)
   }
@@ -323,7 +388,7 @@ function showStatusError(text) {
 
 async function poll() {
   try {
-    const response = await fetch("status"), now = await response.json()
+    const response = await fetch("status", { signal: AbortSignal.timeout(patienceOfRequests) }), now = await response.json()
     if (response.ok) showStatus(now)
     else showStatusError(now.error.message)
   } catch { showStatusError("The service does not answer. Is it still running?") }
@@ -341,9 +406,11 @@ find("query").addEventListener("input", () => {
 })
 find("query").addEventListener("blur", () => { fresh = true })
 find("syntax").addEventListener("change", () => take(true))
+find("sort").addEventListener("change", () => take(true))
 addEventListener("popstate", () => {
   fresh = true
   show(false)
 })
 show(false)
 poll()
+pollHome()

@@ -10,6 +10,8 @@ struct FileResponse: Encodable {
     let lines: [String]
     let lineCount: Int
     let truncated: Bool
+    /// The lines of the whole text in which a match of the query begins.
+    let matches: [Int]
 
     init(_ excerpt: TextExcerpt) {
         path = excerpt.path.description
@@ -18,5 +20,6 @@ struct FileResponse: Encodable {
         lines = excerpt.lines
         lineCount = excerpt.lineCount
         truncated = excerpt.isTruncated
+        matches = excerpt.matches
     }
 }

@@ -37,7 +37,7 @@ struct WorkloadResponse: Encodable {
     /// Seconds since 1970.
     let since: Double
     /// Seconds since the item waits or pauses; nil if it does neither.
-    let waiting: Double?
+    var waiting: Double?
     let level: QoSLevel
     let requestedLevel: QoSLevel
     let isPromoted: Bool
@@ -73,7 +73,8 @@ struct WorkloadResponse: Encodable {
         let isPaused = pauses[record.request.name] != nil
         id = record.id.rawValue
         name = record.request.name.rawValue
-        label = record.request.label
+        // A label may name a folder of this machine.
+        label = isTrusted ? record.request.label : record.request.label.flatMap { $0.contains("/") ? nil : $0 }
         state = record.state
         since = Self.seconds(life.since)
         waiting = item.waiting.map { ($0 / .milliseconds(1)).rounded() / 1000 }

@@ -11,6 +11,8 @@ final class RestoreDesk: Sendable {
     private let host: WorkloadHost
     /// Opened once: the passphrase costs time and memory on purpose.
     private let repository = Mutex<Repository?>(nil)
+    /// The last list of snapshots, for questions that come every few seconds.
+    private let listed = Mutex<(time: ContinuousClock.Instant, snapshots: [Snapshot])?>(nil)
 
     /// Makes a desk.
     init(_ settings: BackupSettings, host: WorkloadHost) {
@@ -30,6 +32,43 @@ final class RestoreDesk: Sendable {
     ///
     /// - Throws: `BackupError`.
     func snapshots() throws -> (snapshots: [Snapshot], problems: [String]) { try open().snapshots() }
+
+    /// Returns the snapshots as of the last ten seconds, the oldest first.
+    ///
+    /// - Throws: `BackupError`.
+    func recentSnapshots() throws -> [Snapshot] {
+        if let (time, snapshots) = listed.withLock({ $0 }), ContinuousClock.now - time < .seconds(10) {
+            return snapshots
+        }
+        let snapshots = try open().snapshots().snapshots
+        listed.withLock { $0 = (.now, snapshots) }
+        return snapshots
+    }
+
+    /// Forgets the list, after a backup.
+    func noteChange() { listed.withLock { $0 = nil } }
+
+    /// Opens the contents of the snapshots. Blocks the thread on the index of the repository.
+    ///
+    /// - Throws: `BackupError`.
+    func reader() throws -> SnapshotReader { try SnapshotReader(try open()) }
+
+    /// Returns a snapshot by the first digits of its name, or the last one for `latest`.
+    ///
+    /// - Throws: `Refusal` if there is none, `BackupError`.
+    func snapshot(named name: String) throws -> Snapshot {
+        do {
+            return try open().snapshot(named: name)
+        } catch let error as BackupError {
+            if case .latestIsAmbiguous = error {
+                throw Refusal(status: .conflict, message: "\(error) /snapshots lists them.")
+            }
+            guard case .unknownSnapshot(_, let matches) = error else { throw error }
+            throw Refusal(
+                status: .notFound,
+                message: "\(matches) snapshots begin with \"\(name.prefix(64))\". Choose one of /snapshots, or latest.")
+        }
+    }
 
     /// Submits a restore at userInitiated. If a check or a prune has the repository, the restore raises it.
     ///
@@ -56,18 +95,7 @@ final class RestoreDesk: Sendable {
         } catch let failure as RestoreTarget.Failure {
             throw Refusal(status: .badRequest, message: failure.description)
         }
-        let snapshot: Snapshot
-        do {
-            snapshot = try open().snapshot(named: name)
-        } catch let error as BackupError {
-            if case .latestIsAmbiguous = error {
-                throw Refusal(status: .conflict, message: "\(error) /snapshots lists them.")
-            }
-            guard case .unknownSnapshot(_, let matches) = error else { throw error }
-            throw Refusal(
-                status: .notFound,
-                message: "\(matches) snapshots begin with \"\(name.prefix(64))\". Choose one of /snapshots, or latest.")
-        }
+        let snapshot = try snapshot(named: name)
         let whole = snapshot.id?.description ?? name
         let parameters = RestoreWorkload.Parameters(
             repository: settings.repository, snapshot: whole, path: path,

@@ -34,9 +34,12 @@ struct RestoreRoutes: Sendable {
 
     private func configuredDesk() throws -> RestoreDesk {
         if let desk { return desk }
-        throw Refusal(
-            status: .notFound, message: "This service has no repository. Start it with --backup-repository.")
+        throw Self.noRepository
     }
+
+    /// The refusal of a service without backups.
+    static let noRepository = Refusal(
+        status: .notFound, message: "This service has no repository. Start it with --backup-repository.")
 
     private func restore(_ request: Request, _ context: ServiceContext, _ desk: RestoreDesk) async throws -> Response {
         let parameters = try Parameters(request, context)
@@ -60,12 +63,15 @@ struct RestoreRoutes: Sendable {
 
     /// Turns errors of the repository into answers.
     private static func explaining(_ body: () async throws -> Response) async throws -> Response {
-        do {
-            return try await body()
-        } catch let error as BackupError {
-            throw Refusal(status: .serviceUnavailable, message: "\(error)", fields: [.retryAfter: "10"])
-        } catch let error as PassphraseFile.Failure {
-            throw Refusal(status: .serviceUnavailable, message: "\(error)", fields: [.retryAfter: "10"])
+        do { return try await body() } catch { throw explained(error) }
+    }
+
+    /// Returns the answer to an error of the repository; other errors as they are.
+    static func explained(_ error: any Error) -> any Error {
+        switch error {
+        case is BackupError, is PassphraseFile.Failure:
+            Refusal(status: .serviceUnavailable, message: "\(error)", fields: [.retryAfter: "10"])
+        default: error
         }
     }
 }

@@ -112,9 +112,20 @@ struct SearchDesk: Sendable {
         }
     }
 
-    /// Returns lines of a file's text.
-    func excerpt(of id: Int64, lines: ClosedRange<Int>) async throws -> TextExcerpt? {
-        try await run(in: quick) { try index.excerpt(of: id, lines: lines, control: $0) }
+    /// A file of the index.
+    enum File: Sendable {
+        case number(Int64)
+        case path(RelativePath)
+    }
+
+    /// Returns lines of a file's text, with the matches of a query marked.
+    func excerpt(of file: File, lines: ClosedRange<Int>, marking query: SearchQuery?) async throws -> TextExcerpt? {
+        try await run(in: quick) { control in
+            switch file {
+            case .number(let id): try index.excerpt(of: id, lines: lines, marking: query, control: control)
+            case .path(let path): try index.excerpt(at: path, lines: lines, marking: query, control: control)
+            }
+        }
     }
 
     private func run<Value: Sendable>(

@@ -6,8 +6,8 @@ internal import Hummingbird
 struct AccessMiddleware: RouterMiddleware {
     typealias Context = ServiceContext
 
-    /// The path that needs no token. It shows whether the service lives.
-    static let openPath = "/healthz"
+    /// The paths that need no token: whether the service lives, and the style of the page that asks for the token.
+    static let openPaths: Set<String> = ["/healthz", "/page.css"]
 
     /// The largest body of a request. No route reads one.
     private static let bodyLimit = 64 * 1024
@@ -41,8 +41,12 @@ struct AccessMiddleware: RouterMiddleware {
         var context = context
         context.mayAct = policy.mayAct(question)
         let mayPass = question.changesState ? context.mayAct : policy.hasToken(question)
-        if request.uri.path == Self.openPath || mayPass {
+        if Self.openPaths.contains(request.uri.path) || mayPass {
             return try await next(request, context)
+        }
+        // A person gets a field for the token, a program the sentence.
+        if request.uri.path == "/", request.headers[.accept]?.contains("text/html") == true {
+            return PageAsset.tokenPage
         }
         throw Refusal.noToken
     }
@@ -50,6 +54,7 @@ struct AccessMiddleware: RouterMiddleware {
     /// Returns the methods of a path.
     static func methods(of path: String) -> [HTTPRequest.Method] {
         if path == RestoreRoutes.path { return [.post] }
+        if path == OwnerRoutes.conflictPath { return [.get, .head, .post] }
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         return parts.count == 4 && parts[1] == "workloads" ? [.post] : [.get, .head]
     }
@@ -79,7 +84,8 @@ extension AccessPolicy.Question {
             fetchMode: field("Sec-Fetch-Mode"),
             authorization: request.headers[.authorization],
             cookies: request.headers[values: .cookie],
-            changesState: request.method == .post
+            changesState: request.method == .post,
+            isPage: request.uri.path == "/"
         )
     }
 }

@@ -21,6 +21,8 @@ struct AccessPolicy: Sendable {
         var cookies: [String] = []
         /// Whether the request changes anything.
         var changesState = false
+        /// Whether it asks for the page itself.
+        var isPage = false
     }
 
     /// The reason to refuse a request.
@@ -69,8 +71,9 @@ struct AccessPolicy: Sendable {
         if let origin = question.origin, origin != "http://\(authority)", origin != "https://\(authority)" {
             return .foreignSite
         }
-        // A link may lead here from anywhere. A form may not.
-        let isLink = question.fetchMode == "navigate" && !question.changesState
+        // A link may lead to the page from anywhere. A form may not, and a frame or a window on a file or a search would
+        // tell another site, by the time and the kind of the answer, which files there are.
+        let isLink = question.fetchMode == "navigate" && !question.changesState && question.isPage
         if let site = question.fetchSite, site != "same-origin", site != "none", !isLink {
             return .foreignSite
         }

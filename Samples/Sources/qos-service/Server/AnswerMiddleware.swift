@@ -46,6 +46,7 @@ struct AnswerMiddleware: RouterMiddleware {
     /// with it.
     private static func isLimit(_ error: any Error) -> Bool {
         switch error {
+        case let refusal as Refusal: refusal.isLimit
         case is BusyError, is CancellationError, SearchError.timedOut, SearchError.cancelled: true
         default: false
         }

@@ -5,6 +5,7 @@ enum ParameterError: Error, CustomStringConvertible {
     case notABool(String, String)
     case outOfRange(String, Int, ClosedRange<Int>)
     case unknownSyntax(String)
+    case unknownOrder(String)
     case unknownLevel(String)
     case tooLong(String, limit: Int)
     case notBelow(String)
@@ -23,6 +24,8 @@ enum ParameterError: Error, CustomStringConvertible {
             "\(name) is \(value). Choose a value from \(range.lowerBound) to \(range.upperBound)."
         case .unknownSyntax(let text):
             "syntax is \"\(text)\". Write words (the default), fts or substrings."
+        case .unknownOrder(let text):
+            "sort is \"\(text)\". Write relevance (the default) or modified."
         case .unknownLevel(let text):
             "level is \"\(text)\". Write userInteractive, userInitiated, default, utility or background."
         case .tooLong(let name, let limit):

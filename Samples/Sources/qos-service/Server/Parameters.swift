@@ -6,6 +6,7 @@ internal import QoSCore
 struct Parameters: Decodable {
     var q: String?
     var syntax: String?
+    var sort: String?
     var limit: String?
     var offset: String?
     var wait: String?
@@ -16,6 +17,9 @@ struct Parameters: Decodable {
     var because: String?
     var snapshot: String?
     var replace: String?
+    var keep: String?
+    var before: String?
+    var changes: String?
 
     /// Reads the parameters.
     ///
@@ -35,22 +39,25 @@ struct Parameters: Decodable {
         guard let q else { throw ParameterError.missing("q", example: "/search?q=WORDS") }
         let name = syntax ?? SearchSyntax.words.rawValue
         guard let syntax = SearchSyntax(rawValue: name) else { throw ParameterError.unknownSyntax(name) }
+        let order = sort.map { SearchOrder(rawValue: $0) } ?? .relevance
+        guard let order else { throw ParameterError.unknownOrder(String((sort ?? "").prefix(40))) }
         return try SearchQuery(
             q,
             syntax: syntax,
             limit: Self.number("limit", limit) ?? 20,
-            offset: Self.number("offset", offset) ?? 0
+            offset: Self.number("offset", offset) ?? 0,
+            order: order
         )
     }
 
-    /// Returns the requested file and lines.
+    /// Returns the requested file by its number, or nil, and the lines.
     ///
     /// - Throws: `ParameterError`.
-    func excerpt() throws -> (id: Int64, lines: ClosedRange<Int>) {
-        guard let id = try Self.number("id", id) else { throw ParameterError.missing("id", example: "/file?id=NUMBER") }
+    func excerpt() throws -> (id: Int64?, lines: ClosedRange<Int>) {
+        let id = try Self.number("id", id)
         let from = try Self.number("from", from, in: 1...1_000_000_000) ?? 1
         let count = try Self.number("count", count, in: 1...1000) ?? 200
-        return (Int64(id), from...(from + count - 1))
+        return (id.map(Int64.init), from...(from + count - 1))
     }
 
     /// Returns the seconds that a search may wait for a fresh folder.

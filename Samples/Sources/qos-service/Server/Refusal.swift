@@ -5,6 +5,8 @@ struct Refusal: Error {
     var status: HTTPResponse.Status
     var message: String
     var fields: HTTPFields = [:]
+    /// Whether it only shows that a limit worked, which is no trouble of the service.
+    var isLimit = false
 
     /// The refusal of what only the owner of the service may do.
     static let noToken = Refusal(

@@ -12,6 +12,7 @@ struct ServiceRoutes: Sendable {
     let workloads: WorkloadRoutes
     let files: FileRoutes
     let restores: RestoreRoutes
+    let owner: OwnerRoutes
     /// The state of the workloads, for people.
     let workloadReport: @Sendable () async -> ServiceWorkloads.Report
     /// The metrics that are taken only when somebody asks.
@@ -39,6 +40,7 @@ struct ServiceRoutes: Sendable {
         workloads.add(to: router)
         files.add(to: router)
         restores.add(to: router)
+        owner.add(to: router)
         router.get("/status") { _, _ in
             let report = await workloadReport()
             return try JSONResponse.make(
@@ -48,7 +50,8 @@ struct ServiceRoutes: Sendable {
         }
         router.get("/metrics") { _, _ in
             await takeMetrics()
-            let text = (metrics?.text ?? "") + IndexMetrics.text(desk.index.status, rate: meter.rate)
+            let text =
+                (metrics?.text ?? "") + IndexMetrics.text(desk.index.status, rate: meter.rate) + owner.metrics
             return JSONResponse.data(text.utf8, type: "text/plain; version=0.0.4; charset=utf-8")
         }
         return router
@@ -75,8 +78,17 @@ struct ServiceRoutes: Sendable {
 
     private func file(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let start = ContinuousClock.now
-        let (id, lines) = try Parameters(request, context).excerpt()
-        let excerpt = try await connections.whileOpen(context.channel) { try await desk.excerpt(of: id, lines: lines) }
+        let parameters = try Parameters(request, context)
+        let (id, lines) = try parameters.excerpt()
+        let path = try PathText.path("path", of: request)
+        guard let file = path.map(SearchDesk.File.path) ?? id.map(SearchDesk.File.number) else {
+            throw ParameterError.missing("path", example: "/file?path=FOLDER/FILE")
+        }
+        // A query that is none marks nothing: the file is what counts here.
+        let query = try? parameters.query()
+        let excerpt = try await connections.whileOpen(context.channel) {
+            try await desk.excerpt(of: file, lines: lines, marking: query)
+        }
         workloads.requests.record(ContinuousClock.now - start)
         guard let excerpt else {
             throw Refusal(status: .notFound, message: "The index has no text of this file any more. Search again.")

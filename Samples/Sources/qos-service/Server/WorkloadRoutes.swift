@@ -43,9 +43,8 @@ struct WorkloadRoutes: Sendable {
         live = LiveBoard(
             limit: min(16, settings.connections / 4), writeLimit: settings.requestTime, history: runs
         ) { isTrusted in
-            let response = try await Self.picture(
+            try await Self.picture(
                 host, requests, runs, governor, latencyLimit, limit: Self.liveLimit, isTrusted: isTrusted)
-            return try JSONResponse.text(response)
         }
     }
 
@@ -121,11 +120,15 @@ struct WorkloadRoutes: Sendable {
     }
 
     private func events(_ request: Request, _ context: ServiceContext) throws -> Response {
-        guard let subscriber = live.subscribe(context.channel, isTrusted: context.mayAct) else {
+        guard
+            let subscriber = live.subscribe(
+                context.channel, isTrusted: context.mayAct,
+                wantsChanges: try Parameters(request, context).changes == "true")
+        else {
             throw Refusal(
                 status: .serviceUnavailable,
                 message: "\(live.limit) pages show the live view already, or the service stops. Close one.",
-                fields: [.retryAfter: "5"])
+                fields: [.retryAfter: "5"], isLimit: true)
         }
         let body = ResponseBody { writer in
             // A browser that loses the stream asks again after two seconds.

@@ -22,14 +22,28 @@ struct HostedWork: Sendable {
     let sync: SyncSettings?
     let files: SyncedFiles
     private let killPoint: KillPoint?
+    private let activity: ActivityLog?
+    private let saved: @Sendable () -> Void
 
     /// Makes the work.
     ///
-    /// - Parameter killPoint: The point at which a test kills the process.
-    init(_ settings: ServiceSettings, killPoint: KillPoint? = nil) {
+    /// - Parameters:
+    ///   - killPoint: The point at which a test kills the process.
+    ///   - activity: Takes what backups and syncs did.
+    ///   - conflicts: Looks for conflicts after a sync.
+    ///   - saved: Called after each backup.
+    init(
+        _ settings: ServiceSettings, killPoint: KillPoint? = nil, activity: ActivityLog? = nil,
+        conflicts: ConflictDesk? = nil, saved: @escaping @Sendable () -> Void = {}
+    ) {
+        self.activity = activity
+        self.saved = saved
         backup = settings.backup
         sync = settings.sync
-        files = SyncedFiles(settings.sync)
+        files = SyncedFiles(settings.sync) { report, time in
+            activity?.note(report, after: time)
+            if report.copied + report.removed + report.renamed + report.conflicts.count > 0 { conflicts?.look() }
+        }
         self.killPoint = killPoint
     }
 
@@ -51,8 +65,14 @@ struct HostedWork: Sendable {
         let file = PassphraseFile(backup?.passphraseFile ?? "")
         let passphrase: @Sendable (String) throws -> [UInt8] = { _ in try file.read() }
         let hook = hook
+        let (activity, saved) = (activity, saved)
         return [
-            BackupWorkload(before: hook, passphrase: passphrase), CheckWorkload(before: hook, passphrase: passphrase),
+            BackupWorkload(
+                before: hook,
+                ended: {
+                    activity?.note($0)
+                    saved()
+                }, passphrase: passphrase), CheckWorkload(before: hook, passphrase: passphrase),
             PruneWorkload(before: hook, passphrase: passphrase), RestoreWorkload(before: hook, passphrase: passphrase),
             files.workload { [killPoint] step in killPoint?.reached("sync.\(step.rawValue)") },
         ]

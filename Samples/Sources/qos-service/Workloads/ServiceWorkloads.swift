@@ -20,6 +20,7 @@ struct ServiceWorkloads: Sendable {
     private let index: SearchIndex
     private let interval: Duration
     private let hosted: HostedWork
+    private let conflicts: ConflictDesk?
     private let failures: AsyncStream<any Error>
 
     /// Makes the host. It runs items during `run`.
@@ -28,6 +29,7 @@ struct ServiceWorkloads: Sendable {
     ///   - index: The index that the passes fill.
     ///   - interval: The time between the starts of two passes.
     ///   - hosted: The backups and the sync.
+    ///   - conflicts: Looks for conflicts of the sync.
     ///   - killPoint: The point at which a test kills the process.
     ///   - store: The store of the items.
     ///   - governor: Judges the conditions of the items; without one all hold.
@@ -36,6 +38,7 @@ struct ServiceWorkloads: Sendable {
         index: SearchIndex,
         interval: Duration,
         hosted: HostedWork,
+        conflicts: ConflictDesk? = nil,
         killPoint: KillPoint? = nil,
         store: any WorkloadStore,
         on scheduler: any WorkloadScheduler,
@@ -45,6 +48,7 @@ struct ServiceWorkloads: Sendable {
         self.index = index
         self.interval = interval
         self.hosted = hosted
+        self.conflicts = conflicts
         self.store = store
         var configuration = WorkloadHost.Configuration()
         configuration.name = "qos-service"
@@ -72,6 +76,7 @@ struct ServiceWorkloads: Sendable {
             group.addTask { try await host.run() }
             group.addTask { try await watchIndex(rescan) }
             group.addTask { try await files.watch() }
+            if let conflicts { group.addTask { try await conflicts.run() } }
             group.addTask { for await error in failures { throw error } }
             defer { group.cancelAll() }
             try await group.next()

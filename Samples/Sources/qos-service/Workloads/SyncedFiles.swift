@@ -26,6 +26,8 @@ final class SyncedFiles: Sendable {
     private struct State {
         var item: WorkloadItem?
         var trouble: String?
+        /// The begin of the attempt that goes on.
+        var began = ContinuousClock.now
         /// The versions that a whole sync left different, and that so stay different for now.
         var left: [Place: [FileStamp]] = [:]
     }
@@ -39,9 +41,14 @@ final class SyncedFiles: Sendable {
     private let served: AsyncStream<Place>
     private let servedFeed: AsyncStream<Place>.Continuation
 
+    private let ended: @Sendable (SyncReport, Duration) -> Void
+
     /// Makes it for a sync; nil for none.
-    init(_ settings: SyncSettings?) {
+    ///
+    /// - Parameter ended: Takes what each sync did that came to its end, and its time.
+    init(_ settings: SyncSettings?, ended: @escaping @Sendable (SyncReport, Duration) -> Void = { _, _ in }) {
         self.settings = settings
+        self.ended = ended
         sides = settings.map { [.a: $0.sideA, .b: $0.sideB] } ?? [:]
         (folders, feed) = AsyncStream.makeStream(of: [String].self, bufferingPolicy: .bufferingNewest(1))
         (served, servedFeed) = AsyncStream.makeStream(of: Place.self, bufferingPolicy: .bufferingOldest(100))
@@ -54,7 +61,8 @@ final class SyncedFiles: Sendable {
         let settings = settings
         return SyncWorkload(
             wanted: wanted,
-            opening: { parameters, options in
+            opening: { [self] parameters, options in
+                state.withLock { $0.began = .now }
                 guard let agent = try AgentAddress(parameters.b) else {
                     return try SyncRun(a: parameters.a, b: parameters.b, options: options)
                 }
@@ -67,7 +75,11 @@ final class SyncedFiles: Sendable {
     private func noteEnd(_ result: Result<SyncWorkload.Ending, any Error>) {
         switch result {
         case .success(let ending):
-            state.withLock { $0.trouble = nil }
+            let began = state.withLock { state in
+                state.trouble = nil
+                return state.began
+            }
+            ended(ending.report, .now - began)
             feed.yield(ending.folders)
         case .failure(is CancellationError), .failure(is WorkloadDeferral): break
         case .failure(let error): state.withLock { $0.trouble = "\(error)" }

@@ -158,6 +158,8 @@ final class LiveWorld: Sendable {
         settings.address = .network(host: "127.0.0.1", port: 0)
         if let writeLimit { settings.requestTime = writeLimit }
         let connections = Connections(limit: 64)
+        settings.backup = backup
+        let restoring = backup.map { RestoreDesk($0, host: host) }
         let routes = ServiceRoutes(
             desk: try SearchDesk(index: index, processors: 2, limits: SearchLimits()),
             connections: connections,
@@ -166,9 +168,13 @@ final class LiveWorld: Sendable {
             metrics: nil,
             workloads: WorkloadRoutes(
                 host: host, requests: requests, runs: runs, governor: governor, settings: settings),
-            files: try FileRoutes(settings, synced: SyncedFiles(nil), connections: connections),
+            files: FileRoutes(settings, synced: SyncedFiles(nil), connections: connections),
             restores: RestoreRoutes(
-                desk: backup.map { RestoreDesk($0, host: host) }, host: host, changed: { runs.touch() }),
+                desk: restoring, host: host, changed: { runs.touch() }),
+            owner: OwnerRoutes(
+                settings: settings, index: index, host: host,
+                activity: ActivityLog(directory: world.directory, log: ServiceServer.logger(settings)),
+                conflicts: ConflictDesk(nil, served: settings.folder), desk: restoring),
             workloadReport: { .init() },
             takeMetrics: {},
             governor: governor

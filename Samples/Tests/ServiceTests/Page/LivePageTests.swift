@@ -107,7 +107,7 @@ struct LivePageTests {
         #expect(try browser.text("#item-1 .notice").hasPrefix("Last error: <img src=x"))
         #expect(try browser.text("#item-1 .notice .strange") == "U+202E")
         #expect(try browser.count("#work img, #work b") == 0)
-        #expect(try browser.evaluate("document.title") as? String == "Workloads")
+        #expect(try browser.evaluate("document.title") as? String == "Details")
         try browser.click("#item-1 [data-action=run]")
         try browser.wait(until: "document.querySelector('#work-answer').innerText.endsWith('run now is done.')")
         #expect(try await live.host.snapshot(of: item.id)?.record.life.fence ?? 0 >= 1)
@@ -128,6 +128,9 @@ struct LivePageTests {
         try browser.wait(until: "document.querySelector('#item-1 [data-action=cancel]').checkVisibility()")
         try browser.click("#item-1 [data-action=cancel]")
         #expect(try browser.text("#item-1 [data-action=cancel]") == "Really cancel?")
+        // A double click is one press.
+        try browser.click("#item-1 [data-action=cancel]")
+        try browser.wait(until: "document.querySelector('#item-1 [data-action=cancel]').dataset.sure === 'yes'")
         #expect(try await live.host.snapshot(of: item.id)?.record.state == .running)
         try browser.click("#item-1 [data-action=cancel]")
         live.gate.open()
