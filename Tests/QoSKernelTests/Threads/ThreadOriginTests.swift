@@ -47,9 +47,10 @@ struct ThreadOriginTests {
         #expect(found.value[1] != found.value[0])
     }
 
-    @Test("one of others that a lowered and bound thread of ours makes inherits nothing")
+    @Test(
+        "one of others that a lowered and bound thread of ours makes inherits nothing",
+        .enabled(if: LibraryThreads.report.obstacle != .sanitizer))
     func ofOthers() throws {
-        guard LibraryThreads.report.obstacle == nil else { return }
         let found = Box(["", ""])
         try Thread(name: "maker") {
             let before = own
@@ -90,10 +91,9 @@ struct ThreadOriginTests {
     }
 
     @Test(
-        "a worker is told the process's processors, whatever it is bound to; its code that asks the kernel is told the truth"
-    )
+        "a worker is told the process's processors, whatever it is bound to; its code that asks the kernel is told the truth",
+        .enabled(if: LibraryThreads.report.obstacle != .sanitizer))
     func processors() throws {
-        guard LibraryThreads.report.obstacle == nil else { return }
         let found = Box([0, 0, 0, 0])
         try Thread(name: "worker") {
             let all = (try? calls.affinity(of: .current).count) ?? 0

@@ -8,7 +8,9 @@ import Testing
 
 @testable import QoSRuntime
 
-@Suite("Threads and children of libraries", .tags(.process), .timeLimit(.minutes(5)))
+@Suite(
+    "Threads and children of libraries", .tags(.process), .timeLimit(.minutes(5)),
+    .enabled(if: LibraryThreads.report.obstacle != .sanitizer))
 struct LibraryThreadTests {
     /// The code that makes them, and the number of its findings at least.
     private static let makers =
@@ -39,7 +41,6 @@ struct LibraryThreadTests {
 
     @Test("of the loop, which is raised where that is allowed, have what another thread's have")
     func ofTheLoop() async throws {
-        guard LibraryThreads.report.obstacle == nil else { return }
         let scheduler = try QoSScheduler()
         let fromLoop = await withCheckedContinuation { continuation in
             do {
