@@ -160,3 +160,11 @@ private final class ResultSlot<Success: Sendable>: Sendable {
         result.withLock { $0 = value }
     }
 }
+
+extension DeterministicScheduler.Order {
+    /// The comment of an issue that is recorded under this order; `nil` if there is nothing to name.
+    var comment: String? {
+        guard case .shuffled(let seed) = self else { return nil }
+        return "DeterministicScheduler(order: .shuffled(seed: \(seed))) repeats this order."
+    }
+}

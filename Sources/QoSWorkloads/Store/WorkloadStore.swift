@@ -148,3 +148,29 @@ extension WorkloadStore {
         try await removeEnded(before: time, in: [.finished, .cancelled, .dead])
     }
 }
+
+extension WorkloadStore {
+    /// Gives a host its next item, under a new lease; `nil` if none can run.
+    public func claim(_ request: ClaimRequest, at now: WallTime) async throws -> WorkloadClaim? {
+        var request = request
+        request.limit = 1
+        return try await exchange(HostExchange(claim: request), at: now).claims.first
+    }
+
+    /// Ends an attempt.
+    ///
+    /// - Returns: the state of the item.
+    /// - Throws: ``WorkloadStoreError/leaseLost(_:)``. The item does not change then.
+    @discardableResult
+    public func end(_ lease: WorkloadLease, _ result: AttemptResult, at now: WallTime) async throws -> WorkloadState {
+        let answer = try await exchange(HostExchange(ends: [AttemptEnd(lease, result)]), at: now)
+        guard let state = answer.ends.first ?? nil else { throw WorkloadStoreError.leaseLost(lease) }
+        return state
+    }
+
+    /// Returns the standings of leases without renewing them, in their order.
+    public func standings(of leases: [WorkloadLease], at now: WallTime) async throws -> [LeaseStanding] {
+        let answer = try await exchange(HostExchange(leases: leases), at: now)
+        return leases.map { answer.standings[$0] ?? .lost }
+    }
+}

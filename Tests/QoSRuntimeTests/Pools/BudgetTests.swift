@@ -111,20 +111,25 @@ struct BudgetTests {
 
     @Test("a shutdown lets held work come to its end")
     func shutdown() async throws {
-        let finished = Atomic<Int>(0)
+        let finished = Finished()
         try await withQuota("1000 1000000") { scheduler, _ in
             let isOver = Gate()
             let task = spin(.background, on: scheduler, until: isOver)
             while scheduler.snapshot.quota?.held.isEmpty != false { await Task.yield() }
             for _ in 0..<100 {
                 Task.detached(executorPreference: scheduler.executor(for: .background)) {
-                    finished.add(1, ordering: .relaxed)
+                    finished.count.add(1, ordering: .relaxed)
                 }
             }
             isOver.open()
             _ = task
         }
-        #expect(finished.load(ordering: .relaxed) == 100)
+        #expect(finished.count.load(ordering: .relaxed) == 100)
+    }
+
+    /// The number of jobs that have run.
+    private final class Finished: Sendable {
+        let count = Atomic<Int>(0)
     }
 
     /// `QoS.checkpoint()`, in a function that is not inlined into the loop around it.

@@ -1,6 +1,7 @@
 import CQoSTestSupport
 import Glibc
 import QoSCore
+import QoSEventLoop
 import QoSKernel
 import QoSProcessTestSupport
 import QoSRuntimeTestSupport

@@ -1,5 +1,3 @@
-internal import QoSCore
-
 #if canImport(Testing)
     internal import Testing
 #endif
@@ -38,13 +36,5 @@ enum TestIssues {
         #else
             try await body()
         #endif
-    }
-}
-
-extension DeterministicScheduler.Order {
-    /// The comment of an issue that is recorded under this order; `nil` if there is nothing to name.
-    var comment: String? {
-        guard case .shuffled(let seed) = self else { return nil }
-        return "DeterministicScheduler(order: .shuffled(seed: \(seed))) repeats this order."
     }
 }
