@@ -8,7 +8,9 @@ internal import Glibc
 public struct HostileTree {
     /// What a tree may have.
     public struct Kinds: OptionSet, Sendable {
+        /// The kinds as bits.
         public let rawValue: Int
+        /// Makes a set of kinds from bits.
         public init(rawValue: Int) { self.rawValue = rawValue }
         /// Extended attributes and access lists.
         public static let attributes = Kinds(rawValue: 1)
@@ -18,6 +20,7 @@ public struct HostileTree {
         public static let holes = Kinds(rawValue: 4)
         /// Modes that take rights from the owner.
         public static let modes = Kinds(rawValue: 8)
+        /// All of them.
         public static let all: Kinds = [.attributes, .links, .holes, .modes]
     }
 

@@ -1,5 +1,5 @@
 internal import Glibc
-package import QoSCore
+internal import QoSCore
 
 /// Reads how the kernel schedules the threads of a running process, and the limits of that process.
 ///

@@ -1,3 +1,4 @@
+internal import CQoSGuests
 internal import CQoSShims
 internal import Glibc
 

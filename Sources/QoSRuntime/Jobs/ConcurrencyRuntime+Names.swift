@@ -98,7 +98,9 @@ extension ConcurrencyRuntime {
             flags(of: first.job) & namedFlag != 0
         else { return }
         // Every place that is read was inside of the task's own memory. A task without a name has no such flag.
-        guard first.flagsWhileRunning ^ first.flagsBefore == second.flagsWhileRunning ^ second.flagsBefore else { return }
+        guard first.flagsWhileRunning ^ first.flagsBefore == second.flagsWhileRunning ^ second.flagsBefore else {
+            return
+        }
         let changed = first.flagsWhileRunning & ~first.flagsBefore
         if changed.nonzeroBitCount == 1 { runningFlag.store(changed, ordering: .relaxed) }
         nameKind.store(first.place.kind, ordering: .relaxed)

@@ -1,5 +1,5 @@
 #if canImport(Testing)
-    internal import Testing
+internal import Testing
 #endif
 
 // What this module says to Swift Testing. With another test library, and without one, nothing of it has an effect.
@@ -9,7 +9,7 @@ enum TestIssues {
     /// Records a failure of the calling test.
     static func record(_ text: String) {
         #if canImport(Testing)
-            Issue.record(Comment(rawValue: text))
+        Issue.record(Comment(rawValue: text))
         #endif
     }
 
@@ -19,22 +19,22 @@ enum TestIssues {
         _ comment: String, _ body: @escaping @Sendable () async throws -> Void
     ) async throws {
         #if canImport(Testing)
-            guard let test = Test.current else { return try await body() }
-            let trait: IssueHandlingTrait = .compactMapIssues { issue in
-                var issue = issue
-                issue.comments.append(Comment(rawValue: comment))
-                return issue
+        guard let test = Test.current else { return try await body() }
+        let trait: IssueHandlingTrait = .compactMapIssues { issue in
+            var issue = issue
+            issue.comments.append(Comment(rawValue: comment))
+            return issue
+        }
+        try await trait.provideScope(for: test, testCase: Test.Case.current) {
+            do {
+                try await body()
+            } catch {
+                Issue.record("The operation threw \(String(reflecting: error)).", severity: .warning)
+                throw error
             }
-            try await trait.provideScope(for: test, testCase: Test.Case.current) {
-                do {
-                    try await body()
-                } catch {
-                    Issue.record("The operation threw \(String(reflecting: error)).", severity: .warning)
-                    throw error
-                }
-            }
+        }
         #else
-            try await body()
+        try await body()
         #endif
     }
 }

@@ -66,7 +66,7 @@ struct LimitTests {
         let path: String
 
         private static let parent = ["/sys/fs/cgroup/pids", "/sys/fs/cgroup"].first { path in
-            path.hasSuffix("pids")
+            unsafe path.hasSuffix("pids")
                 ? access("\(path)/cgroup.procs", W_OK) == 0
                 : (try? String(contentsOfFile: "\(path)/cgroup.subtree_control", encoding: .utf8))?.contains("pids")
                     ?? false
@@ -80,7 +80,7 @@ struct LimitTests {
             try "\(limit)\n".write(toFile: "\(path)/pids.max", atomically: false, encoding: .utf8)
         }
 
-        func remove() { rmdir(path) }
+        func remove() { _ = unsafe rmdir(path) }
     }
 
     @Test("a class whose thread is refused has its own workers again when the system allows it")

@@ -28,7 +28,9 @@ private actor Feed {
 
 @Suite("The jobs that a deterministic scheduler takes", .timeLimit(.minutes(5)))
 struct ReachTests {
-    @Test("everything: tasks without an executor, their actors and their sleeps run in virtual time, on the test's thread")
+    @Test(
+        "everything: tasks without an executor, their actors and their sleeps run in virtual time, on the test's thread"
+    )
     func everything() throws {
         let scheduler = DeterministicScheduler(taking: .everything)
         let (notes, own) = (Notes(), threadID())
@@ -58,7 +60,9 @@ struct ReachTests {
     @Test("everything: the same seed gives the same order of tasks without an executor")
     func seeds() throws {
         func run(_ seed: UInt64) throws -> [Int] {
-            let (scheduler, notes) = (DeterministicScheduler(order: .shuffled(seed: seed), taking: .everything), Notes())
+            let (scheduler, notes) = (
+                DeterministicScheduler(order: .shuffled(seed: seed), taking: .everything), Notes()
+            )
             try scheduler.run {
                 let tasks = (0..<30).map { number in
                     Task {

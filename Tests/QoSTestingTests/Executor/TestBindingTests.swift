@@ -74,7 +74,9 @@ struct TestBindingTests {
     // MARK: Tests that fail, in a process of their own
 
     /// The events of a run of ``FailingTests`` in a child process: what failed, and the words of its issues.
-    private func runFailing(_ function: String) async throws -> (status: Int32, issues: [String: [String]], text: String) {
+    private func runFailing(_ function: String) async throws -> (
+        status: Int32, issues: [String: [String]], text: String
+    ) {
         let events = FileManager.default.temporaryDirectory.appendingPathComponent("events-\(UUID().uuidString).json")
         defer { try? FileManager.default.removeItem(at: events) }
         let process = try DriverProcess(
@@ -88,7 +90,8 @@ struct TestBindingTests {
         var issues: [String: [String]] = [:]
         for line in try String(contentsOf: events, encoding: .utf8).split(separator: "\n") {
             let record = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
-            guard let payload = record?["payload"] as? [String: Any], payload["kind"] as? String == "issueRecorded" else {
+            guard let payload = record?["payload"] as? [String: Any], payload["kind"] as? String == "issueRecorded"
+            else {
                 continue
             }
             let texts = (payload["messages"] as? [[String: Any]] ?? []).compactMap { $0["text"] as? String }

@@ -63,7 +63,7 @@ extension Scenario {
         private let executor: QoSSerialExecutor
         private(set) var calls = 0
 
-        nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+        nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
         init(_ scheduler: QoSScheduler) { executor = scheduler.makeSerialExecutor() }
 

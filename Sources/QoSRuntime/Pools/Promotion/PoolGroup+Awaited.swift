@@ -75,7 +75,9 @@ extension PoolGroup {
     /// Notes that waiting calls of an actor were raised, and tells the observer. Any thread.
     func noteRaisedCalls(_ ranks: (from: Int, to: Int)) {
         noteMoved(to: ranks.to)
-        observe(.promotedWaiting(from: QoSClass(atRank: ranks.from), to: QoSClass(atRank: ranks.to), .escalated(task: nil, waiter: nil)))
+        observe(
+            .promotedWaiting(
+                from: QoSClass(atRank: ranks.from), to: QoSClass(atRank: ranks.to), .escalated(task: nil, waiter: nil)))
     }
 }
 
