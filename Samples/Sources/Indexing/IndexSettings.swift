@@ -24,6 +24,9 @@ public struct IndexSettings: Sendable {
     /// The converter of PDF files; nil to leave them out.
     public var pdfConverter: DocumentConverter?
 
+    /// The time that a close may spend on the digest of the database. A service has a second to stop.
+    package var closePatience = Duration.milliseconds(500)
+
     /// The wall clock, in nanoseconds since 1970, that decides which files are racy.
     public var now: @Sendable () -> Int64
 

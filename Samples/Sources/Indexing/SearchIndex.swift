@@ -133,7 +133,7 @@ public final class SearchIndex: Sendable {
                 try database.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
             }
             try pool.close()
-            DatabaseDigest.write(files)
+            DatabaseDigest.write(files, within: options.closePatience)
             lock.withLock { $0.release() }
         } catch {
             throw Self.translate(error, files)

@@ -32,6 +32,8 @@ public final class IndexWorld: Sendable {
     /// Settings with this world's clock.
     public func settings(_ change: (inout IndexSettings) -> Void = { _ in }) -> IndexSettings {
         var settings = IndexSettings(now: { [self] in IndexSettings.systemTime() + clockOffset * 1_000_000_000 })
+        // A machine that builds and tests is slow.
+        settings.closePatience = .seconds(120)
         change(&settings)
         return settings
     }

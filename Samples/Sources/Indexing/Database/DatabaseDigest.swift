@@ -6,9 +6,6 @@ internal import Glibc
 /// SQLite has no checksums: a changed page may still look like one, and answers then lack files without a word. The
 /// digest is no proof against people, who can write it, too.
 enum DatabaseDigest {
-    /// The time that a close may spend. A service has a second to stop; without a digest the next start does not compare.
-    static let patience = Duration.milliseconds(500)
-
     /// The bytes that are read at a time.
     private static let piece = 1 << 20
 
@@ -63,9 +60,10 @@ enum DatabaseDigest {
         return of(files.database) == String(decoding: data, as: UTF8.self)
     }
 
-    /// Writes the digest of a database that was closed. A failure leaves none.
-    static func write(_ files: IndexFiles) {
-        guard let digest = of(files.database, within: patience) else { return }
+    /// Writes the digest of a database that was closed. A failure, or the end of the time, leaves none: the next start
+    /// then compares nothing.
+    static func write(_ files: IndexFiles, within limit: Duration) {
+        guard let digest = of(files.database, within: limit) else { return }
         try? Data(digest.utf8).write(to: URL(fileURLWithPath: path(files)), options: .atomic)
     }
 

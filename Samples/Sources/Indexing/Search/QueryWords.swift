@@ -126,7 +126,7 @@ struct QueryWords: Sendable, Hashable {
     var expression: String? {
         var seen = Set<String>()
         let wanted = groups.filter { $0.allSatisfy { !$0.isExcluded } }.map { group in
-            let choices = group.map(Self.quoted)
+            let choices = group.map { Self.quoted($0) }
             return choices.count == 1 ? choices[0] : "(" + choices.joined(separator: " OR ") + ")"
         }
         // The last one of equal words stays: it may be a prefix.
@@ -136,16 +136,19 @@ struct QueryWords: Sendable, Hashable {
 
     /// The words that must not occur, in the language of FTS5; nil if there are none.
     var excludedExpression: String? {
-        let excluded = groups.flatMap { $0 }.filter(\.isExcluded).map(Self.quoted)
+        let excluded = groups.flatMap { $0 }.filter(\.isExcluded).map { Self.quoted($0) }
         return excluded.isEmpty ? nil : excluded.joined(separator: " OR ")
     }
 
     /// The words that must occur.
     var wanted: [Word] { groups.flatMap { $0 }.filter { !$0.isExcluded } }
 
-    private static func quoted(_ word: Word) -> String {
-        "\"" + word.text.unicodeScalars.map { $0 == "\"" ? "\"\"" : String($0) }.joined() + "\""
-            + (word.isPrefix ? "*" : "")
+    /// Returns a word in the language of FTS5.
+    static func quoted(_ word: Word) -> String { quoted(word.text) + (word.isPrefix ? "*" : "") }
+
+    /// Returns a text in quotes, by scalars: a quote with a mark behind it is a quote.
+    static func quoted(_ text: String) -> String {
+        "\"" + text.unicodeScalars.map { $0 == "\"" ? "\"\"" : String($0) }.joined() + "\""
     }
 
     // MARK: Reading

@@ -104,8 +104,7 @@ public struct SearchQuery: Sendable, Hashable {
         // The tokenizer has no token for less.
         if let short = parts.first(where: { $0.unicodeScalars.count < 3 }) { throw .tooShort(short) }
         guard parts.count <= wordLimit else { throw .tooManyWords(limit: wordLimit) }
-        return parts.isEmpty
-            ? nil : parts.map { "\"" + $0.replacing("\"", with: "\"\"") + "\"" }.joined(separator: " AND ")
+        return parts.isEmpty ? nil : parts.map { QueryWords.quoted($0) }.joined(separator: " AND ")
     }
 }
 

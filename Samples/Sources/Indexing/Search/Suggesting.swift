@@ -72,16 +72,14 @@ struct Suggesting {
                 found.append(SearchSuggestion(kind: .withoutFilters, query: changed))
             }
         } else if words.wanted.count > 1, words.groups.count > 1 {
-            let any = words.wanted.map { $0.isPhrase ? "\"\($0.text)\"" : $0.text }.joined(separator: " OR ")
+            let any = words.wanted.map { $0.isPhrase ? QueryWords.quoted($0.text) : $0.text }.joined(separator: " OR ")
             found.append(SearchSuggestion(kind: .any, query: any))
         }
         return found
     }
 
     /// Whether a word or phrase occurs at all.
-    private func isKnown(_ word: QueryWords.Word) throws -> Bool {
-        try has("\"\(word.text.replacing("\"", with: "\"\""))\"" + (word.isPrefix ? "*" : ""))
-    }
+    private func isKnown(_ word: QueryWords.Word) throws -> Bool { try has(QueryWords.quoted(word)) }
 
     private func has(_ expression: String) throws -> Bool {
         try Row.fetchOne(

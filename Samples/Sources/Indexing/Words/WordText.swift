@@ -195,7 +195,9 @@ enum WordText {
             let visible = String(decoding: text, as: UTF8.self).unicodeScalars.filter {
                 !WordText.isInvisible($0.value)
             }
+            // Twice: Foundation does not order and compose the marks that the first step makes of others, as of ﾞ.
             let normal = String(String.UnicodeScalarView(visible)).precomposedStringWithCompatibilityMapping
+                .precomposedStringWithCanonicalMapping
             for scalar in normal.unicodeScalars { append(scalar) }
         }
 

@@ -116,11 +116,19 @@ final class LiveBoard: Sendable {
             }
             // A store that cannot be read shows as an error, and is read again.
             do {
-                let picture = try LivePicture(try await picture(isTrusted))
-                let whole = "data: \(picture.whole)\n\n"
-                let changes = last[isTrusted].map { "event: changes\ndata: \(picture.changes(since: $0))\n\n" }
-                last[isTrusted] = picture
-                for subscriber in some { subscriber.send(whole, changes: changes) }
+                let response = try await picture(isTrusted)
+                var text: String?
+                func whole() throws -> String {
+                    let made = try text ?? "data: \(JSONResponse.text(response))\n\n"
+                    text = made
+                    return made
+                }
+                let next = some.contains(where: \.wantsChanges) ? try LivePicture(response) : nil
+                let changes = try next.flatMap { next in
+                    try last[isTrusted].map { "event: changes\ndata: \(try next.changes(since: $0))\n\n" }
+                }
+                last[isTrusted] = next
+                for subscriber in some { try subscriber.send(changes: changes, whole: whole) }
             } catch {
                 last[isTrusted] = nil
                 let text = "event: trouble\ndata: \(StoreTrouble.text(error))\n\n"

@@ -2,16 +2,14 @@
 ///
 /// Most of a state is the same a second later: of two hundred items perhaps one has moved. A list goes by the names of
 /// its entries, everything else as a whole.
-struct LivePicture: Sendable, Equatable {
-    /// An entry of a list: its name, the text that decides whether it changed, and the text that is sent.
-    struct Entry: Sendable, Equatable {
+struct LivePicture: Sendable {
+    /// An entry of a list: its name, and the text that decides whether it changed.
+    private struct Entry: Sendable {
         let name: String
         let key: String
-        let text: String
     }
 
-    /// The whole state as JSON, for clients without the one before.
-    let whole: String
+    private let response: LiveResponse
     /// The parts that are sent as a whole, as JSON by their keys.
     private let values: [String: String]
     /// The lists, by their keys.
@@ -19,7 +17,7 @@ struct LivePicture: Sendable, Equatable {
 
     /// Takes a state apart.
     init(_ response: LiveResponse) throws {
-        whole = try JSONResponse.text(response)
+        self.response = response
         values = [
             "may_act": try JSONResponse.text(response.mayAct), "complete": try JSONResponse.text(response.complete),
             "lanes": try JSONResponse.text(response.lanes), "edges": try JSONResponse.text(response.edges),
@@ -30,41 +28,35 @@ struct LivePicture: Sendable, Equatable {
                 // The time of a wait grows by itself.
                 var still = item
                 still.waiting = nil
-                return Entry(
-                    name: "\(item.id)", key: try JSONResponse.text(still), text: try JSONResponse.text(item))
+                return Entry(name: "\(item.id)", key: try JSONResponse.text(still))
             },
-            "points": try response.requests.points.map { try Self.entry("\($0.step)", $0) },
-            "runs": try response.runs.map { try Self.entry("\($0.item) \(JSONResponse.text($0.begin))", $0) },
-            "conditions": try (response.conditions ?? []).map { try Self.entry($0.label, $0) },
+            "points": try response.requests.points.map { Entry(name: "\($0.step)", key: try JSONResponse.text($0)) },
+            "runs": try response.runs.map { run in
+                Entry(name: "\(run.item) \(try JSONResponse.text(run.begin))", key: try JSONResponse.text(run))
+            },
+            "conditions": try (response.conditions ?? []).map { Entry(name: $0.label, key: try JSONResponse.text($0)) },
         ]
-    }
-
-    private static func entry(_ name: String, _ value: some Encodable) throws -> Entry {
-        let text = try JSONResponse.text(value)
-        return Entry(name: name, key: text, text: text)
     }
 
     /// Returns what changed since another state, as JSON:
     /// `{"values": {KEY: VALUE}, "lists": {KEY: {"set": {NAME: ENTRY}, "order": [NAME]}}}`.
     ///
     /// `order` has all names if one was added, moved or removed, and is missing if not.
-    func changes(since old: LivePicture) -> String {
+    func changes(since old: LivePicture) throws -> String {
         let changed = values.filter { old.values[$0.key] != $0.value }.sorted { $0.key < $1.key }
-        let parts = lists.sorted { $0.key < $1.key }.compactMap { key, entries -> String? in
+        let parts = try lists.sorted { $0.key < $1.key }.compactMap { key, entries -> String? in
             let before = old.lists[key] ?? []
-            guard entries.map(\.key) != before.map(\.key) || entries.map(\.name) != before.map(\.name) else {
-                return nil
-            }
             let known = Dictionary(before.map { ($0.name, $0.key) }, uniquingKeysWith: { $1 })
-            let set = entries.filter { known[$0.name] != $0.key }.map { "\(Self.quoted($0.name)):\($0.text)" }
-            let names = entries.map(\.name)
-            let order =
-                names == before.map(\.name) ? "" : ",\"order\":[\(names.map(Self.quoted).joined(separator: ","))]"
+            let isSameOrder = entries.map(\.name) == before.map(\.name)
+            let set = try entries.indices.filter { known[entries[$0].name] != entries[$0].key }.map { index in
+                let text = key == "items" ? try JSONResponse.text(response.items[index]) : entries[index].key
+                return "\(try JSONResponse.text(entries[index].name)):\(text)"
+            }
+            guard !set.isEmpty || !isSameOrder else { return nil }
+            let order = isSameOrder ? "" : ",\"order\":\(try JSONResponse.text(entries.map(\.name)))"
             return "\"\(key)\":{\"set\":{\(set.joined(separator: ","))}\(order)}"
         }
         return "{\"values\":{\(changed.map { "\"\($0.key)\":\($0.value)" }.joined(separator: ","))},"
             + "\"lists\":{\(parts.joined(separator: ","))}}"
     }
-
-    private static func quoted(_ name: String) -> String { (try? JSONResponse.text(name)) ?? "\"\"" }
 }

@@ -5,7 +5,8 @@ internal import Synchronization
 final class Subscriber: Sendable {
     /// Whether it may see what only the owner may see.
     let isTrusted: Bool
-    private let wantsChanges: Bool
+    /// Whether it understands changes of a state.
+    let wantsChanges: Bool
     /// Whether it has the state before the next one.
     private let isCurrent = Mutex(false)
     let states: AsyncStream<String>
@@ -29,18 +30,17 @@ final class Subscriber: Sendable {
 
     /// Sends a state, or what changed since the one before if the client has that one.
     ///
-    /// - Parameter changes: The changes; nil if nobody can have the state before.
-    func send(_ state: String, changes: String? = nil) {
-        guard wantsChanges else {
-            next.yield(state)
-            return
-        }
-        isCurrent.withLock { isCurrent in
-            if isCurrent, let changes {
+    /// - Parameters:
+    ///   - changes: The changes; nil if nobody can have the state before.
+    ///   - whole: Makes the state. It is not called without need.
+    /// - Throws: The error of `whole`.
+    func send(changes: String?, whole: () throws -> String) throws {
+        try isCurrent.withLock { isCurrent in
+            if wantsChanges, isCurrent, let changes {
                 // A client that missed the changes before gets the whole state in their place.
-                if case .dropped = next.yield(changes) { next.yield(state) }
+                if case .dropped = next.yield(changes) { next.yield(try whole()) }
             } else {
-                next.yield(state)
+                next.yield(try whole())
             }
             isCurrent = true
         }

@@ -9,9 +9,9 @@ import Testing
 @Suite("Clients of the live events that do not read", .serialized, .timeLimit(.minutes(5)))
 struct SlowReaderTests {
     @Test("a client gets the newest state only, however many it has missed")
-    func newestOnly() async {
+    func newestOnly() async throws {
         let subscriber = Subscriber(EmbeddedChannel(), isTrusted: true) {}
-        for number in 0..<100_000 { subscriber.send("\(number)") }
+        for number in 0..<100_000 { try subscriber.send(changes: nil) { "\(number)" } }
         subscriber.finish()
         var states: [String] = []
         for await state in subscriber.states { states.append(state) }

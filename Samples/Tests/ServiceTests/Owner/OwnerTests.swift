@@ -195,7 +195,7 @@ struct OwnerRouteTests {
     func hidesPaths() throws {
         try world.served.write("a.txt", "a")
         let service = try world.start(world.backup + world.sync + ["--access", "open", "--governor", "off"])
-        _ = try service.get("/home")
+        try service.status { $0.pending == 0 && $0.state == "idle" && $0.files > 0 }
         while try HTTPAnswer(port: service.port, path: "/workloads").decode(WorkloadsAnswer.self).items.count < 4 {}
         for path in ["/home", "/status", "/workloads", "/search?q=a", "/metrics", "/file?path=a.txt", "/healthz", "/"] {
             let answer = try HTTPAnswer(port: service.port, path: path)
