@@ -265,10 +265,12 @@ extension ProcessorBudget {
         let throttled = min(periods, counts.throttled - before.counts.throttled)
         tally.periods &+= periods
         tally.throttled &+= throttled
+        // Before a period begins anew.
+        let usedByLow = max(lowUsed, lowUsedBefore)
         if periods == 1, Self.distance(before.at, now) < quota.period / 2 {
             noteBeginning(between: before.at, and: now, total: total, low: low, elapsed: elapsed)
         }
-        if throttled > 0, max(lowUsed, lowUsedBefore) > quota.amount / 50 {
+        if throttled > 0, usedByLow > quota.amount / 50 {
             tally.throttledBesideLow &+= throttled
             // What happened before the periods' beginning was known says nothing about the lines.
             if knewPhase { margin = min(quota.amount / 4, margin + quota.amount / 60) }

@@ -110,7 +110,9 @@ struct EffectProbeTests {
         try #require(unsafe setrlimit(Privilege.niceResource, &limit) == 0)
         defer { unsafe setrlimit(Privilege.niceResource, &before) }
         let found = try onThread {
-            cqos_test_drop_sys_nice() == 0 ? EffectProbe.run() : nil
+            // Otherwise the creator makes the probe's thread, and has the right.
+            LibraryThreads.setRule(.ownClean)
+            return cqos_test_drop_sys_nice() == 0 ? EffectProbe.run() : nil
         }
         return try #require(found)
     }

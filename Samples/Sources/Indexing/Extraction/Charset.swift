@@ -122,7 +122,7 @@ struct Charset {
             unsafe output.withUnsafeMutableBufferPointer { buffer -> Int32 in
                 var from = unsafe UnsafeMutablePointer(
                     mutating: input.baseAddress?.advanced(by: start).assumingMemoryBound(to: CChar.self))
-                var to = unsafe buffer.baseAddress
+                var to = buffer.baseAddress
                 let result = unsafe iconv(handle, &from, &left, &to, &free)
                 return result == -1 ? errno : 0
             }

@@ -32,8 +32,8 @@ enum WordText {
 
     /// Returns whether bytes are ASCII. O(n), eight bytes at a time.
     static func isASCII(_ bytes: some RandomAccessCollection<UInt8>) -> Bool {
-        let fast = unsafe bytes.withContiguousStorageIfAvailable { storage in
-            let raw = unsafe UnsafeRawBufferPointer(storage)
+        let fast = bytes.withContiguousStorageIfAvailable { storage in
+            let raw = UnsafeRawBufferPointer(storage)
             var index = 0
             while index + 8 <= raw.count {
                 let word = unsafe raw.loadUnaligned(fromByteOffset: index, as: UInt64.self)
