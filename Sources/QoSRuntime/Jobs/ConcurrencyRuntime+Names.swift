@@ -97,7 +97,6 @@ extension ConcurrencyRuntime {
             first.place.offset == second.place.offset, first.place.kind == second.place.kind,
             flags(of: first.job) & namedFlag != 0
         else { return }
-        // Every place that is read was inside of the task's own memory. A task without a name has no such flag.
         guard first.flagsWhileRunning ^ first.flagsBefore == second.flagsWhileRunning ^ second.flagsBefore else {
             return
         }
@@ -142,27 +141,35 @@ extension ConcurrencyRuntime {
         return NameProbe(job: job, place: place, flagsBefore: before, flagsWhileRunning: seen.flags)
     }
 
-    /// Returns the offset of a word that leads to a record with a name, and the record's kind. Reads nothing outside of
-    /// the task's memory.
+    /// Returns the offset of a word that leads to a record with a name, and the record's kind.
+    ///
+    /// Any word of the task may be an address or not. So the memory behind it is read by the kernel, which refuses what
+    /// is no memory of the process (process_vm_readv(2)). If the kernel allows no such reading, the names stay unknown.
     private static func placeOfName(_ name: String, in task: UInt) -> (offset: UInt, kind: UInt8)? {
         let size = unsafe UInt(cqos_allocated_size(UnsafeRawPointer(bitPattern: task).unsafelyUnwrapped))
-        let length = UInt(name.utf8.count)
-        func isInside(_ address: UInt, _ count: UInt) -> Bool {
-            address >= task && address & 7 == 0 && address - task <= size - min(size, count)
-        }
-        func isName(at address: UInt) -> Bool {
-            guard address >= task, address - task <= size - min(size, length + 1) else { return false }
-            return Self.name(at: address) == name
-        }
+        let expected = Array(name.utf8) + [0]
         for offset in stride(from: UInt(JobNode.linkOffset) + 32, through: size - 8, by: 8) {
             var record = word(at: task + offset)
-            for _ in 0..<4 where isInside(record, 24) {
-                if isName(at: word(at: record + 16)) {
-                    return (offset, UInt8(truncatingIfNeeded: word(at: record)))
+            for _ in 0..<4 where record != 0 && record & 7 == 0 {
+                guard let words = read(UInt.self, 3, at: record) else { break }
+                if words[2] != 0, read(UInt8.self, expected.count, at: words[2]) == expected {
+                    return (offset, UInt8(truncatingIfNeeded: words[0]))
                 }
-                record = word(at: record + 8)
+                record = words[1]
             }
         }
         return nil
+    }
+
+    /// Reads values of the process's memory at an address that may be none; `nil` if it is none.
+    private static func read<Value: BitwiseCopyable & ExpressibleByIntegerLiteral>(
+        _ type: Value.Type, _ count: Int, at address: UInt
+    ) -> [Value]? {
+        var values = [Value](repeating: 0, count: count)
+        let length = count * MemoryLayout<Value>.stride
+        let done = unsafe values.withUnsafeMutableBytes { bytes in
+            unsafe cqos_read_memory(address, bytes.baseAddress, length)
+        }
+        return done == length ? values : nil
     }
 }

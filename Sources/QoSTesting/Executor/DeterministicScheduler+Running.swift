@@ -7,6 +7,9 @@ extension DeterministicScheduler {
     /// stops time.
     public static let jobsPerInstant = 1_000_000
 
+    /// The number of steps after which a cancelled operation that goes on is given up.
+    static let stepsAfterCancellation = 10_000
+
     /// Runs until no job is queued, no job runs and no task sleeps.
     ///
     /// - Parameter limit: The virtual time that may pass. Later events stay.
@@ -58,8 +61,8 @@ extension DeterministicScheduler {
     ///
     /// - Returns: the operation's result.
     /// - Throws: the operation's error; ``DeterministicSchedulerError/stalled(at:)`` if nothing is left to do before
-    ///   its end; ``DeterministicSchedulerError/jobLeft(_:at:)``; `CancellationError` if the operation goes on after its
-    ///   cancellation, for ``jobsPerInstant`` jobs.
+    ///   its end; ``DeterministicSchedulerError/jobLeft(_:at:)``; `CancellationError` if the operation goes on for 10,000
+    ///   steps after its cancellation.
     public func run<Success: Sendable>(
         at qosClass: QoSClass = .default, label: Character? = nil,
         _ operation: @escaping @Sendable () async throws -> Success
@@ -75,19 +78,34 @@ extension DeterministicScheduler {
             }
         }
         var stepsAfterCancellation: Int?
-        try run(until: {
-            if let steps = stepsAfterCancellation {
-                stepsAfterCancellation = steps + 1
-                if steps >= Self.jobsPerInstant { return true }
-            } else if Task.isCancelled {
-                stepsAfterCancellation = 0
-                task.cancel()
-            }
-            return slot.value != nil
-        })
+        repeat {
+            try run(until: {
+                if let steps = stepsAfterCancellation {
+                    stepsAfterCancellation = steps + 1
+                    if steps >= Self.stepsAfterCancellation { return true }
+                } else if Task.isCancelled {
+                    stepsAfterCancellation = 0
+                    task.cancel()
+                }
+                return slot.value != nil
+            })
+        } while slot.value == nil && stepsAfterCancellation == nil && waitsForArrival()
         if let value = slot.value { return try value.get() }
         guard stepsAfterCancellation == nil else { throw CancellationError() }
         throw DeterministicSchedulerError.stalled(at: now)
+    }
+
+    /// The real time for which a run that takes everything waits for a task that is elsewhere: it sleeps, or is on the main
+    /// actor or on another thread.
+    static let patience: Duration = .seconds(10)
+
+    /// Waits until another thread has given the scheduler a job.
+    ///
+    /// - Returns: `false` if none came, or if the scheduler does not wait.
+    private func waitsForArrival() -> Bool {
+        guard taking == .everything else { return false }
+        let end = MonotonicClock.nanoseconds() &+ UInt64(clamping: Self.patience.schedulerNanoseconds)
+        return arrivals.park(untilNanoseconds: end)
     }
 
     private var isIdle: Bool { !state.withLock { $0.hasWork } && clock.sleepers == 0 }

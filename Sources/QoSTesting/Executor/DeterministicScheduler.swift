@@ -55,11 +55,12 @@ public final class DeterministicScheduler: Sendable {
         /// Jobs for the scheduler's executors. If its code starts a task without an executor, the run fails.
         case executors
         /// Also all jobs that its code gives to the process's default executor: tasks without an executor, detached
-        /// ones included, their actors and their sleeps. For code that is not written for executors.
+        /// ones included, and their actors. For code that is not written for executors.
         ///
         /// Jobs that other threads submit stay where they are, except for tasks that the scheduler has taken before. So
-        /// other tests may run at the same time. The main actor stays outside: the concurrency library tells of none of
-        /// its jobs.
+        /// other tests may run at the same time. The main actor stays outside, and so does the timer of a `Task.sleep` in
+        /// a task without an executor: the concurrency library tells of neither. ``run(at:label:_:)`` waits for them in
+        /// real time, up to ten seconds for each.
         case everything
     }
 
@@ -87,6 +88,9 @@ public final class DeterministicScheduler: Sendable {
     let taking: Reach
 
     let departures = Lock(Departures())
+
+    /// Wakes the driver for a job that another thread has added.
+    let arrivals = Parker()
 
     @TaskLocal static var label: Character?
 
@@ -198,6 +202,10 @@ public final class DeterministicScheduler: Sendable {
     }
 
     func add(_ job: VirtualJob, _ qosClass: QoSClass) {
-        state.withLock { $0.added(job, qosClass) }
+        let isFromDriver = state.withLock { state in
+            state.added(job, qosClass)
+            return state.driver == .current
+        }
+        if taking == .everything, !isFromDriver { arrivals.unpark() }
     }
 }

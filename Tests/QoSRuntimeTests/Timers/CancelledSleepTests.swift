@@ -52,7 +52,7 @@ struct CancelledSleepTests {
 
     @Test("leave no memory behind, in tasks without an executor", .tags(.process))
     func memory() async throws {
-        let ending = try await DriverProcess("cancelled-sleeps", "100000").ending()
+        let ending = try await DriverProcess("cancelled-sleeps", "300000").ending()
         let bytes = Int(ending.findings["bytes"] ?? "")
         #expect(try #require(bytes) < 100, "\(ending)")
     }

