@@ -168,7 +168,8 @@ static void *creator_main(void *unused) {
     return unused;
 }
 
-/// Starts a detached thread of the runtime with a small stack, with all signals blocked.
+/// Starts a detached thread of the runtime with a small stack and the signal mask of our threads. Swift's backtracer stops it by a
+/// signal, too.
 static int start_helper(int (*make)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *), void *(*function)(void *), void *argument) {
     pthread_attr_t attributes;
     pthread_t thread;
@@ -176,9 +177,9 @@ static int start_helper(int (*make)(pthread_t *, const pthread_attr_t *, void *(
     if (error) return error;
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_attr_setstacksize(&attributes, 256 * 1024);
-    sigset_t all, previous;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &previous);
+    sigset_t mask, previous;
+    cqos_guests_thread_mask(&mask);
+    pthread_sigmask(SIG_SETMASK, &mask, &previous);
     error = make(&thread, &attributes, function, argument);
     // Large thread-local variables may not fit.
     if (error == EINVAL) {
@@ -351,10 +352,10 @@ static void *spawner_main(void *argument) {
 }
 
 static int ask_creator_for_helper(pthread_t *thread, const pthread_attr_t *attributes, void *(*function)(void *), void *argument) {
-    sigset_t all;
-    sigfillset(&all);
+    sigset_t mask;
+    cqos_guests_thread_mask(&mask);
     int result;
-    return ask_creator(thread, attributes, &all, function, argument, &result) ? result : EAGAIN;
+    return ask_creator(thread, attributes, &mask, function, argument, &result) ? result : EAGAIN;
 }
 
 /// Claims a spawner in a state; null for none.

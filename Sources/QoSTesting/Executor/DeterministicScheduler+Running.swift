@@ -8,7 +8,7 @@ extension DeterministicScheduler {
     public static let jobsPerInstant = 1_000_000
 
     /// The number of steps after which a cancelled operation that goes on is given up.
-    static let stepsAfterCancellation = 10_000
+    static let stepsAfterCancellation = 1000
 
     /// Runs until no job is queued, no job runs and no task sleeps.
     ///
@@ -61,7 +61,7 @@ extension DeterministicScheduler {
     ///
     /// - Returns: the operation's result.
     /// - Throws: the operation's error; ``DeterministicSchedulerError/stalled(at:)`` if nothing is left to do before
-    ///   its end; ``DeterministicSchedulerError/jobLeft(_:at:)``; `CancellationError` if the operation goes on for 10,000
+    ///   its end; ``DeterministicSchedulerError/jobLeft(_:at:)``; `CancellationError` if the operation goes on for 1,000
     ///   steps after its cancellation.
     public func run<Success: Sendable>(
         at qosClass: QoSClass = .default, label: Character? = nil,

@@ -97,7 +97,7 @@ struct LimitTests {
                 CurrentThread.qosClass
             }.escaped
             #expect(lent == .userInitiated)
-            #expect(observer.limits.all == [.threads])
+            #expect(observer.limits.all.filter { $0 != .schedulers } == [.threads])
             calls.allow([.createThread])
             var own: QoSClass?
             while own != .background {
@@ -105,7 +105,7 @@ struct LimitTests {
                     CurrentThread.qosClass
                 }.escaped
             }
-            #expect(observer.limits.all == [.threads])
+            #expect(observer.limits.all.filter { $0 != .schedulers } == [.threads])
         }
     }
 
@@ -155,11 +155,12 @@ struct LimitTests {
                 }
             }
             while blocked.value < 33 { await Task.yield() }
-            #expect(observer.limits.all == [.standIns])
-            #expect(scheduler.snapshot.limitsReached == [.standIns] && scheduler.snapshot.uncompensated == 1)
+            // Other tests may have made many schedulers in this process.
+            #expect(observer.limits.all.filter { $0 != .schedulers } == [.standIns])
+            #expect(scheduler.snapshot.limitsReached.contains(.standIns) && scheduler.snapshot.uncompensated == 1)
             release.open()
             for task in tasks { await task.escaped }
-            #expect(observer.limits.all == [.standIns])
+            #expect(observer.limits.all.filter { $0 != .schedulers } == [.standIns])
         }
     }
 
@@ -178,7 +179,7 @@ struct LimitTests {
                 }
             }
             while begun.value < 129 { await Task.yield() }
-            #expect(observer.limits.all == [.promotableWorkers])
+            #expect(observer.limits.all.filter { $0 != .schedulers } == [.promotableWorkers])
             release.open()
             for task in tasks { await task.escaped }
         }
@@ -191,8 +192,8 @@ struct LimitTests {
             processors: 1, appliesKernelEffects: false, detectsBlocking: detects, observer: observer)
         configuration.fileRoot = FileRoot("/nowhere")
         try await withScheduler(configuration) { scheduler in
-            #expect(observer.limits.all == (detects ? [.blockingDetection] : []))
-            #expect(scheduler.snapshot.limitsReached == observer.limits.all)
+            #expect(observer.limits.all.filter { $0 != .schedulers } == (detects ? [.blockingDetection] : []))
+            #expect(Set(scheduler.snapshot.limitsReached) == Set(observer.limits.all))
         }
     }
 

@@ -13,7 +13,7 @@ struct ProcessKindTests {
             ending.findings == [
                 "kind": "service", "body": "userInitiated", "plain": "default", "plain-inferred": "default",
                 "utility": "utility", "utility-inferred": "utility", "main-thread": "default",
-                "operation": "default",
+                "operation": "userInitiated",
             ])
     }
 

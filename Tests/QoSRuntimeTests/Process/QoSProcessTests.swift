@@ -99,7 +99,7 @@ struct QoSProcessTests {
         let names = ending.findings["names"]?.split(separator: ",") ?? []
         #expect(names.count == 2)
         #expect(names.first == "qos-ut-0")
-        #expect(names.last?.hasPrefix("qos-df-") == true, "\(names)")
+        #expect(names.last?.hasPrefix("qos-in-") == true, "\(names)")
     }
 
     @Test(
@@ -173,7 +173,7 @@ struct QoSProcessTests {
         #expect(ending.status == 0)
         #expect(ending.findings["early"]?.hasPrefix("qos-") == false, "\(ending)")
         #expect(ending.findings["main"] == "true")
-        #expect(ending.findings["body"]?.hasPrefix("qos-df-") == true, "\(ending)")
-        #expect(ending.findings["task"]?.hasPrefix("qos-df-") == true, "\(ending)")
+        #expect(ending.findings["body"]?.hasPrefix("qos-in-") == true, "\(ending)")
+        #expect(ending.findings["task"]?.hasPrefix("qos-in-") == true, "\(ending)")
     }
 }

@@ -25,7 +25,7 @@ struct GroupDeadlockTests {
             await group.waitUntilFinished()
             #expect(seen.all.count == 1)
             #expect(seen.all.first?.count == 1)
-            #expect(seen.all.first?.first?.contains("waits for group 'files', held up by thread") == true)
+            #expect(seen.all.first?.first?.contains("waits for group 'files', held up by ") == true)
         }
     }
 

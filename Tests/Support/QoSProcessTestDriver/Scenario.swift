@@ -73,11 +73,15 @@ enum Scenario: String, CaseIterable {
             configuration.scheduler.observer = RefusalObserver()
         case .holdsForever where Driver.number > 0: configuration.signalGrace = .milliseconds(Driver.number)
         case .pools: configuration.qosClass = .userInitiated
+        // A report has a worker of each class.
+        case .crashes: configuration.qosClass = .default
         case .guests:
             // Workers are bound only if all of the process's processors are used.
             configuration.scheduler.processors = nil
             if case .mainActor(let kind) = GuestTable.maker { configuration.kind = kind }
         case .busyActor, .waitingStates, .runningChildren, .manyHiddenWaits:
+            // They wait until userInitiated is idle.
+            configuration.qosClass = .default
             configuration.scheduler.workers = [.background: 1]
             configuration.scheduler.detectsBlocking = false
         default: break
