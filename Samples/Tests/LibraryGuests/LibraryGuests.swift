@@ -2,10 +2,12 @@ internal import Dispatch
 internal import Foundation
 internal import GRDB
 internal import Glibc
+internal import NIOCore
 internal import NIOPosix
 internal import QoSCore
 internal import QoSRuntime
 internal import Subprocess
+internal import SystemPackage
 
 /// What the threads and children have that NIO, GRDB and swift-subprocess make, when their first use is on a worker.
 ///
@@ -51,13 +53,13 @@ enum LibraryGuests {
             say("grdb-read", try await database.read { _ in Look.ofCallingThread })
             let child = try await run(
                 .path("/bin/cat"), arguments: ["/proc/self/status", "/proc/self/stat"], output: .string(limit: 16_384))
-            say("subprocess", Look.text(of: child.standardOutput ?? ""))
+            say("subprocess", Look.text(of: child.standardOutput))
         }.value
     }
 
     private static func say(_ name: String, _ look: String) {
         print("\(name)=\(look)")
-        unsafe fflush(nil)
+        fflush(nil)
     }
 }
 

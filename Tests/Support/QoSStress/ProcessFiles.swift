@@ -38,6 +38,10 @@ enum ProcessFiles {
 
     /// Returns the number of threads of schedulers, by the beginning of their names.
     static func schedulerThreads() -> Int {
-        entries("/proc/self/task").count { text("/proc/self/task/\($0)/comm").hasPrefix("qos-") }
+        entries("/proc/self/task").count { thread in
+            let name = text("/proc/self/task/\(thread)/comm")
+            // The process keeps those that make threads and processes for others.
+            return name.hasPrefix("qos-") && !name.hasPrefix("qos-creator") && !name.hasPrefix("qos-spawner")
+        }
     }
 }

@@ -92,7 +92,7 @@ extension WorkloadStoreError {
     fileprivate var status: HTTPResponse.Status {
         switch self {
         case .unknownItem: .notFound
-        case .alreadyEnded, .alreadyStarted, .leaseLost, .cycle: .conflict
+        case .alreadyEnded, .alreadyStarted, .leaseLost, .cycle, .keyTaken, .otherWorkload: .conflict
         case .unknownLabel, .duplicateLabel, .duplicateKey, .schedule: .badRequest
         }
     }
