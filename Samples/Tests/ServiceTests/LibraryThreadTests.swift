@@ -55,7 +55,8 @@ struct LibraryThreadTests {
         try service.status { $0.complete && $0.state == "idle" }
         for _ in 0..<20 { #expect(try service.get("/search?q=quick&limit=5").status == 200) }
         let all = try threads(of: service)
-        let main = try #require(all.first(where: \.isMain))
+        let first = all.first { $0.isMain }
+        let main = try #require(first)
         let others = all.filter { !$0.isOfRuntime && !$0.isMain }
         #expect(others.contains { $0.name.hasPrefix("NIO-") }, "\(all)")
         for other in others { #expect(other.scheduling == main.scheduling, "\(other.name)") }

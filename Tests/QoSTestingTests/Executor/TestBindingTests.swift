@@ -114,7 +114,7 @@ struct TestBindingTests {
         let (status, issues, text) = try await runFailing("error")
         #expect(status != 0, "\(text)")
         #expect(issues.keys.allSatisfy { $0.contains("FailingTests/error()") }, "\(issues)")
-        // The warning beside the error has the seed. It is no issue of the first version of the events.
+        // A line on standard error has the seed.
         #expect(text.contains("shuffled(seed: 42)"), "\(text)")
     }
 
