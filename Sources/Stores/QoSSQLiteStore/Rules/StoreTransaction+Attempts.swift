@@ -135,7 +135,7 @@ extension StoreTransaction {
         var open: [StoredItem] = []
         // A repeating item gets new children, so all of these are released now.
         while try releaseChildren(of: item, failed: failed, atMost: .max, at: now, &open) {}
-        for child in open { try end(child, at: now) }
+        for child in open.reversed() { try end(child, at: now) }
         // A child of higher level does not hold the next run up there.
         item.record.planNextRun(at: now)
         try settle(&item, because: failed ? item.record.life.reason : nil, at: now)
@@ -176,7 +176,7 @@ extension StoreTransaction {
             var open: [StoredItem] = []
             let hasMore = try releaseChildren(
                 of: item, failed: item.record.state != .finished, atMost: budget, at: now, &open)
-            for child in open { try end(child, at: now) }
+            for child in open.reversed() { try end(child, at: now) }
             if !hasMore { try rows.execute("DELETE FROM release WHERE parent = ?", [parent]) }
         }
     }
