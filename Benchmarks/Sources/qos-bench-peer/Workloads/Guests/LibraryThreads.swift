@@ -27,7 +27,7 @@ struct LibraryThreads: Workload {
     private static let threads = 2
 
     func run(on stage: Stage, seconds: Double) async throws -> RawFigures {
-        let group = try await stage.detached(.background) { await Self.makeThreads() }.value
+        let group = await stage.detached(.background) { await Self.makeThreads() }.value
         let low = isLoaded ? LowWork([.background], count: 8, piece: 500_000, on: stage) : nil
         let latencies =
             switch way {
