@@ -90,7 +90,8 @@ struct BadStorageTests {
         #expect(!index.needsRebuild)
         let size = try #require(FileManager.default.attributesOfItem(atPath: world.database)[.size] as? Int)
         // As after a close that had no time for the digest.
-        try world.state.remove("index/index.sum")
+        // A busy machine may have had no time for it.
+        try? world.state.remove("index/index.sum")
         try overwrite(from: 4096 * 4, count: size - 4096 * 4)
         #expect(throws: SearchError.self) { try index.hitSets() }
         #expect(index.needsRebuild)
@@ -154,7 +155,8 @@ struct BadStorageTests {
         let index = try world.open()
         let size = try #require(FileManager.default.attributesOfItem(atPath: world.database)[.size] as? Int)
         // As after a close that had no time for the digest.
-        try world.state.remove("index/index.sum")
+        // A busy machine may have had no time for it.
+        try? world.state.remove("index/index.sum")
         try overwrite(from: 4096 * 4, count: size - 4096 * 4)
         do {
             _ = try index.hitSets()

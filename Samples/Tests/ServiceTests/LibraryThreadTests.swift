@@ -54,7 +54,12 @@ struct LibraryThreadTests {
         try service.waitUntilListening()
         try service.status { $0.complete && $0.state == "idle" }
         for _ in 0..<20 { #expect(try service.get("/search?q=quick&limit=5").status == 200) }
-        let all = try threads(of: service)
+        var all = try threads(of: service)
+        // A thread of Dispatch that holds what urgent work waits for is raised meanwhile.
+        for _ in 0..<100 where all.contains(where: { !$0.isOfRuntime && $0.scheduling != all.first?.scheduling }) {
+            _ = try service.get("/search?q=quick&limit=5")
+            all = try threads(of: service)
+        }
         let first = all.first { $0.isMain }
         let main = try #require(first)
         let others = all.filter { !$0.isOfRuntime && !$0.isMain }
