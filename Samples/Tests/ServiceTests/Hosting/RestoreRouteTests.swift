@@ -92,7 +92,7 @@ struct RestoreRouteTests {
         let dead = try service.item(try #require(try answer.decode(WorkloadsAnswer.Item.self).label)) {
             $0.state == "dead"
         }
-        #expect(dead.details?.reason.contains("not in the snapshot") == true)
+        #expect(dead.details?.reason.contains("snapshot has no entry") == true)
     }
 
     @Test("a service without a repository, or without a folder for restores, says how to have one")
