@@ -26,9 +26,9 @@ struct StoreFile {
                 throw error
             } catch let error as DatabaseError {
                 // Some locks are refused at once, whatever the limit: that for the change of the journal's mode, while
-                // another process makes the tables.
+                // another process makes the tables. A file system without locks never grants one.
                 let isLocked = error.resultCode == .SQLITE_BUSY || error.resultCode == .SQLITE_LOCKED
-                guard isLocked, ContinuousClock.now < end else { throw meaning(of: error) }
+                guard isLocked, lockError != ENOLCK, ContinuousClock.now < end else { throw meaning(of: error) }
                 settings.reached?(.init(moment: .begun, calls: ["open again"]))
                 usleep(2000)
             } catch {
