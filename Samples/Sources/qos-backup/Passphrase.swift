@@ -116,10 +116,13 @@ enum Passphrase {
                 guard !answer.isEmpty else { throw Missing(description: "No passphrase was given. Run again.") }
                 return answer
             }
-            // Ends or stops the process here, unless its parent ignores the signal.
+            // Ends or stops the process here, unless its parent ignores the signal; also if the parent blocks it.
             kill(getpid(), signal)
-            unsafe pthread_sigmask(SIG_SETMASK, &before, nil)
-            unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
+            var one = sigset_t()
+            unsafe sigemptyset(&one)
+            unsafe sigaddset(&one, signal)
+            unsafe pthread_sigmask(SIG_UNBLOCK, &one, nil)
+            unsafe pthread_sigmask(SIG_BLOCK, &one, nil)
         }
     }
 

@@ -98,8 +98,8 @@ struct PeopleTests {
         "a signal at the prompt ends the command at once, and gives the echo back",
         arguments: [
             SIGINT, SIGTERM, SIGHUP,
-        ])
-    func signalAtPrompt(signal: Int32) throws {
+        ], [false, true])
+    func signalAtPrompt(signal: Int32, isBlocked: Bool) throws {
         let world = try BackupWorld()
         // A terminal of its own: the prompt comes, the echo is off; the signal ends the command, and the echo is back.
         let script = """
@@ -109,6 +109,10 @@ struct PeopleTests {
             if pid == 0:
                 os.setsid()
                 for number in range(3): os.dup2(slave, number)
+                numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+                for number in numbers: signal.signal(number, signal.SIG_DFL)
+                # A parent may pass on that they are blocked.
+                signal.pthread_sigmask(signal.SIG_BLOCK if sys.argv[4] == "true" else signal.SIG_UNBLOCK, numbers)
                 os.environ.pop("QOS_BACKUP_PASSWORD", None)
                 os.execv(sys.argv[1], [sys.argv[1], "snapshots", "-r", sys.argv[2]])
             text = b""
@@ -125,7 +129,7 @@ struct PeopleTests {
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
             .deletingLastPathComponent().appendingPathComponent("qos-backup").path
-        process.arguments = ["python3", "-c", script, program, world.repositoryPath, "\(signal)"]
+        process.arguments = ["python3", "-c", script, program, world.repositoryPath, "\(signal)", "\(isBlocked)"]
         let pipe = Pipe()
         process.standardOutput = pipe
         try process.run()

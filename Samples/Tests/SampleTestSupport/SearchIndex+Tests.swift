@@ -67,6 +67,13 @@ public func execute(_ sql: String, in path: String) throws {
     try queue.close()
 }
 
+/// Returns the number that a query or a pragma gives.
+public func number(_ sql: String, in path: String) throws -> Int {
+    let queue = try indexQueue(path)
+    defer { try? queue.close() }
+    return try queue.read { try Int.fetchOne($0, sql: sql) ?? 0 }
+}
+
 /// Keeps a database locked for its life.
 public final class DatabaseLock {
     private let queue: DatabaseQueue

@@ -5,8 +5,9 @@ extension VirtualClock {
     /// meanwhile end within the same call.
     ///
     /// ``advance(by:)`` wakes all due sleepers at once and does not wait for their tasks. This call settles first, after
-    /// each step, and at the end; see ``settle()``. On a ``DeterministicScheduler``, use its own
-    /// ``DeterministicScheduler/advance(by:)``: it needs no guess.
+    /// each step, and at the end: it waits until all woken tasks go on, and then guesses when they sleep or end; see
+    /// ``settle()``. On a ``DeterministicScheduler``, use its own ``DeterministicScheduler/advance(by:)``: it needs no
+    /// guess.
     ///
     /// - Parameter duration: The time to pass. A duration below zero counts as zero.
     public func advanceAndSettle(by duration: Duration) async {
@@ -20,21 +21,33 @@ extension VirtualClock {
     @discardableResult
     public func runUntilIdle(within limit: Duration = .seconds(3600)) async -> Bool {
         let end = now.advanced(by: max(.zero, limit))
-        await Self.settle()
+        await settleWoken()
         while let next = nextWake, next <= end {
             advance(to: next)
-            await Self.settle()
+            await settleWoken()
         }
         return sleepers == 0
     }
 
     private func pass(to end: Instant) async {
-        await Self.settle()
+        await settleWoken()
         while let next = nextWake, next <= end {
             advance(to: next)
-            await Self.settle()
+            await settleWoken()
         }
         advance(to: end)
+        await settleWoken()
+    }
+
+    /// Waits until the tasks of all woken sleepers have gone on, and settles.
+    ///
+    /// A busy executor may take long to come to them. One that does not run at all is not waited for.
+    private func settleWoken() async {
+        var rounds = 0
+        while wakes > 0, rounds < 10_000 {
+            rounds += 1
+            await Task<Void, Never>.detached(priority: .background) { await Task.yield() }.value
+        }
         await Self.settle()
     }
 

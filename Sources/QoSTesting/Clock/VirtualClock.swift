@@ -78,7 +78,7 @@ public final class VirtualClock: Clock, Sendable {
     /// - Throws: `CancellationError` as soon as the task is cancelled.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         let sleeper = state.withLock { $0.register() }
-        try await withTaskCancellationHandler {
+        let isWoken = try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let answer = state.withLock {
                     $0.sleeps(
@@ -87,7 +87,7 @@ public final class VirtualClock: Clock, Sendable {
                 }
                 switch answer {
                 case .waits(let observers): for observer in observers { observer.resume() }
-                case .isPast: continuation.resume()
+                case .isPast: continuation.resume(returning: false)
                 case .wasCancelled: continuation.resume(throwing: CancellationError())
                 }
             }
@@ -95,7 +95,11 @@ public final class VirtualClock: Clock, Sendable {
             let continuation = state.withLock { $0.cancelled(sleeper) }
             continuation?.resume(throwing: CancellationError())
         }
+        if isWoken { state.withLock { $0.goesOn() } }
     }
+
+    /// The number of sleepers that were woken and whose tasks have not gone on yet.
+    var wakes: Int { state.withLock { $0.wakes } }
 
     /// Moves the clock forward and wakes the due sleepers in order.
     ///
@@ -108,7 +112,7 @@ public final class VirtualClock: Clock, Sendable {
     public func advance(to time: Instant) {
         while let due = state.withLock({ $0.advance(to: time.nanoseconds) }) {
             switch due {
-            case .sleeper(let continuation): continuation.resume()
+            case .sleeper(let continuation): continuation.resume(returning: true)
             case .action(let action): action()
             }
         }

@@ -4,7 +4,8 @@ internal import QoSCore
 ///
 /// - Complexity: O(log sleepers) an event.
 struct VirtualClockState {
-    typealias Sleeper = CheckedContinuation<Void, any Error>
+    /// Resumed with whether the clock has woken the sleeper; see ``wakes``.
+    typealias Sleeper = CheckedContinuation<Bool, any Error>
     typealias Observer = CheckedContinuation<Void, Never>
 
     /// An answer to a new sleeper.
@@ -33,6 +34,8 @@ struct VirtualClockState {
     }
 
     private(set) var now: UInt64 = 0
+    /// The sleepers that were woken and whose tasks have not gone on yet.
+    private(set) var wakes = 0
     private var timers = TimerSet<Payload>()
     private var stages: [Int: Stage] = [:]
     private var lastSleeper = 0
@@ -62,6 +65,9 @@ struct VirtualClockState {
         stages[sleeper] = .waiting(timer, continuation)
         return .waits(takeObservers())
     }
+
+    /// Notes that the task of a woken sleeper goes on.
+    mutating func goesOn() { wakes -= 1 }
 
     mutating func calls(within window: TimerWindow, _ body: @escaping @Sendable () -> Void) -> [Observer] {
         timers.insert(window, .action(body))
@@ -114,6 +120,7 @@ struct VirtualClockState {
         case .action(let action): return .action(action)
         case .sleeper(let sleeper):
             guard case .waiting(_, let continuation)? = stages.removeValue(forKey: sleeper) else { return nil }
+            wakes += 1
             return .sleeper(continuation)
         }
     }
