@@ -7,8 +7,10 @@ struct PinWatch: Equatable {
     /// A shorter wait does not count. Nanoseconds, between two looks.
     private static let least: UInt64 = 25_000_000
 
-    /// The processor on which the thread waited for a good part of the time for which it ran, as of the last look. One
-    /// such processor is no reason to leave it: the others may be no better. If all are such, another program runs there.
+    /// The processor on which the thread waited for a good part of the time for which it ran, as of the last look.
+    ///
+    /// One such processor is no reason to leave it: the others may be no better. If all are such, another program runs
+    /// there.
     var crowdedProcessor: Int? { isCrowded ? processor : nil }
 
     private var isCrowded = false
