@@ -63,7 +63,8 @@ struct PinWatchTests {
         var watch = PinWatch()
         _ = watch.looked(on: 3, ran: second, waited: second)
         #expect(watch.crowdedProcessor == nil)
-        #expect(watch.looked(on: 3, ran: second + ran * 1_000_000, waited: second + waited * 1_000_000) == false)
+        let isTaken = watch.looked(on: 3, ran: second + ran * 1_000_000, waited: second + waited * 1_000_000)
+        #expect(!isTaken)
         #expect(watch.crowdedProcessor == (expected ? 3 : nil))
     }
 
@@ -76,12 +77,16 @@ struct PinWatchTests {
             var looks = 0
             while taken.contains(1) {
                 looks += 1
-                #expect(taken.looked() == !taken.contains(1))
+                let isUsedAgain = taken.looked()
+                #expect(isUsedAgain == !taken.contains(1))
             }
             lengths.append(looks)
         }
         #expect(lengths == [8, 16, 32, 64, 128, 128])
-        for _ in 0..<9 { #expect(!taken.looked()) }
+        for _ in 0..<9 {
+            let isUsedAgain = taken.looked()
+            #expect(!isUsedAgain)
+        }
         #expect(taken == TakenProcessors())
         taken.insert(1)
         for _ in 0..<8 { _ = taken.looked() }
