@@ -138,8 +138,6 @@ struct WorkerPlaces: ~Copyable, @unchecked Sendable {
         let isJudged = shortages == watch.shortagesSeen
         watch.shortagesSeen = shortages
         var isChanged = watch.taken.looked()
-        // A test begins without what was seen before.
-        if isChanged { watch.pins = [:] }
         for rank in Self.lowestPlaced..<QoSClass.allCases.count {
             for index in 0..<pools[rank].started {
                 guard let seat = seatOfWorker(rank: rank, index), let processor = placement.processor(of: seat),
@@ -152,13 +150,6 @@ struct WorkerPlaces: ~Copyable, @unchecked Sendable {
                 watch.taken.insert(processor)
                 isChanged = true
             }
-        }
-        // Another program on all of them: the kernel moves an unbound thread to the one where it runs first.
-        let crowded = watch.pins.values.compactMap(\.crowdedProcessor)
-        let used = crowded.count > 1 ? placedProcessors(width: width).ids : []
-        if used.count > 1, used.allSatisfy(crowded.contains) {
-            for processor in used { watch.taken.insert(processor) }
-            isChanged = true
         }
         if isChanged { use(width: width) }
     }

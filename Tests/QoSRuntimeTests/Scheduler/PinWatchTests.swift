@@ -56,43 +56,6 @@ struct PinWatchTests {
         #expect(uses.prefix(12) == [true, false, false, false, false, false, false, false, false, true, false, false])
     }
 
-    @Test(
-        "it is crowded when the worker waits for a third of the time for which it runs",
-        arguments: [(150, 50, true), (150, 49, false), (60, 24, false), (250, 0, false)] as [(UInt64, UInt64, Bool)])
-    func crowded(_ ran: UInt64, _ waited: UInt64, _ expected: Bool) {
-        var watch = PinWatch()
-        _ = watch.looked(on: 3, ran: second, waited: second)
-        #expect(watch.crowdedProcessor == nil)
-        let isTaken = watch.looked(on: 3, ran: second + ran * 1_000_000, waited: second + waited * 1_000_000)
-        #expect(!isTaken)
-        #expect(watch.crowdedProcessor == (expected ? 3 : nil))
-    }
-
-    @Test("each test that fails doubles the time until the next one, up to half a minute; one that succeeds ends that")
-    func backOff() {
-        var taken = TakenProcessors()
-        var lengths: [Int] = []
-        for _ in 0..<6 {
-            taken.insert(1)
-            var looks = 0
-            while taken.contains(1) {
-                looks += 1
-                let isUsedAgain = taken.looked()
-                #expect(isUsedAgain == !taken.contains(1))
-            }
-            lengths.append(looks)
-        }
-        #expect(lengths == [8, 16, 32, 64, 128, 128])
-        for _ in 0..<9 {
-            let isUsedAgain = taken.looked()
-            #expect(!isUsedAgain)
-        }
-        #expect(taken == TakenProcessors())
-        taken.insert(1)
-        for _ in 0..<8 { _ = taken.looked() }
-        #expect(!taken.contains(1))
-    }
-
     @Test("the counts of another thread, which begin anew, are no reason")
     func otherThread() {
         var watch = PinWatch()
