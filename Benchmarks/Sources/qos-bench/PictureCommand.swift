@@ -6,7 +6,8 @@ import FoundationEssentials
 struct PictureCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "picture",
-        abstract: "Draws sojourn time over load from what 'B1 --curve --json' has printed, or B18 from 'B18 --json'.")
+        abstract: "Draws sojourn time over load from what 'B1 --curve --json' has printed, B18 from 'B18 --json', or "
+            + "quotas from 'QUOTA --json'.")
 
     @Argument(help: "Files with the lines of JSON; of a figure that is there more than once the last one counts.")
     var files: [String]
@@ -24,11 +25,12 @@ struct PictureCommand: ParsableCommand {
         }
         let pictures = [
             (SojournPicture.chart(lines), "sojourn-over-load.svg"), (PressurePicture.chart(lines), "pressure.svg"),
+            (QuotaPicture.chart(lines), "quota.svg"),
         ]
         guard let (chart, name) = pictures.lazy.compactMap({ chart, name in chart.map { ($0, name) } }).first else {
             throw ValidationError(
-                "there is nothing to draw in \(files.joined(separator: ", ")): run 'B1 --curve --json' or 'B18 --json' "
-                    + "first")
+                "there is nothing to draw in \(files.joined(separator: ", ")): run 'B1 --curve --json', 'B18 --json' or "
+                    + "'QUOTA --json' first")
         }
         let path = output ?? "Docs/Pictures/\(name)"
         let target = URL(filePath: path)

@@ -53,8 +53,9 @@ package struct ProcessorBudget: Sendable {
         /// The limit as a number of processors.
         package var rate: Double { amount / period }
 
-        /// The least amount for which the low classes are let go, and held again.
-        var step: Double { min(max(amount / 25, 500_000), amount / 3, 4_000_000) }
+        /// The least amount for which the low classes are let go, and held again. Each time costs wake-ups, which are
+        /// paid from the quota, too.
+        var step: Double { min(max(amount / 10, 500_000), amount / 3, 8_000_000) }
     }
 
     /// The use so far.
@@ -96,16 +97,19 @@ package struct ProcessorBudget: Sendable {
         package init() {}
     }
 
-    /// The answer: the classes that take no jobs, and the time of the next look.
+    /// The answer: the classes that take no jobs, and the times of the next look.
     package struct Decision: Sendable, Equatable {
         /// The classes that take no jobs.
         package var held: QoSClassSet
-        /// The time at which the use is to be read again, while low work runs or waits.
+        /// The time at which the use is to be read again, by a low worker before its next job.
         package var lookAt: SchedulerInstant
+        /// The time at which somebody else has to read it. It is later while low workers are expected to do so.
+        package var lookWithoutWorkerAt: SchedulerInstant
 
         /// Puts an answer together.
-        package init(held: QoSClassSet, lookAt: SchedulerInstant) {
+        package init(held: QoSClassSet, lookAt: SchedulerInstant, lookWithoutWorkerAt: SchedulerInstant? = nil) {
             (self.held, self.lookAt) = (held, lookAt)
+            self.lookWithoutWorkerAt = lookWithoutWorkerAt ?? lookAt
         }
     }
 
@@ -165,7 +169,7 @@ package struct ProcessorBudget: Sendable {
             Double((QoSClass(rank: rank).map { parameters[$0].worstCaseWait } ?? .zero).schedulerNanoseconds)
         }
         began = now
-        bucket = 2 * quota.step
+        bucket = 0
         served = InlineArray(repeating: now)
     }
 
@@ -313,40 +317,70 @@ extension ProcessorBudget {
     private static let shortestLook: Double = 500_000
     private static let longestLook: Double = 2_000_000
     private static let quantum: Double = 1_000_000
+    /// A low job of this length is one after which nobody waits for a low worker's look.
+    private static let longJob: Double = 10_000_000
 
     /// Decides which classes take no jobs from now on.
+    ///
+    /// The classes are looked at from the highest to the lowest. What a job of one will use is no longer there for the
+    /// lower ones, because all that are let go may begin a job at once.
     package mutating func decide(_ work: LowWork, at time: SchedulerInstant) -> Decision {
         let now = max(time, latest?.at ?? time)
         let toEnd = max(0, quota.period - Self.distance(began, now))
         let even = evenLevel(at: now)
         // Nobody uses more than a processor has time until the period ends.
-        let end = endLevel(toEnd: toEnd) - min(work.committed, quota.processors * toEnd)
+        var end = endLevel(toEnd: toEnd) - min(work.committed, quota.processors * toEnd)
         var result = QoSClassSet()
         var wait: Double = 0
-        for rank in 0..<3 {
-            let isHeld = held.contains(QoSClassSet(rank: rank))
-            let need = min(work.usual[rank], mostLeft, toEnd) + (isHeld ? quota.step / 4 : 0)
+        for rank in (0..<3).reversed() {
+            let own = QoSClassSet(rank: rank)
+            let isHeld = held.contains(own)
+            let distance = min(quota.step / 4, toEnd / 8)
+            let need = min(work.usual[rank], mostLeft, toEnd) + (isHeld ? distance : 0)
             let isAboveEven = even <= (isHeld ? quota.step : 0)
-            guard isAboveEven || end < need else { continue }
-            result.insert(QoSClassSet(rank: rank))
+            guard isAboveEven || end < need else {
+                if work.wanting.contains(own) { end -= min(work.usual[rank], toEnd) }
+                continue
+            }
+            result.insert(own)
             if isAboveEven { wait = max(wait, (quota.step - even) / max(quota.rate - highRate, quota.rate / 8)) }
-            if end < need { wait = max(wait, (need - end) / drain) }
+            if end < need { wait = max(wait, timeUntilEndLineRises(by: need - end, toEnd: toEnd)) }
         }
         result.subtract(grants(to: work.wanting.intersection(result), at: now))
         if !result.subtracting(held).isEmpty { tally.holds &+= 1 }
         held = result
-        var next: Double
-        if !result.isSuperset(of: work.wanting) || result.isEmpty {
-            next = min(even, max(end, 0)) / quota.processors
-            next = min(max(next, Self.shortestLook), Self.longestLook)
-        } else {
-            next = max(wait, Self.shortestLook)
-            if phase != nil { next = min(next, toEnd + 50_000) }
-            for rank in 0..<3 where result.contains(QoSClassSet(rank: rank)) {
-                next = min(next, max(waits[rank] - Self.distance(served[rank], now), Self.shortestLook))
-            }
+        return look(after: wait, even: even, end: end, toEnd: toEnd, wanting: work.wanting, at: now)
+    }
+
+    /// Completes the decision about ``held`` with the times of the next look.
+    private func look(
+        after wait: Double, even: Double, end: Double, toEnd: Double, wanting: QoSClassSet, at now: SchedulerInstant
+    ) -> Decision {
+        func later(_ time: Double) -> SchedulerInstant {
+            now.advanced(byNanoseconds: Int64(min(time, quota.period * 2)))
         }
-        return Decision(held: result, lookAt: now.advanced(byNanoseconds: Int64(min(next, quota.period * 2))))
+        if !held.isSuperset(of: wanting) || held.isEmpty {
+            let next = min(max(min(even, max(end, 0)) / quota.processors, Self.shortestLook), Self.longestLook)
+            return Decision(held: held, lookAt: later(next), lookWithoutWorkerAt: later(next + Self.longJob))
+        }
+        var next = max(wait, Self.shortestLook)
+        // The kernel's count shows when a period begins only to one who looks often enough.
+        next = min(next, phase == nil ? max(quota.period / 4, Self.shortestLook) : toEnd + 50_000)
+        for rank in 0..<3 where held.contains(QoSClassSet(rank: rank)) {
+            next = min(next, max(waits[rank] - Self.distance(served[rank], now), Self.shortestLook))
+        }
+        return Decision(held: held, lookAt: later(next))
+    }
+
+    /// The time until the end line has risen, if the high classes use what they do as a rule.
+    private func timeUntilEndLineRises(by amount: Double, toEnd: Double) -> Double {
+        let slowly = max(drain - highRate, quota.rate / 8)
+        let most = quota.rate.rounded(.up)
+        let fast = max(most - highRate, quota.rate / 8)
+        // From then on the high classes could not use more if they ran all the time.
+        let slowTime = max(0, toEnd - peak / max(most - drain, most / 100))
+        let slowPart = slowTime * slowly
+        return amount <= slowPart ? amount / slowly : slowTime + (amount - slowPart) / fast
     }
 
     /// What is left below the even line. A bucket while the periods' beginning is unknown.

@@ -72,17 +72,29 @@ package final class QuotaAccount: Sendable {
 
 extension QuotaAccount.Reading {
     /// Reads the text of `cpu.stat`; `nil` if it counts no periods, or more stopped ones than there were.
+    ///
+    /// It is read hundreds of times a second, so it is split at bytes and makes no table.
     init?(statistics text: String) {
-        var values: [Substring: UInt64] = [:]
-        for line in text.split(separator: "\n") {
-            let words = line.split(separator: " ")
-            if words.count == 2, let value = UInt64(words[1]) { values[words[0]] = value }
+        var (periods, throttled, microseconds): (UInt64?, UInt64?, UInt64?)
+        for line in text.utf8.split(separator: UInt8(ascii: "\n")) {
+            if let value = Self.number(in: line, after: "nr_periods ") {
+                periods = value
+            } else if let value = Self.number(in: line, after: "nr_throttled ") {
+                throttled = value
+            } else if let value = Self.number(in: line, after: "usage_usec ") {
+                microseconds = value
+            }
         }
-        guard let periods = values["nr_periods"], let throttled = values["nr_throttled"], throttled <= periods else {
-            return nil
-        }
-        let used = values["usage_usec"].map { $0.multipliedReportingOverflow(by: 1000) }
+        guard let periods, let throttled, throttled <= periods else { return nil }
+        let used = microseconds.map { $0.multipliedReportingOverflow(by: 1000) }
         self.init(used: used.flatMap { $0.overflow ? nil : $0.partialValue }, periods: periods, throttled: throttled)
+    }
+
+    /// The number at the end of a line that begins with a key.
+    private static func number(in line: Substring.UTF8View, after key: String) -> UInt64? {
+        let name = key.utf8
+        guard line.starts(with: name) else { return nil }
+        return UInt64(Substring(line.dropFirst(name.count)))
     }
 }
 

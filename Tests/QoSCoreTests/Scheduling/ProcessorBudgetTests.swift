@@ -4,8 +4,10 @@ import Testing
 
 /// A kernel with one control group and a driver of the budget, in steps of virtual time.
 ///
-/// The kernel prefers high work, refills the quota at its period, and stops the group when the quota is used. The
-/// accounts that the driver reads are late by up to a tick.
+/// The kernel prefers high work. It refills the quota at its period, and gives it out in slices: a processor on which
+/// work runs takes 5 ms, and gives back all but 1 ms once it has nothing to run. A processor whose slice is used up
+/// stops if none is left, although another processor may still have a part of its own. The accounts that the driver
+/// reads are late by up to a tick.
 private struct BudgetWorld {
     var quota = 0.5
     var period: Int64 = 100_000_000
@@ -14,20 +16,27 @@ private struct BudgetWorld {
     /// The mean share of the quota that the high jobs need.
     var load = 0.4
     var highJob: Int64 = 300_000
+    /// The low workers, and the number of classes to which they belong in turns.
     var lowWorkers = 1
+    var lowClasses = 1
     var lowJob: Int64 = 500_000
     var seed: UInt64 = 1
     var hasBudget = true
     var seesCounts = true
+    /// The processors that other processes of the group use.
     var others = 0.0
 
     struct Outcome {
         var periods = 0
         var throttled = 0
+        /// The time for which a processor was stopped.
+        var stopped: Int64 = 0
         var high: Int64 = 0
         var low: Int64 = 0
         var length: Int64 = 0
         var longestLowGap: Int64 = 0
+        /// The readings by another thread than a low worker.
+        var looksOfOthers = 0
         var waits: [Int64] = []
         var tally = ProcessorBudget.Tally()
 
@@ -39,98 +48,167 @@ private struct BudgetWorld {
     }
 
     private static let step: Int64 = 50_000
+    private static let slice: Int64 = 5_000_000
+    private static let kept: Int64 = 1_000_000
+    private static let wakeUp: Int64 = 100_000
+
+    private struct HighJob {
+        let arrived: Int64
+        var left: Int64
+        let place: Int
+    }
+
+    private struct LowWorker {
+        var left: Int64 = 0
+        var place: Int
+        var isParked = false
+        var readyAt: Int64 = 0
+    }
 
     /// Runs the world, and counts after the first two seconds.
     func run(seconds: Int64) -> Outcome {
         var random = SeededGenerator(seed: seed)
         var outcome = Outcome()
         let amount = Int64(quota * Double(period))
-        var left = amount
+        var pool = amount
+        var local = [Int64](repeating: 0, count: processors)
+        var isStopped = [Bool](repeating: false, count: processors)
+        var isTaken = [Bool](repeating: false, count: processors)
         var nextPeriod = Int64.random(in: 1..<period, using: &random)
-        var periods: UInt64 = 0
-        var throttledPeriods: UInt64 = 0
-        var isStopped = false
-        var (total, low): (UInt64, UInt64) = (1_000, 0)
-        var lateTotal = total
-        var high: [(arrived: Int64, left: Int64)] = []
-        var lowLeft = Array(repeating: Int64(0), count: lowWorkers)
-        var parked = Array(repeating: false, count: lowWorkers)
+        var (periods, throttledPeriods): (UInt64, UInt64) = (0, 0)
+        var (total, low, late): (UInt64, UInt64, UInt64) = (1_000, 0, 0)
+        var waiting = [Int64]()
+        var high = [HighJob?](repeating: nil, count: highWidth)
+        var workers = (0..<lowWorkers).map { LowWorker(place: processors - 1 - $0 % processors) }
         var budget = ProcessorBudget.Quota(
             amount: UInt64(amount / 1000), period: UInt64(period / 1000), processors: processors
         ).map { ProcessorBudget(quota: $0, at: at(0)) }
         var decision = ProcessorBudget.Decision(held: [], lookAt: at(0))
+        var lastCounts: Int64 = -period
         let rate = load * quota / Double(highJob)
         var nextArrival: Int64 = 0
         var lastLow: Int64 = 0
         let warmUp: Int64 = 2_000_000_000
         let end = warmUp + seconds * 1_000_000_000
         var now: Int64 = 0
+        let classes: [QoSClass] = [.background, .utility, .default]
 
+        func isHeld(_ index: Int) -> Bool {
+            hasBudget && decision.held.contains(classes[index % lowClasses])
+        }
         func look() {
             guard hasBudget, budget != nil else { return }
             var work = ProcessorBudget.LowWork()
-            work.wanting = QoSClassSet(.background)
-            work.usual[0] = Double(lowJob)
-            for index in lowLeft.indices where lowLeft[index] > 0 { work.committed += Double(lowLeft[index]) }
-            let counts = ProcessorBudget.Counts(periods: periods, throttled: throttledPeriods)
-            budget?.read(.init(total: lateTotal, low: low, counts: seesCounts ? counts : nil), at: at(now))
+            for rank in 0..<lowClasses {
+                work.wanting.insert(QoSClassSet(classes[rank]))
+                work.usual[rank] = Double(lowJob)
+            }
+            for worker in workers { work.committed += Double(max(0, worker.left)) }
+            var counts: ProcessorBudget.Counts?
+            if seesCounts, now >= lastCounts + 2_000_000 {
+                counts = ProcessorBudget.Counts(periods: periods, throttled: throttledPeriods)
+                lastCounts = now
+            }
+            budget?.read(.init(total: total - late, low: low, counts: counts), at: at(now))
             if let answer = budget?.decide(work, at: at(now)) { decision = answer }
+        }
+        func use(_ place: Int) {
+            isTaken[place] = true
+            local[place] -= Self.step
+            total += UInt64(Self.step)
         }
 
         while now < end {
             let isCounted = now >= warmUp
             if now >= nextPeriod {
+                let wasStopped = isStopped.contains(true)
                 if isCounted {
                     outcome.periods += 1
-                    if isStopped { outcome.throttled += 1 }
+                    if wasStopped { outcome.throttled += 1 }
                 }
                 periods += 1
-                if isStopped { throttledPeriods += 1 }
-                (left, isStopped) = (amount, false)
+                if wasStopped { throttledPeriods += 1 }
+                pool = min(pool + amount, amount)
+                for place in 0..<processors where isStopped[place] {
+                    let given = min(pool, 1 - local[place])
+                    pool -= given
+                    local[place] += given
+                    isStopped[place] = local[place] <= 0
+                }
                 nextPeriod += period
             }
             while nextArrival <= now {
-                high.append((nextArrival, highJob))
+                waiting.append(nextArrival)
                 nextArrival += max(
                     1, Int64(-Double.log(Double.random(in: 1e-9..<1, using: &random)) / max(rate, 1e-12)))
             }
-            if now % 4_000_000 == 0 || parked.contains(false) { lateTotal = total }
-            if !isStopped {
-                var free = processors
-                for index in 0..<min(high.count, highWidth, free) {
-                    high[index].left -= Self.step
-                    free -= 1
-                    (left, total) = (left - Self.step, total + UInt64(Self.step))
-                    if isCounted { outcome.high += Self.step }
-                }
-                for job in high.prefix(highWidth) where job.left <= 0 && isCounted {
-                    outcome.waits.append(now + Self.step - job.arrived)
-                }
-                high.removeAll { $0.left <= 0 }
-                for index in lowLeft.indices where free > 0 {
-                    if lowLeft[index] <= 0 {
-                        if parked[index] {
-                            if now >= decision.lookAt.nanoseconds { look() }
-                        } else if now >= decision.lookAt.nanoseconds {
-                            look()
-                        }
-                        parked[index] = hasBudget && decision.held.contains(QoSClass.background)
-                        if parked[index] { continue }
-                        lowLeft[index] = lowJob
-                    }
-                    lowLeft[index] -= Self.step
-                    free -= 1
-                    (left, total, low) = (left - Self.step, total + UInt64(Self.step), low + UInt64(Self.step))
-                    if isCounted {
-                        outcome.low += Self.step
-                        outcome.longestLowGap = max(outcome.longestLowGap, now - lastLow)
-                    }
-                    lastLow = now
-                }
-                let foreign = Int64(others * Double(Self.step))
-                (left, total) = (left - foreign, total + UInt64(foreign))
-                if left <= 0 { isStopped = true }
+            if now % 4_000_000 == 0 { late = 0 }
+            if !decision.held.isEmpty, now >= decision.lookWithoutWorkerAt.nanoseconds {
+                if isCounted { outcome.looksOfOthers += 1 }
+                look()
             }
+            for place in 0..<processors { isTaken[place] = false }
+
+            for index in 0..<highWidth {
+                if high[index] == nil, !waiting.isEmpty {
+                    high[index] = HighJob(arrived: waiting.removeFirst(), left: highJob, place: index % processors)
+                }
+                guard var job = high[index], !isStopped[job.place], !isTaken[job.place] else { continue }
+                use(job.place)
+                late += UInt64(Self.step)
+                if isCounted { outcome.high += Self.step }
+                job.left -= Self.step
+                high[index] = job.left > 0 ? job : nil
+                guard job.left <= 0 else { continue }
+                late = 0
+                if isCounted { outcome.waits.append(now + Self.step - job.arrived) }
+            }
+            for index in 0..<lowWorkers {
+                if workers[index].isParked, !isHeld(index) {
+                    (workers[index].isParked, workers[index].readyAt) = (false, now + Self.wakeUp)
+                }
+                if workers[index].left <= 0 {
+                    guard !workers[index].isParked, now >= workers[index].readyAt else { continue }
+                    if now >= decision.lookAt.nanoseconds { look() }
+                    workers[index].isParked = isHeld(index)
+                    guard !workers[index].isParked else { continue }
+                    workers[index].left = lowJob
+                }
+                if isTaken[workers[index].place], now % 1_000_000 == 0,
+                    let free = (0..<processors).first(where: { !isTaken[$0] && !isStopped[$0] })
+                {
+                    workers[index].place = free
+                }
+                let place = workers[index].place
+                guard !isTaken[place], !isStopped[place] else { continue }
+                use(place)
+                low += UInt64(Self.step)
+                workers[index].left -= Self.step
+                if isCounted {
+                    outcome.low += Self.step
+                    outcome.longestLowGap = max(outcome.longestLowGap, now - lastLow)
+                }
+                lastLow = now
+            }
+            if others > 0 {
+                let foreign = Int64(others * Double(Self.step))
+                local[0] -= foreign
+                total += UInt64(foreign)
+            }
+            for place in 0..<processors where !isStopped[place] {
+                if local[place] <= 0, isTaken[place] || local[place] < 0 {
+                    let given = min(pool, Self.slice - local[place])
+                    pool -= given
+                    local[place] += given
+                    isStopped[place] = local[place] <= 0
+                } else if !isTaken[place], local[place] > Self.kept,
+                    !workers.contains(where: { $0.place == place && $0.left > 0 })
+                {
+                    pool += local[place] - Self.kept
+                    local[place] = Self.kept
+                }
+            }
+            if isCounted, isStopped.contains(true) { outcome.stopped += Self.step }
             now += Self.step
         }
         outcome.length = end - warmUp
@@ -187,19 +265,27 @@ struct ProcessorBudgetTests {
         "in a world of requests and saturating background, the group is stopped in few periods, and the low work gets most of the rest",
         .tags(.simulation), arguments: [0.5, 1.0, 1.5], [0.2, 0.4, 0.6])
     func model(quota: Double, load: Double) {
-        for seed in 1...3 as ClosedRange<UInt64> {
-            for (workers, job) in [(1, 500_000), (3, 500_000), (1, 5_000_000)] as [(Int, Int64)] {
+        for seed in 1...2 as ClosedRange<UInt64> {
+            for (workers, job) in [(1, 500_000), (3, 500_000), (3, 5_000_000)] as [(Int, Int64)] {
                 let world = BudgetWorld(
-                    quota: quota, highWidth: quota > 1 ? 2 : 1, load: load, lowWorkers: workers, lowJob: job,
-                    seed: seed)
+                    quota: quota, highWidth: quota > 1 ? 2 : 1, load: load, lowWorkers: workers, lowClasses: workers,
+                    lowJob: job, seed: seed)
                 let outcome = world.run(seconds: 10)
                 let name = "quota \(quota), load \(load), \(workers) workers of \(job) ns, seed \(seed)"
-                let isShort = job == 500_000
+                // Four jobs of 5 ms fit into what is left of such a period, and the windows of three classes need three.
+                if job > 500_000, quota * (1 - load) < 0.25 { continue }
                 // A worker uses one processor at most.
-                let most = min(1, Double(workers) / (quota * (1 - load)))
+                let most = min(1, Double(min(workers, 2)) / (quota * (1 - load)))
                 let share = world.share(of: outcome)
-                #expect(outcome.throttledShare <= (isShort ? 0.05 : 0.08), "\(name): \(outcome.throttled)")
-                #expect(share >= (isShort ? 0.8 : 0.65) * most, "\(name): \(share)")
+                #expect(outcome.throttledShare <= 0.06, "\(name): \(outcome.throttled)")
+                #expect(share >= 0.72 * most, "\(name): \(share)")
+                // A high job that finds its processor stopped waits for long; so few do that the 99th percentile is
+                // that of the high jobs alone.
+                var alone = world
+                alone.lowWorkers = 0
+                let (wait, least) = (outcome.wait(0.99), alone.run(seconds: 10).wait(0.99))
+                #expect(wait <= least * 13 / 10, "\(name): \(wait) ns, alone \(least) ns")
+                #expect(outcome.looksOfOthers <= 300 * 10, "\(name): \(outcome.looksOfOthers)")
             }
         }
     }
@@ -229,8 +315,8 @@ struct ProcessorBudgetTests {
     @Test("C7 where the high classes need more than the quota, background runs a piece each quarter of a second")
     func overload() {
         let outcome = BudgetWorld(load: 1.5).run(seconds: 10)
-        // The rest of its pieces fall into what the high classes leave when a period begins.
-        #expect(outcome.tally.windows >= 10)
+        // Four in each of twelve seconds, less what a wait lasts longer because the group is stopped.
+        #expect(outcome.tally.windows >= 35)
         // The wait, a period in which the kernel stops the group, and a look.
         #expect(outcome.longestLowGap <= 400_000_000, "\(outcome.longestLowGap)")
         #expect(outcome.low <= 300_000_000)
@@ -322,6 +408,29 @@ struct ProcessorBudgetTests {
         #expect(budget.tally.throttledBesideLow == 0)
     }
 
+    @Test("all classes that are let go may begin a job at once: the lower ones only with enough left for all")
+    func jobsAtOnce() throws {
+        var budget = try budget()
+        pass(&budget, from: 0, to: 110, high: 0.1, low: 0.35)
+        #expect(budget.decide(work, at: at(110)).held.isEmpty)
+        pass(&budget, from: 111, to: 170, high: 0.1, low: 0.35)
+        var long = work
+        long.usual = [6_000_000, 6_000_000, 6_000_000]
+        #expect(budget.decide(long, at: at(170)).held.members == [.utility, .background])
+    }
+
+    @Test("while a low worker will look, others look later; when all are held, somebody else looks in time")
+    func looks() throws {
+        var budget = try budget()
+        pass(&budget, from: 0, to: 110, high: 0.1, low: 0.1)
+        let free = budget.decide(work, at: at(110))
+        #expect(free.lookWithoutWorkerAt > free.lookAt)
+        pass(&budget, from: 111, to: 130, high: 0.1, low: 1)
+        let held = budget.decide(work, at: at(130))
+        #expect(held.held == ProcessorBudget.low)
+        #expect(held.lookWithoutWorkerAt == held.lookAt)
+    }
+
     @Test("a long job begins only with enough left until the period ends; one that never fits begins with the period")
     func longJobs() throws {
         var budget = try budget()
@@ -336,7 +445,8 @@ struct ProcessorBudgetTests {
         endless.usual = [900_000_000, 900_000_000, 900_000_000]
         #expect(budget.decide(endless, at: at(190)).held == ProcessorBudget.low)
         pass(&budget, from: 191, to: 202, high: 0.1, low: 0.35)
-        #expect(budget.decide(endless, at: at(202)).held.isEmpty)
+        // The lower ones could no longer begin theirs as well.
+        #expect(budget.decide(endless, at: at(202)).held.members == [.utility, .background])
     }
 
     @Test("what the kernel carries over from a period with less use is not held back")

@@ -39,7 +39,10 @@ extension Catalogue {
             rules.ratio(
                 "p99_over_alone", "sojourn_p99_us", one, over: alone, isOurs ? .atMost(low < 1 ? 1.3 : 2) : nil)
             rules.value("throttled_periods", one, "throttled_periods", isOurs ? .atMost(0.02) : nil)
-            rules.value("residual_fraction", one, "residual_fraction", isOurs ? .atLeast(0.85) : nil)
+            // Beside what the requests use by themselves, with all that it costs to submit and to run them.
+            rules.ratio(
+                "low_over_left", "low_cores", one, over: alone, "left_cores", isOurs ? .atLeast(0.85) : nil)
+            rules.value("residual_fraction", one, "residual_fraction", nil)
         }
         rules.advantage("p99_default_over_ours", "sojourn_p99_us", of: loaded[0], over: loaded[1])
         let name =

@@ -20,6 +20,13 @@ struct Rules {
         all.append(FigureRule(metric, first.peer, .ratio(.init(first, key), .init(second, key)), target))
     }
 
+    /// Holds the ratio of the medians of two keys against a target.
+    mutating func ratio(
+        _ metric: String, _ key: String, _ first: Series, over second: Series, _ other: String, _ target: Target?
+    ) {
+        all.append(FigureRule(metric, first.peer, .ratio(.init(first, key), .init(second, other)), target))
+    }
+
     /// The same with the other executor's series on top: how many times more it has.
     mutating func advantage(
         _ metric: String, _ key: String, of first: Series, over second: Series, _ target: Target? = nil

@@ -76,7 +76,7 @@ extension PoolGroup {
             let decision = budget.decide(work, at: Self.instant(now))
             state.budget = budget
             self.budget.due.store(UInt64(max(0, decision.lookAt.nanoseconds)), ordering: .relaxed)
-            admission.setBudgetLook(at: decision.lookAt)
+            admission.setBudgetLook(at: decision.lookWithoutWorkerAt)
             guard decision.held != state.held else { return nil }
             state.held = decision.held
             return admission.heldBackChanged(to: decision.held, waits: waits)

@@ -40,13 +40,16 @@ struct LoadedForeground: Workload {
         ]
         let residual = Counter()
         let outsideTime = Counter()
+        let allTime = Counter()
         let lateness = await loop.run(from: outside, submit: submit) {
             residual.add(-(low?.used() ?? 0))
             outsideTime.add(-Int(bench_thread_cpu()))
+            allTime.add(-Int(bench_process_cpu()))
         } end: {
             residual.add(low?.used() ?? 0)
             low?.stop()
             outsideTime.add(Int(bench_thread_cpu()))
+            allTime.add(Int(bench_process_cpu()))
         } job: { number, intended in
             bench_work(OpenLoop.jobLength)
             sojourns[foreground.qosClass(of: number)]?.add(Double(bench_now() - intended))
@@ -58,7 +61,10 @@ struct LoadedForeground: Workload {
         figures.addLatencies("arrival", lateness.values)
         // What it takes to wait for each arrival and to submit its job: not there for low work.
         figures["outside_cores"] = Double(outsideTime.count) / Double(loop.length)
+        // Of a run without low work: what is there for such work.
+        figures["left_cores"] = processors - Double(allTime.count) / Double(loop.length)
         if low != nil {
+            figures["low_cores"] = Double(residual.count) / Double(loop.length)
             let left = processors * (1 - load) * Double(loop.length)
             figures["residual_fraction"] = Double(residual.count) / left
         }
