@@ -200,7 +200,6 @@ async function snapshotFolder() {
   const above = now.at.split("/").slice(0, -1).join("/")
   const place = element("p", {}, isolated(snapshot.folder + (answer.folder ? "/" + answer.folder : "")))
   if (now.at) place.append(" ", anchor("Up", { at: above }))
-  place.append(" ", ...compareChoice(snapshot, snapshots.toReversed(), null))
   const items = answer.entries.map(entry => {
     const row = element("div", { class: "row" })
     if (entry.kind === "directory") row.append(anchor(entry.name + "/", { at: entry.path }))
@@ -212,7 +211,7 @@ async function snapshotFolder() {
     row.append(...restoreButton(now.snap, entry.path, entry.name))
     return element("li", {}, row)
   })
-  return [back, heading, place, element("div", { class: "row" }, ...restoreButton(now.snap, now.at, "all of this folder", "Restore all of this folder")),
+  return [back, heading, place, element("div", { class: "row" }, ...restoreButton(now.snap, now.at, "all of this folder", "Restore all of this folder"), ...compareChoice(snapshot, snapshots.toReversed(), null)),
     element("ol", { class: "list" }, ...items), ...(answer.complete ? [] : [element("p", { class: "quiet" }, "There are more entries than are shown. Restore the folder to have all.")])]
 }
 

@@ -378,7 +378,8 @@ function showChosen(text) {
   if (bar.dataset.name !== name) {
     bar.dataset.name = name
     const focused = bar.contains(document.activeElement) ? document.activeElement.dataset.act : null
-    const all = element("button", { type: "button", "data-act": "all" }, rows.length === shown.length ? "Select none" : `Select all ${shown.length}`)
+    const allName = rows.length === shown.length ? "Select none" : `Select all ${shown.length}`
+    const all = element("button", { type: "button", "data-act": "all", "aria-label": `${allName} of the shown items` }, allName)
     all.onclick = () => {
       const isAll = rows.length === shown.length
       for (const row of shown) {
@@ -389,7 +390,7 @@ function showChosen(text) {
       showChosen("")
     }
     const buttons = actions.map(action => {
-      const button = element("button", { type: "button", "data-act": action }, actionNames[action])
+      const button = element("button", { type: "button", "data-act": action, "aria-label": `${actionNames[action]}: the selected items` }, actionNames[action])
       button.onclick = () => actOnChosen(action)
       return button
     })

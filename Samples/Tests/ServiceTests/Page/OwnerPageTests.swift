@@ -58,7 +58,7 @@ struct OwnerPageTests {
             try browser.wait(until: "document.querySelectorAll('#conflicts .differs').length === 2")
         }
         #expect(try browser.text("#conflicts .beside").contains("served"))
-        for (place, text) in [(0, "served"), (1, "other")] {
+        for (place, text) in [(0, "other"), (1, "served")] {
             let link = "document.querySelectorAll('#conflicts a[download]')[\(place)].href"
             #expect((try browser.evaluate("fetch(\(link)).then(a => a.text())") as? String)?.contains(text) == true)
         }
@@ -98,7 +98,7 @@ struct OwnerPageTests {
     func usesHit() async throws {
         let service = try await start()
         try service.status { $0.pending == 0 && $0.state == "idle" && $0.files > 0 }
-        let browser = try Browser(width: 1000, height: 700)
+        let browser = try Browser(width: 1000, height: 1050)
         try openHome(service, browser)
         try browser.open("http://127.0.0.1:\(service.port)/?q=needle")
         try browser.wait(until: "document.querySelectorAll('#hits li').length === 1")
