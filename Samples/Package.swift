@@ -65,10 +65,11 @@ let package = Package(
         .target(name: "TreeScan", dependencies: ["SafeFiles"]),
 
         // The index: text extraction, the database, the pass in steps, the search.
+        .systemLibrary(name: "CStemmer", providers: [.apt(["libstemmer-dev"])]),
         .target(
             name: "Indexing",
             dependencies: [
-                "SafeFiles", "TreeScan",
+                "CStemmer", "SafeFiles", "TreeScan",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]
@@ -174,6 +175,7 @@ let package = Package(
             ]
         ),
 
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         // The process that hosts the samples and answers requests.
         .executableTarget(
             name: "qos-service",
@@ -197,9 +199,11 @@ let package = Package(
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                "CZlib",
             ],
             resources: [
-                .embedInCode("Page/index.html"), .embedInCode("Page/page.css"), .embedInCode("Page/page.js"),
+                .embedInCode("Page/index.html"), .embedInCode("Page/base.js"), .embedInCode("Page/page.css"),
+                .embedInCode("Page/page.js"),
                 .embedInCode("Page/live.css"), .embedInCode("Page/live.js"),
                 .embedInCode("Page/home.css"), .embedInCode("Page/home.js"), .embedInCode("Page/token.html"),
             ]

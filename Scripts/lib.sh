@@ -42,7 +42,7 @@ need_build_tools() {
     if [ "$major" -lt 6 ] || { [ "$major" -eq 6 ] && [ "$minor" -lt 3 ]; }; then
         fail "Swift 6.3 or later is needed, this is $major.$minor"
     fi
-    need_packages libuv1-dev libsqlite3-dev libzstd-dev zlib1g-dev pkg-config
+    need_packages libuv1-dev libsqlite3-dev libstemmer-dev libzstd-dev zlib1g-dev pkg-config
 }
 
 # The parts that a user must ask for, and that these scripts always build.

@@ -16,6 +16,8 @@ public enum IndexError: Error, Sendable, CustomStringConvertible {
     case outdated(path: String)
     /// The index was made without parts of words, and is to have them.
     case noSubstrings(path: String)
+    /// The index was made for the word forms of other languages.
+    case otherStemming(path: String, languages: [StemLanguage])
     /// The database is damaged.
     case damaged(path: String, detail: String)
     /// The files of the open index were removed, or others were put in their place.
@@ -47,6 +49,13 @@ public enum IndexError: Error, Sendable, CustomStringConvertible {
         case .noSubstrings(let path):
             "The index \(path) was made without substrings. Remove the index, and make it again with substrings; the "
                 + "files themselves stay as they are."
+        case .otherStemming(let path, let languages):
+            "The index \(path) was made "
+                + (languages.isEmpty
+                    ? "without word forms"
+                    : "for the word forms of \(languages.map(\.rawValue).joined(separator: ", "))")
+                + ". Remove the index, and make it again with the languages that you want; the files themselves stay as "
+                + "they are."
         case .damaged(let path, let detail):
             "The index \(path) is damaged: \(detail). It can be moved aside and made anew from the files."
         case .lost(let path):

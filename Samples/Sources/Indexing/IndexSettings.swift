@@ -23,6 +23,13 @@ public struct IndexSettings: Sendable {
 
     /// The converter of PDF files; nil to leave them out.
     public var pdfConverter: DocumentConverter?
+    /// The converter that unpacks office documents and books; nil to leave them out.
+    public var archiveConverter: DocumentConverter? = .bsdtar
+    /// The converter of compressed files (`.gz`); nil to leave them out.
+    public var gzipConverter: DocumentConverter? = .gzip
+
+    /// The languages whose word forms a new index finds together. An index keeps what it was made with.
+    public var stemming: [StemLanguage] = []
 
     /// The time that a close may spend on the digest of the database. A service has a second to stop.
     package var closePatience = Duration.milliseconds(500)
@@ -34,7 +41,7 @@ public struct IndexSettings: Sendable {
     /// clock.
     public init(
         textLimit: Int = 4 * 1024 * 1024,
-        scan: ScanOptions = ScanOptions(ignoreFiles: IndexSettings.ignoreFiles),
+        scan: ScanOptions = ScanOptions(maximumDepth: 2048, ignoreFiles: IndexSettings.ignoreFiles),
         databaseSizeLimit: Int? = nil,
         pdfConverter: DocumentConverter? = .pdftotext,
         now: @escaping @Sendable () -> Int64 = IndexSettings.systemTime

@@ -33,6 +33,10 @@ extension SearchIndex {
                     guard try !options.substrings || IndexSchema.hasSubstrings(database) else {
                         throw IndexError.noSubstrings(path: files.database)
                     }
+                    let stemming = try IndexSchema.stemming(database)
+                    guard options.stemming.isEmpty || options.stemming == stemming else {
+                        throw IndexError.otherStemming(path: files.database, languages: stemming)
+                    }
                     let table = FileTable(database: database)
                     return try Opened(
                         pool: pool,
@@ -41,7 +45,10 @@ extension SearchIndex {
                     )
                 }
             case .empty:
-                try pool.write { try IndexSchema.create(in: $0, folder: folder, substrings: options.substrings) }
+                try pool.write {
+                    try IndexSchema.create(
+                        in: $0, folder: folder, substrings: options.substrings, stemming: options.stemming)
+                }
                 return Opened(pool: pool)
             case .foreign:
                 throw IndexError.notAnIndex(path: files.database)
@@ -85,7 +92,10 @@ extension SearchIndex {
         try files.prepare()
         do {
             let pool = try IndexDatabase.open(files.database, sizeLimit: options.databaseSizeLimit)
-            try pool.write { try IndexSchema.create(in: $0, folder: folder, substrings: options.substrings) }
+            try pool.write {
+                try IndexSchema.create(
+                    in: $0, folder: folder, substrings: options.substrings, stemming: options.stemming)
+            }
             return Opened(pool: pool, notice: notice)
         } catch {
             throw translate(error, files)

@@ -58,6 +58,7 @@ extension SearchIndex {
         _ control: SearchControl
     ) throws(SearchError) -> TextExcerpt? {
         try searching().read(nil, control) { database in
+            let query = query?.stemmed(try IndexSchema.stemming(database))
             let statement = try database.cachedStatement(
                 sql: """
                     SELECT file.path, CAST(body AS BLOB), truncated FROM file JOIN document ON file.id = document.rowid

@@ -119,7 +119,8 @@ public struct SyncWorkload: Workload {
         do {
             let report = try await run.run {
                 try await context.breathe()
-                context.report(before + run.steps, .items)
+                // Before the plan is made nobody knows how many there are.
+                context.report(before + run.steps, of: run.total > 0 ? before + run.total : nil, .items)
                 guard ContinuousClock.now - saved > interval else { return }
                 try await context.save(Checkpoint(steps: before + run.steps))
                 saved = .now

@@ -21,6 +21,7 @@ struct IndexCommand: ParsableCommand {
 
     static func main() {
         CommandProcess.prepareStreams()
+        DescriptorLimit.raise()
         // Its files are for this user alone.
         umask(0o077)
         main(nil)

@@ -30,14 +30,25 @@ extension IndexCommand {
         @Flag(help: "Make new indexes that also find parts of words. They are several times as large.")
         var substrings = false
 
+        @Option(
+            help: "Make new indexes that find the forms of words together: english or german; may be repeated.",
+            transform: { text in
+                guard let language = StemLanguage(rawValue: text) else {
+                    throw ValidationError("'\(text)' is not one of english and german.")
+                }
+                return language
+            })
+        var stem: [StemLanguage] = []
+
         func run() throws {
-            let (library, ignore, substrings) = (try options.library(), ignore, substrings)
+            let (library, ignore, substrings, stem) = (try options.library(), ignore, substrings, stem)
             let known = Dictionary(uniqueKeysWithValues: options.entries(library).map { ($0.folder, $0) })
             let entries = folders.map { name in
                 let folder = LibraryOptions.canonical(name)
                 var entry = known[folder] ?? IndexLibrary.Entry(folder: folder)
                 if let ignore { entry.usesIgnoreFiles = ignore }
                 if substrings { entry.substrings = true }
+                if !stem.isEmpty { entry.stemming = stem.sorted { $0.rawValue < $1.rawValue } }
                 return entry
             }
             for entry in entries {

@@ -25,6 +25,7 @@ struct SearchService: Sendable {
             await openDescriptorsOfDispatch()
             var options = IndexSettings()
             options.substrings = settings.substrings
+            options.stemming = settings.stemming
             let index = try SearchIndex(folder: settings.folder, directory: settings.directory, options: options)
             let status: ExitStatus
             do {
@@ -98,6 +99,7 @@ struct SearchService: Sendable {
             metrics: metrics,
             workloads: WorkloadRoutes(
                 host: host,
+                records: { try await store.records(matching: $0) },
                 requests: RequestHistory(),
                 runs: runs,
                 governor: governor,
@@ -105,7 +107,11 @@ struct SearchService: Sendable {
             ),
             files: FileRoutes(settings, synced: hosted.files, connections: connections),
             restores: RestoreRoutes(
-                desk: restoring, host: host, changed: { runs.touch() }),
+                desk: restoring, host: host,
+                submitted: { item, text in
+                    activity.note(restore: item, of: text)
+                    runs.touch()
+                }),
             owner: OwnerRoutes(
                 settings: settings, index: index, host: host, activity: activity, conflicts: conflicts, desk: restoring),
             workloadReport: { await workloads.report },

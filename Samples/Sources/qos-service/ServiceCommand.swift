@@ -67,6 +67,9 @@ struct ServiceCommand: ParsableCommand {
     @Flag(help: "Make a new index that also finds parts of words. It is several times as large.")
     var substrings = false
 
+    @Option(help: "A language whose word forms a new index finds together: english or german; may be repeated.")
+    var stem: [String] = []
+
     @Option(help: "Seconds between the starts of two passes over the folder. (default: 60)")
     var rescanInterval: Int?
 
@@ -155,6 +158,7 @@ struct ServiceCommand: ParsableCommand {
         if !allowedHost.isEmpty { values["allowedHost"] = .stringArray(allowedHost) }
         if !simulate.isEmpty { values["simulate"] = .stringArray(simulate) }
         if substrings { values["substrings"] = .bool(true) }
+        if !stem.isEmpty { values["stem"] = .stringArray(stem) }
         if quiet { values["quiet"] = .bool(true) }
         return values
     }

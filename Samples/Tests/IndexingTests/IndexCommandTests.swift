@@ -53,6 +53,32 @@ struct IndexCommandTests {
         #expect(try run("add", temporary["docs"]).status == 0)
     }
 
+    @Test("a file below 1,500 folders is found")
+    func deep() throws {
+        let path = temporary["docs"] + String(repeating: "/d", count: 1500)
+        let script = #"mkdir -p "$1" && echo bottomless >"$1/deep.txt""#
+        let made = try Process.run(URL(filePath: "/bin/sh"), arguments: ["-c", script, "shell", path])
+        made.waitUntilExit()
+        try #require(made.terminationStatus == 0)
+        let added = try run("add", temporary["docs"])
+        #expect(added.status == 0, "\(added.errors)")
+        #expect(try found("bottomless").count == 1)
+        // Foundation's removal takes a path, and one for each folder.
+        try Process.run(URL(filePath: "/bin/rm"), arguments: ["-rf", temporary["docs/d"]]).waitUntilExit()
+    }
+
+    @Test("with --stem forms of words are found together, and the choice stays with the index")
+    func stems() throws {
+        #expect(try run("add", "--stem", "german", "--stem", "english", temporary["docs"]).status == 0)
+        #expect(try found("notes quick").isEmpty == false)
+        #expect(try run("add", temporary["docs"]).status == 0)
+        #expect(try found("notes quick").isEmpty == false)
+        #expect(try run("add", temporary["notes"]).status == 0)
+        let late = try run("add", "--stem", "english", temporary["notes"])
+        #expect(late.status == 1 && late.errors.contains("without word forms"), "\(late.errors)")
+        #expect(try run("add", "--stem", "klingon", temporary["docs"]).status == 64)
+    }
+
     @Test("a wrong query is said once for all folders; a folder that cannot answer leaves the others' hits")
     func failures() throws {
         #expect(try run("add", temporary["docs"]).status == 0)

@@ -67,11 +67,11 @@ public func execute(_ sql: String, in path: String) throws {
     try queue.close()
 }
 
-/// Returns the number that a query or a pragma gives.
-public func number(_ sql: String, in path: String) throws -> Int {
-    let queue = try indexQueue(path)
+/// Returns the version of the tables of a database.
+public func tablesVersion(of path: String) throws -> Int {
+    let queue = try DatabaseQueue(path: path)
     defer { try? queue.close() }
-    return try queue.read { try Int.fetchOne($0, sql: sql) ?? 0 }
+    return try queue.read { try Int.fetchOne($0, sql: "PRAGMA user_version") ?? 0 }
 }
 
 /// Keeps a database locked for its life.

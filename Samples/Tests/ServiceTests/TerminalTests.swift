@@ -51,6 +51,7 @@ struct TerminalTests {
         let pass = try index.makePass()
         while index.status.activity != .indexing { _ = try pass.step() }
         #expect(ProgressLine.text(index.status, rate: 12.4).hasPrefix("indexing  0 of 2 files  12 files/s"))
+        #expect(ProgressLine.text(index.status, rate: 12.4, isLast: true).hasPrefix("stopped  0 of 2 files"))
         while try pass.step() != .finished {}
         #expect(ProgressLine.text(index.status, rate: 0).hasPrefix("ready  1 files indexed  1 skipped"))
     }

@@ -10,6 +10,17 @@ public struct DocumentConverter: Sendable {
         program: "pdftotext", arguments: ["-q", "-enc", "UTF-8", "/dev/stdin", "-"],
         remedy: "Install the package poppler-utils; the next pass reads the file.")
 
+    /// `bsdtar` of libarchive, which unpacks the parts of office documents and books. The patterns of a format follow.
+    ///
+    /// The password keeps it from asking for one. An encrypted archive has another one, and is an error.
+    public static let bsdtar = DocumentConverter(
+        program: "bsdtar", arguments: ["--passphrase", "none", "-xOf", "-"], outputLimit: 16 << 20,
+        remedy: "Install the package libarchive-tools; the next pass reads the file.")
+
+    /// `gzip`.
+    public static let gzip = DocumentConverter(
+        program: "gzip", arguments: ["-dc"], remedy: "Install the package gzip; the next pass reads the file.")
+
     /// The name of the program, or its path.
     public var program: String
     /// Its arguments.
@@ -20,13 +31,16 @@ public struct DocumentConverter: Sendable {
     public var processorSeconds = 20
     /// The limit of time.
     public var time = Duration.seconds(60)
+    /// The limit of its output, in bytes, whose rest is left out; nil for the limit of text.
+    public var outputLimit: Int?
     /// The limit of address space, in bytes.
     public var memory = 1 << 30
 
     /// Makes a converter that may use 20 s of processor time, 60 s of time and 1 GiB of address space.
-    public init(program: String, arguments: [String] = [], remedy: String) {
+    public init(program: String, arguments: [String] = [], outputLimit: Int? = nil, remedy: String) {
         self.program = program
         self.arguments = arguments
+        self.outputLimit = outputLimit
         self.remedy = remedy
     }
 

@@ -36,14 +36,14 @@ struct FileRow {
 
     /// Whether the file must be read again, given its present stamp.
     ///
-    /// - Parameter canConvert: Whether the converter is installed now.
-    func isStale(_ current: FileStamp, canConvert: Bool) -> Bool {
+    /// - Parameter canConvert: Whether the converter of the file is installed now.
+    func isStale(_ current: FileStamp, canConvert: @autoclosure () -> Bool) -> Bool {
         guard state != .pending else { return false }
         if isRacy || stamp != current { return true }
         return switch reason {
         // The same bytes would fail in the same way.
         case .conversionFailed, .undecodable: false
-        case .converterMissing: canConvert
+        case .converterMissing: canConvert()
         // Another failure says nothing about the file: a right, a mount or a folder above it may have changed since.
         default: state == .failed
         }

@@ -6,7 +6,7 @@ enum IndexSchema {
     static let application: Int32 = 0x716F_7369
 
     /// The version of the tables, `PRAGMA user_version`. An index of another version is made anew.
-    static let version: Int32 = 4
+    static let version: Int32 = 5
 
     /// Makes the tables in an empty database.
     ///
@@ -24,7 +24,11 @@ enum IndexSchema {
     ///
     /// - Parameter substrings: Whether to make `part`, too. It has the sequences of three characters of the same texts
     ///   (`trigram`, FTS5 §4.3.4), and takes the texts themselves from `document`.
-    static func create(in database: Database, folder: String, substrings: Bool) throws {
+    /// - Parameter stemming: The languages of which the table has the stems of words, too, at the places of the words.
+    static func create(
+        in database: Database, folder: String, substrings: Bool, stemming: [StemLanguage]
+    ) throws {
+        let tokenizer = ([WordTokenizer.name] + stemming.map(\.rawValue)).joined(separator: " ")
         try database.execute(
             sql: """
                 CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -46,7 +50,7 @@ enum IndexSchema {
                 CREATE INDEX file_pending ON file (id) WHERE state = 0;
                 CREATE INDEX file_problem ON file (path) WHERE state = 3 OR truncated = 1;
                 CREATE VIRTUAL TABLE document USING fts5 (
-                    path, title, body, tokenize = 'words_of_all_scripts', prefix = '1 2'
+                    path, title, body, tokenize = '\(tokenizer)', prefix = '1 2'
                 );
                 CREATE VIRTUAL TABLE word USING fts5vocab (document, row);
                 INSERT INTO document (document, rank) VALUES ('rank', 'bm25(4.0, 2.0, 1.0)');
@@ -63,7 +67,18 @@ enum IndexSchema {
             )
         }
         try database.execute(sql: "INSERT INTO setting VALUES ('folder', ?)", arguments: [folder])
+        if !stemming.isEmpty {
+            let names = stemming.map(\.rawValue).joined(separator: " ")
+            try database.execute(sql: "INSERT INTO setting VALUES ('stemming', ?)", arguments: [names])
+        }
         try database.execute(sql: "PRAGMA application_id = \(application); PRAGMA user_version = \(version)")
+    }
+
+    /// The languages whose word forms an index finds together.
+    static func stemming(_ database: Database) throws -> [StemLanguage] {
+        let names = try String.fetchOne(
+            database.cachedStatement(sql: "SELECT value FROM setting WHERE name = 'stemming'"))
+        return names?.split(separator: " ").compactMap { StemLanguage(rawValue: String($0)) } ?? []
     }
 
     /// Whether an index finds parts of words.

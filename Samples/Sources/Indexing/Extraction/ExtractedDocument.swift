@@ -40,20 +40,44 @@ struct ExtractedDocument: Equatable {
         switch type {
         case .html:
             let page = HTMLText(Array(text.utf8)[...])
-            title = Self.text(page.title).split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            title = Self.line(page.title)
             body = Self.text(page.text)
         case .json: (title, body) = ("", Self.text(JSONText.read(Array(text.utf8)[...])))
         case .csv: (title, body) = ("", Self.text(CSVText.read(Array(text.utf8)[...])))
         case .markdown: (title, body) = (Self.heading(of: text), text)
-        case .text, .binary, .unknown, .mail, .pdf: (title, body) = ("", text)
+        case .text, .binary, .unknown, .mail, .pdf, .openXML, .openDocument, .book, .compressed:
+            (title, body) = ("", text)
         }
     }
 
-    /// Takes the output of a converter.
-    init(converted bytes: [UInt8], isTruncated: Bool) {
-        title = ""
-        body = Self.text(bytes)
+    /// Takes the output of a converter; nil if it is no text, as of an encrypted document.
+    init?(converted bytes: [UInt8], type: FileType, isTruncated: Bool, limit: Int) {
         self.isTruncated = isTruncated
+        let isArchive = [FileType.openXML, .openDocument, .book].contains(type)
+        // The parts of a document are in UTF-8. A limit may have cut the last character.
+        let whole = isTruncated ? bytes.prefix(bytes.count - min(4, bytes.count)) : bytes[...]
+        if isArchive, bytes.contains(0) || !Self.isUTF8(whole) { return nil }
+        switch type {
+        case .openXML, .openDocument:
+            let office = OfficeText(bytes[...], isOpenDocument: type == .openDocument, limit: limit)
+            (title, body) = (Self.line(office.title), Self.text(office.text))
+            if office.isCut { self.isTruncated = true }
+        case .book:
+            let pages = HTMLText(bytes[...], isXML: true)
+            title = Self.line(pages.title)
+            body = Self.text(Array(pages.text.prefix(limit)))
+            if pages.text.count > limit { self.isTruncated = true }
+        default: (title, body) = ("", Self.text(bytes))
+        }
+    }
+
+    /// Whether bytes are UTF-8, but for a character that is cut at the end.
+    private static func isUTF8(_ bytes: ArraySlice<UInt8>) -> Bool {
+        (0...3).contains { String(validating: bytes.dropLast($0), as: UTF8.self) != nil }
+    }
+
+    private static func line(_ bytes: [UInt8]) -> String {
+        text(bytes).split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
 
     /// Returns bytes as text. A zero would end it early in the database.

@@ -12,13 +12,17 @@ struct HTMLText {
     private(set) var title: [UInt8] = []
 
     private let bytes: ArraySlice<UInt8>
+    private let isXML: Bool
     private var position: Int
     private var isInTitle = false
     private var hasTitle = false
 
     /// Reads a page.
-    init(_ bytes: ArraySlice<UInt8>) {
+    ///
+    /// - Parameter isXML: Whether `<script/>` has no content, as in books.
+    init(_ bytes: ArraySlice<UInt8>, isXML: Bool = false) {
         self.bytes = bytes
+        self.isXML = isXML
         position = bytes.startIndex
         text.reserveCapacity(bytes.count / 2)
         while position < bytes.endIndex {
@@ -58,13 +62,14 @@ struct HTMLText {
         let name = String(decoding: bytes[start..<min(end, start + 16)].map { $0 | 0x20 }, as: UTF8.self)
         skip(to: end)
         skipAttributes()
+        let isEmpty = isXML && position >= start + 2 && bytes[position - 2] == UInt8(ascii: "/")
         if name == "title" {
-            isInTitle = !isEnd && !hasTitle
+            isInTitle = !isEnd && !isEmpty && !hasTitle
             hasTitle = true
         }
         // Only tags within a line may stand inside of a word.
         if !Self.inline.contains(name) { put(UInt8(ascii: " ")) }
-        if !isEnd, Self.raw.contains(name) { skipRaw(name) }
+        if !isEnd, !isEmpty, Self.raw.contains(name) { skipRaw(name) }
     }
 
     /// Goes behind the `>` of a tag. A `>` in quotes behind a `=` does not end it.

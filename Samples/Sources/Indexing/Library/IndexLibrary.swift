@@ -24,12 +24,17 @@ public struct IndexLibrary: Sendable {
         public var usesIgnoreFiles: Bool
         /// Whether the index also finds parts of words. Nil, as in old descriptions, is `false`.
         public var substrings: Bool?
+        /// The languages whose word forms are found together. Nil, as in old descriptions, is none.
+        public var stemming: [StemLanguage]?
 
         /// Makes an entry.
-        public init(folder: String, usesIgnoreFiles: Bool = true, substrings: Bool? = nil) {
+        public init(
+            folder: String, usesIgnoreFiles: Bool = true, substrings: Bool? = nil, stemming: [StemLanguage]? = nil
+        ) {
             self.folder = folder
             self.usesIgnoreFiles = usesIgnoreFiles
             self.substrings = substrings
+            self.stemming = stemming
         }
     }
 
@@ -62,6 +67,7 @@ public struct IndexLibrary: Sendable {
         var options = options
         if !entry.usesIgnoreFiles { options.scan.ignoreFiles = [] }
         options.substrings = entry.substrings ?? false
+        options.stemming = entry.stemming ?? []
         if let own = FolderIdentity(path: directory) { options.scan.excludedFolders.insert(own) }
         let place = directory(of: entry.folder)
         let index = try SearchIndex(folder: entry.folder, directory: place, options: options)

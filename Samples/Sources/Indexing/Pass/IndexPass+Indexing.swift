@@ -94,7 +94,7 @@ extension IndexPass {
 
     private func extract(_ row: FileRow) throws -> ExtractionResult {
         // A task reads it ahead of the next step instead.
-        if isInTask, FileType(extension: row.path.fileExtension) == .pdf, extractor.canConvert {
+        if isInTask, extractor.canConvert(row.path) {
             throw FileSystemFailure(path: row.path, operation: "convert", code: EAGAIN)
         }
         return try extractor.extract(row.path, in: root)

@@ -77,7 +77,7 @@ extension IndexPass {
                 difference.add(IndexCounts(state: .pending, reason: nil, isTruncated: false))
                 return
             }
-            let isStale = row.isStale(stamp, canConvert: extractor.canConvert)
+            let isStale = row.isStale(stamp, canConvert: extractor.canConvert(path))
             note(row.id, isPending: isStale || row.state == .pending)
             guard isStale else { return }
             try files.markPending(row.id)

@@ -23,6 +23,16 @@ struct QueryWords: Sendable, Hashable {
         var isPhrase: Bool
         /// Its place in the query, without a sign before it.
         var range: Range<String.Index>
+
+        /// The word in the form of the index, if it is one word. Who writes quotes wants this very form.
+        var single: [UInt8]? {
+            guard !isPhrase else { return nil }
+            let term = WordText.folded(Array(text.utf8))
+            let isOne = String(validating: term, as: UTF8.self)?.unicodeScalars.allSatisfy {
+                WordText.part(of: $0) == .letter
+            }
+            return isOne == true && !term.isEmpty ? term : nil
+        }
     }
 
     /// Words of which one must occur; a single one that is excluded must not occur.
@@ -123,10 +133,13 @@ struct QueryWords: Sendable, Hashable {
     // MARK: The expression
 
     /// The words that must occur, in the language of FTS5; nil if there are none.
-    var expression: String? {
+    var expression: String? { expression(stemming: []) }
+
+    /// The same, with the other forms of words that stand alone: those with a stem in common.
+    func expression(stemming languages: [StemLanguage]) -> String? {
         var seen = Set<String>()
         let wanted = groups.filter { $0.allSatisfy { !$0.isExcluded } }.map { group in
-            let choices = group.map { Self.quoted($0) }
+            let choices = group.flatMap { Self.forms($0, languages) }
             return choices.count == 1 ? choices[0] : "(" + choices.joined(separator: " OR ") + ")"
         }
         // The last one of equal words stays: it may be a prefix.
@@ -134,9 +147,26 @@ struct QueryWords: Sendable, Hashable {
         return once.isEmpty ? nil : once.reversed().joined(separator: " AND ")
     }
 
+    /// Returns a word and its stems in the language of FTS5. A text in quotes means these words.
+    private static func forms(_ word: Word, _ languages: [StemLanguage]) -> [String] {
+        guard !languages.isEmpty, let term = word.single else { return [quoted(word)] }
+        var forms = [quoted(word)]
+        for stem in SharedStemmers.stems(of: term, languages) {
+            // A text has the word that is a stem, and the stem of a word that is another one.
+            for form in [stem.dropLast(3), stem[...]] {
+                let text = quoted(String(decoding: form, as: UTF8.self))
+                if !forms.contains(text) { forms.append(text) }
+            }
+        }
+        return forms
+    }
+
     /// The words that must not occur, in the language of FTS5; nil if there are none.
-    var excludedExpression: String? {
-        let excluded = groups.flatMap { $0 }.filter(\.isExcluded).map { Self.quoted($0) }
+    var excludedExpression: String? { excludedExpression(stemming: []) }
+
+    /// The same, with the other forms of words.
+    func excludedExpression(stemming languages: [StemLanguage]) -> String? {
+        let excluded = groups.flatMap { $0 }.filter(\.isExcluded).flatMap { Self.forms($0, languages) }
         return excluded.isEmpty ? nil : excluded.joined(separator: " OR ")
     }
 

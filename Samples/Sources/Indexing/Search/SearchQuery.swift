@@ -30,13 +30,13 @@ public struct SearchQuery: Sendable, Hashable {
     public var filter: SearchFilter
 
     /// The words that must occur, in the language of FTS5; nil for none.
-    let expression: String?
+    private(set) var expression: String?
     /// The words that must not occur, in the language of FTS5; nil for none.
-    let excluded: String?
+    private(set) var excluded: String?
     /// The words of the query; nil in the language of FTS5.
     let words: QueryWords?
     /// The words that must occur, which snippets mark.
-    let terms: SearchTerms
+    private(set) var terms: SearchTerms
 
     /// Whether the query has no word that must occur, so that it lists files.
     public var isFilterAlone: Bool { expression == nil }
@@ -97,6 +97,16 @@ public struct SearchQuery: Sendable, Hashable {
         self.limit = limit
         self.offset = offset
         self.order = order
+    }
+
+    /// The query for an index that finds the forms of words together.
+    func stemmed(_ languages: [StemLanguage]) -> SearchQuery {
+        guard syntax == .words, !languages.isEmpty, let words else { return self }
+        var query = self
+        query.expression = words.expression(stemming: languages)
+        query.excluded = words.excludedExpression(stemming: languages)
+        query.terms.addStems(words.wanted.compactMap(\.single), languages)
+        return query
     }
 
     /// Puts each text in quotes, joined by `AND`; nil when there is none.

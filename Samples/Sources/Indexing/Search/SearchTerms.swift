@@ -10,9 +10,23 @@ struct SearchTerms: Sendable, Hashable {
         var isPart = false
         /// Whether each word is a character of a script without spaces.
         var isUnits = false
+        /// The stems of the word, with the marks of their languages; none if only this form matches.
+        var stems: [[UInt8]] = []
+        /// The languages of the stems.
+        var languages: [StemLanguage] = []
+
+        /// Whether a word of a text has a stem in common with the term.
+        private func hasStem(_ token: TokenScanner.Token, in scanner: TokenScanner) -> Bool {
+            guard let first = stems.first, let begin = scanner.bytes[token.range].first else { return false }
+            // A text has thousands of words, and only few begin as the stem does. An accent may have gone.
+            guard begin >= 0x80 || TokenScanner.folded(ascii: begin) == first.first else { return false }
+            let other = SharedStemmers.stems(of: scanner.folded(token), languages)
+            return other.contains { stems.contains($0) }
+        }
 
         /// Whether a word of a text matches one of the term's.
         fileprivate func matches(_ token: TokenScanner.Token, in scanner: TokenScanner, word number: Int) -> Bool {
+            if !stems.isEmpty, hasStem(token, in: scanner) { return true }
             let word = words[number]
             let isPrefix = isPrefix && number == words.count - 1
             guard token.isASCII else {
@@ -74,6 +88,14 @@ struct SearchTerms: Sendable, Hashable {
         }
         var once = Set<Term>()
         terms.removeAll { !once.insert($0).inserted }
+    }
+
+    /// Lets the other forms of single words match, too.
+    mutating func addStems(_ words: [[UInt8]], _ languages: [StemLanguage]) {
+        for index in terms.indices where terms[index].words.count == 1 && words.contains(terms[index].words[0]) {
+            terms[index].stems = SharedStemmers.stems(of: terms[index].words[0], languages)
+            terms[index].languages = languages
+        }
     }
 
     /// Returns the number of the first term that matches at a word, with the places of its words.

@@ -21,6 +21,7 @@ struct Searching {
             guard try query.syntax != .substrings || IndexSchema.hasSubstrings(database) else {
                 throw SearchError.noSubstrings
             }
+            let query = query.stemmed(try IndexSchema.stemming(database))
             let hits = try Self.hits(query, in: database, control)
             let total = try Self.total(query, hits.count, in: database)
             let suggestions = total == 0 ? try Suggesting(query, database, control).suggestions() : []

@@ -95,6 +95,10 @@ struct Suggesting {
         var best: [SearchSuggestion.Kind: (distance: Int, files: Int, word: String)] = [:]
         func look(at term: String, files: Int) {
             let other = Array(term.unicodeScalars)
+            // A stem is no word.
+            if let last = other.last, StemLanguage.allCases.contains(where: { $0.mark.unicodeScalars.first == last }) {
+                return
+            }
             let kind: SearchSuggestion.Kind
             var distance = 0
             if term.hasPrefix(text) {

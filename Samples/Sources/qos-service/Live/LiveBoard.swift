@@ -50,6 +50,8 @@ final class LiveBoard: Sendable {
 
     /// The number of clients.
     var count: Int { state.withLock { $0.subscribers.count } }
+    /// The number of clients so far, with those that have left.
+    var total: Int { state.withLock { $0.last } }
 
     /// Adds a client, which leaves when its object ends; nil if there are too many, or the service stops.
     ///

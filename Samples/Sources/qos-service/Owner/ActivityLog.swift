@@ -71,6 +71,10 @@ final class ActivityLog: WorkloadObserver {
         var unwatched: Set<String> = []
         var syncRuns = 0
         var conflicts = 0
+        /// What each restore under way writes, for people.
+        var restores: [WorkloadItemID: String] = [:]
+        /// The restores that ended before somebody said what they write.
+        var endedRestores: Set<WorkloadItemID> = []
     }
 
     private let path: String
@@ -96,7 +100,7 @@ final class ActivityLog: WorkloadObserver {
 
     func observe(_ event: WorkloadHostEvent) {
         switch event {
-        case .attemptEnded(_, let name, let result, _, let time): note(name, result, after: time)
+        case .attemptEnded(let lease, let name, let result, _, let time): note(lease.item, name, result, after: time)
         case .folderNotWatched(let folder, let reason, _):
             let isNew = state.withLock { $0.unwatched.insert(folder).inserted }
             if isNew {
@@ -153,7 +157,23 @@ final class ActivityLog: WorkloadObserver {
             isEvent: true)
     }
 
-    private func note(_ name: WorkloadName, _ result: AttemptResult, after time: Duration) {
+    /// Notes what a restore that was just submitted writes. It may have ended already.
+    func note(restore item: WorkloadItemID, of text: String) {
+        state.withLock { state in
+            guard state.endedRestores.remove(item) != nil else {
+                state.restores[item] = text
+                return
+            }
+            let isNameless: (Entry) -> Bool = { $0.kind == RestoreWorkload.name.rawValue && $0.text == "Restored." }
+            if let index = state.memory.entries.firstIndex(where: isNameless) {
+                state.memory.entries[index].text = "Restored \(text)."
+            }
+        }
+    }
+
+    private func note(
+        _ item: WorkloadItemID, _ name: WorkloadName, _ result: AttemptResult, after time: Duration
+    ) {
         let texts = ["check": "Checked the repository.", "prune": "Removed old snapshots.", "restore": "Restored."]
         var entry = Entry(
             time: Date().timeIntervalSince1970, kind: name.rawValue, seconds: time / .seconds(1), text: "")
@@ -162,6 +182,14 @@ final class ActivityLog: WorkloadObserver {
             // Backup and sync say more themselves.
             guard name != BackupWorkload.name, name != SyncWorkload.name else { return }
             entry.text = texts[name.rawValue] ?? "Done."
+            if name == RestoreWorkload.name {
+                let text = state.withLock { state in
+                    let text = state.restores.removeValue(forKey: item)
+                    if text == nil { state.endedRestores.insert(item) }
+                    return text
+                }
+                if let text { entry.text = "Restored \(text)." }
+            }
             add(entry, isEvent: texts[name.rawValue] != nil)
         case .failed(let error, _):
             entry.hasFailed = true

@@ -87,6 +87,8 @@ struct ConflictsResponse: Encodable {
     struct Item: Encodable {
         /// As the parameter `path` has it.
         let name: String
+        /// The version that has the name, for `/files`; nil if the service's folder has none of them.
+        let current: String?
         /// The version with a name of its own, for people.
         let copy: String
         /// The version that has the name, for people.

@@ -39,7 +39,9 @@ struct OwnerRoutes: Sendable {
                     folder: conflicts.folder ?? "",
                     conflicts: conflicts.conflicts.map { copy in
                         .init(
-                            name: PathText.encoded(copy.path), copy: copy.path.display, original: copy.original.display,
+                            name: PathText.encoded(copy.path),
+                            current: conflicts.isServed ? PathText.encoded(copy.original) : nil,
+                            copy: copy.path.display, original: copy.original.display,
                             side: copy.side.rawValue, date: copy.date)
                     }))
         }

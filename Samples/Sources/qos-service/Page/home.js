@@ -147,6 +147,22 @@ function anchor(text, changes, attributes = {}) {
 
 // MARK: Snapshots
 
+/// A choice of the snapshot to compare with: those of the same folder, the one before first.
+function compareChoice(snapshot, all, chosen) {
+  const others = all.filter(other => other.folder === snapshot.folder && other.id !== snapshot.id)
+  if (others.length === 0) return []
+  const select = element("select", { "aria-label": `Compare the snapshot of ${localTime(snapshot.time)} with` })
+  select.append(element("option", { value: "" }, "Compare with…"))
+  for (const other of others) select.append(element("option", { value: other.id }, localTime(other.time)))
+  select.value = chosen ?? ""
+  select.onchange = () => {
+    if (!select.value) return
+    history.pushState(null, "", address({ snap: snapshot.id, before: select.value, at: "" }))
+    show(true)
+  }
+  return [select]
+}
+
 async function snapshotList() {
   const answer = await ask2("snapshots"), all = answer.snapshots.toReversed()
   const items = all.map((snapshot, index) => {
@@ -154,7 +170,8 @@ async function snapshotList() {
     const facts = element("p", { class: "quiet" }, isolated(snapshot.folder), ` on `, isolated(snapshot.host), ` · ${count(snapshot.files, "file", "files")}, ${bytes(snapshot.bytes)}`
       + (snapshot.problems ? ` · ${count(snapshot.problems, "entry", "entries")} not saved` : ""))
     const row = element("div", { class: "row" }, anchor("Browse", { snap: snapshot.id, at: "" }, { class: "button" }))
-    if (before) row.append(anchor("What changed since the one before", { snap: snapshot.id, before: before.id, at: "" }, { class: "button" }))
+    if (before) row.append(anchor("What changed", { snap: snapshot.id, before: before.id, at: "" }, { class: "button" }))
+    row.append(...compareChoice(snapshot, all, null))
     return element("li", {}, element("h3", {}, localTime(snapshot.time)), facts, row)
   })
   return [
@@ -173,7 +190,8 @@ async function snapshotFolder() {
   if (before) {
     const answer = await ask2(`snapshots/changes?snapshot=${now.snap}&before=${now.before}`)
     const signs = { added: "new", removed: "gone", changed: "changed" }
-    return [back, heading, answer.changes.length === 0 ? element("p", {}, "Nothing changed.")
+    const other = element("div", { class: "row" }, ...compareChoice(snapshot, snapshots.toReversed(), before.id))
+    return [back, heading, other, answer.changes.length === 0 ? element("p", {}, "Nothing changed.")
       : element("ol", { class: "list" }, ...answer.changes.map(change => element("li", {}, `${signs[change.kind]}: `, path(change.path + (change.is_folder ? "/" : "")),
         change.is_folder || change.kind === "removed" ? "" : ` · ${bytes(change.size)}`))),
     ...(answer.complete ? [] : [element("p", { class: "quiet" }, "There are more changes than are shown.")])]
@@ -193,13 +211,13 @@ async function snapshotFolder() {
     row.append(...restoreButton(now.snap, entry.path, entry.name))
     return element("li", {}, row)
   })
-  return [back, heading, place, element("div", { class: "row" }, ...restoreButton(now.snap, now.at, "all of this folder")),
+  return [back, heading, place, element("div", { class: "row" }, ...restoreButton(now.snap, now.at, "all of this folder", "Restore all of this folder"), ...compareChoice(snapshot, snapshots.toReversed(), null)),
     element("ol", { class: "list" }, ...items), ...(answer.complete ? [] : [element("p", { class: "quiet" }, "There are more entries than are shown. Restore the folder to have all.")])]
 }
 
 /// A restore goes to a new folder: nothing that is there is touched.
-function restoreButton(snapshot, place, name) {
-  return actionButton("Restore", `Restore ${name}`, async tell => {
+function restoreButton(snapshot, place, name, title = "Restore") {
+  return actionButton(title, `Restore ${name}`, async tell => {
     const stamp = new Date().toISOString().slice(0, 19).replace(/[T:]/g, "-")
     const target = prompt(`Restore ${name} to a new folder of this name, below the folder for restores. Nothing that is there is overwritten.`, `restored ${stamp}`)
     if (target === null) return "Nothing was restored."
@@ -219,7 +237,7 @@ async function versionList(name) {
   const answer = await ask2(`versions?path=${name}`)
   if (answer.versions.length === 0) return [element("p", { class: "quiet" }, "No snapshot has this file.")]
   return [element("ol", { class: "list" }, ...answer.versions.map(version => element("li", {}, element("div", { class: "row" },
-    element("strong", {}, localTime(version.modified)), element("span", { class: "quiet" }, `${bytes(version.size)} · saved ${ago(version.saved)}${version.snapshots > 1 ? `, in ${version.snapshots} snapshots` : ""}`),
+    element("strong", {}, new Date(version.modified * 1000).toLocaleString([], { dateStyle: "medium", timeStyle: "medium" })), element("span", { class: "quiet" }, `${bytes(version.size)} · saved ${ago(version.saved)}${version.snapshots > 1 ? `, in ${version.snapshots} snapshots` : ""}`),
     element("a", { class: "button", href: `snapshots/file?snapshot=${version.snapshot}&path=${version.path}`, download: "", "aria-label": `Download the version of ${localTime(version.modified)}` }, "Download"),
     ...restoreButton(version.snapshot, version.path, `the version of ${localTime(version.modified)}`))))),
   ...(answer.complete ? [] : [element("p", { class: "quiet" }, "Older snapshots were not looked into.")])]
@@ -247,10 +265,14 @@ function conflictItem(conflict) {
     versions.replaceChildren(besides(await ask2(`conflicts/text?path=${conflict.name}`), conflict))
     return ""
   })
+  const downloads = conflict.current ? [
+    element("a", { class: "button", href: `files?path=${conflict.current}`, download: "", "aria-label": `Download this version of ${conflict.original}` }, "Download this one"),
+    element("a", { class: "button", href: `files?path=${conflict.name}`, download: "", "aria-label": `Download the other version of ${conflict.original}` }, "Download the other"),
+  ] : []
   item.append(heading, element("p", { class: "quiet" }, `The version of side ${conflict.side} of ${conflict.date} is `, path(conflict.copy)), element("div", { class: "row" }, ...compare,
     ...choose("current", "Keep this one", "The other version is removed on both sides. Only a snapshot has it then. Remove it?"),
     ...choose("copy", "Keep the other", "The other version takes the place of this one, on both sides. Only a snapshot has this one then. Replace it?"),
-    ...choose("both", "Keep both")), versions)
+    ...choose("both", "Keep both"), ...downloads), versions)
   return item
 }
 
@@ -278,15 +300,68 @@ function besides(texts, conflict) {
 
 // MARK: Activity
 
+/// The last state of each item that runs, for its rate.
+const paces = new Map()
+
+/// What is being done now: with a rate from what this window has seen, and the time left where the end is known.
+function nowItem(item, sizes) {
+  const { progress } = item, at = Date.now() / 1000, facts = []
+  const paused = item.details?.paused_because || item.is_deferred
+  if (progress) {
+    const known = progress.total ?? sizes.get(item.name)
+    // A size from the last time is about right only.
+    const total = progress.total || known > progress.completed ? known : undefined
+    facts.push(total ? `${progress.completed.toLocaleString("en")} of ${progress.total ? "" : "about "}${count(total, progress.unit.replace(/s$/, ""), progress.unit)}`
+      : count(progress.completed, progress.unit.replace(/s$/, ""), progress.unit))
+    const seen = paces.get(item.id)
+    if (paused || !seen || progress.completed < seen.completed) paces.set(item.id, { completed: progress.completed, at })
+    else if (progress.completed > seen.completed && at - seen.at > 1.5) {
+      const rate = (progress.completed - seen.completed) / (at - seen.at)
+      facts.push(`${rate < 10 ? rate.toFixed(1) : Math.round(rate)} a second`)
+      if (total) facts.push(`${time((total - progress.completed) / rate)} left`)
+    }
+  }
+  const reason = item.details?.reason
+  if (paused && reason) facts.push(`waits: ${reason}`)
+  const name = workName(item.name)
+  const line = element("p", {}, element("strong", {}, name[0].toUpperCase() + name.slice(1)), facts.length ? `: ${facts.join(" · ")}` : "")
+  const made = element("li", {}, line)
+  const total = progress?.total
+  if (total) made.append(element("progress", { max: total, value: progress.completed, "aria-label": `Progress of ${name}` }))
+  if (item.attempts > 1) made.append(element("p", { class: "quiet" }, `attempt ${item.attempts} of ${item.maximum_attempts}`))
+  if (item.details?.last_error) made.append(element("p", { class: "failed" }, "The attempt before failed: ", isolated(item.details.last_error)))
+  return made
+}
+
+/// Fills the part of what is being done, again and again while it is seen.
+async function followNow(place, sizes) {
+  while (place.isConnected && !find("activity").hidden) {
+    if (!document.hidden) {
+      try {
+        const { items } = await ask2("workloads?limit=100")
+        const busy = items.filter(item => item.state === "running" || (item.details?.last_error && ["ready", "deferred", "scheduled"].includes(item.state) && item.attempts > 0))
+        for (const id of paces.keys()) if (!busy.some(item => item.id === id)) paces.delete(id)
+        place.replaceChildren(...(busy.length ? busy.map(item => nowItem(item, sizes)) : [element("li", { class: "quiet" }, "Nothing.")]))
+      } catch (error) { place.replaceChildren(element("li", { class: "failed" }, error.message)) }
+    }
+    await new Promise(end => setTimeout(end, 2000))
+  }
+}
+
 async function activityList() {
   const answer = await ask2("activity")
+  // Backups have as many files as the last time, about.
+  const sizes = new Map()
+  if (home.state?.backup) try { sizes.set("backup", (await ask2("snapshots")).snapshots.at(-1)?.files) } catch { /* Without an estimate. */ }
+  const doing = element("ul", { class: "list", id: "doing" }, element("li", { class: "quiet" }, "Asking the service…"))
+  setTimeout(() => followNow(doing, sizes))
   const items = answer.entries.map(entry => {
     const item = element("li", {}, element("h3", {}, localTime(entry.time)), element("p", entry.has_failed ? { class: "failed" } : {}, entry.has_failed ? `${workName(entry.kind)} failed: ` : "", isolated(entry.text), ` (${time(entry.seconds)})`))
     if (entry.details.length) item.append(element("details", { class: "plain" }, element("summary", {}, count(entry.details.length, "file", "files")), element("ul", {}, ...entry.details.map(text => element("li", {}, isolated(text))))))
     return item
   })
   const section = (name, texts) => texts.length === 0 ? [] : [element("h3", {}, name), element("ul", { class: "suggestions" }, ...texts.map(text => element("li", {}, isolated(text))))]
-  return [element("h2", {}, "What was done"), ...section("Not synced, as of the last sync", answer.skipped),
+  return [element("h2", {}, "What is being done"), doing, element("h2", {}, "What was done"), ...section("Not synced, as of the last sync", answer.skipped),
     ...section("Changes in these folders are found by looks only: raise fs.inotify.max_user_watches", answer.unwatched),
     items.length ? element("ol", { class: "list" }, ...items) : element("p", {}, "Nothing yet.")]
 }

@@ -1,45 +1,11 @@
 "use strict"
-// The view of the workloads. Texts of the service are set as text, never as markup. Elements stay from one state to the
-// next, so the focus and a reader's place stay, too.
-const svgSpace = "http://www.w3.org/2000/svg"
+// The view of the workloads, loaded when somebody wants to see it. Texts of the service are set as text, never as markup.
+// Elements stay from one state to the next, so the focus and a reader's place stay, too.
 const steps = 150
 const classes = ["userInteractive", "userInitiated", "default", "utility", "background"]
 const actionNames = { run: "Run now", pause: "Pause", resume: "Resume", promote: "Promote", cancel: "Cancel" }
-const work = { source: null, isLeader: false, isShown: false, rows: new Map(), state: null, lost: 0 }
-
-function element(tag, attributes = {}, ...children) {
-  const made = document.createElement(tag)
-  for (const [name, value] of Object.entries(attributes)) {
-    if (value !== undefined && value !== null) made.setAttribute(name, value)
-  }
-  made.append(...children)
-  return made
-}
-
-function shape(tag, attributes = {}, text) {
-  const made = document.createElementNS(svgSpace, tag)
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value)
-  if (text !== undefined) made.textContent = text
-  return made
-}
-
-function setText(target, text) {
-  if (target.textContent !== text) target.textContent = text
-}
-
-/// Sets a text of the service: characters that deceive appear as their numbers.
-function setSafe(target, text) {
-  if (target.dataset.text === text) return
-  target.dataset.text = text
-  target.replaceChildren(isolated(text))
-}
-
-function time(seconds) {
-  if (seconds < 1) return `${Math.round(seconds * 1000)} ms`
-  if (seconds < 120) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`
-  if (seconds < 7200) return `${Math.round(seconds / 60)} min`
-  return seconds < 172800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86400)} d`
-}
+/// `more` has items that the live view lacks, by their numbers; `chosen` the numbers of the selected ones.
+const work = { more: new Map(), next: null, asked: 0, chosen: new Set(), source: null, isLeader: false, isShown: false, rows: new Map(), state: null, lost: 0 }
 
 const latency = value => value < 1 ? `${value.toFixed(2)} ms` : value < 100 ? `${value.toFixed(1)} ms` : `${Math.round(value)} ms`
 const title = item => `${item.name} #${item.id}`
@@ -47,9 +13,8 @@ const title = item => `${item.name} #${item.id}`
 // MARK: The stream
 
 /// Shows the view, and follows the workloads while it is seen.
-function showWork(isShown) {
+function showLive(isShown) {
   work.isShown = isShown
-  find("work").hidden = !isShown
   follow()
 }
 
@@ -153,7 +118,9 @@ function tell(text) {
 }
 
 document.addEventListener("visibilitychange", follow)
-document.getElementById("item-filter").addEventListener("input", filterItems)
+find("item-filter").addEventListener("input", () => wantItems(300))
+find("item-state").addEventListener("change", () => wantItems(0))
+find("more").onclick = () => askItems(false)
 
 // MARK: The state
 
@@ -286,16 +253,17 @@ function showChart(state) {
 // MARK: Items
 
 function showItems(state) {
-  const seen = new Set(state.items.map(item => item.id))
+  for (const item of state.items) work.more.delete(item.id)
+  const items = [...state.items, ...work.more.values()], seen = new Set(items.map(item => item.id))
   for (const [id, row] of work.rows) {
     if (seen.has(id)) continue
     row.element.remove()
     work.rows.delete(id)
+    work.chosen.delete(id)
   }
-  find("no-items").hidden = state.items.length > 0
   queueMicrotask(filterItems)
   let before = null
-  for (const item of state.items) {
+  for (const item of items) {
     if (!work.rows.has(item.id)) work.rows.set(item.id, makeRow(item))
     const row = work.rows.get(item.id)
     fillRow(row, item, state.may_act)
@@ -308,7 +276,7 @@ function showItems(state) {
 function makeRow(item) {
   const part = (tag, name) => element(tag, { class: name })
   const row = {
-    id: item.id, badge: part("span", "badge"), level: part("span", "level"), reason: part("p", "reason"), facts: part("p", "quiet"),
+    id: item.id, item, box: element("input", { type: "checkbox", "aria-label": `Select ${title(item)}` }), badge: part("span", "badge"), level: part("span", "level"), reason: part("p", "reason"), facts: part("p", "quiet"),
     error: part("p", "notice"), progress: element("progress", { "aria-label": `Progress of ${title(item)}` }), conditions: part("ul", "unmet"),
     buttons: part("div", "buttons"), details: element("details", { class: "plain" }, element("summary", {}, "Details")), texts: part("dl", ""), actions: "",
     // The status of the view speaks; this one is for the eyes.
@@ -316,7 +284,12 @@ function makeRow(item) {
   }
   const name = element("span")
   name.append(isolated(item.name), ` #${item.id}`)
-  const heading = element("h3", {}, name, " ", row.badge, " ", row.level)
+  const heading = element("h3", {}, row.box, name, " ", row.badge, " ", row.level)
+  row.box.onchange = () => {
+    if (row.box.checked) work.chosen.add(row.id)
+    else work.chosen.delete(row.id)
+    showChosen("")
+  }
   if (item.label) heading.append(element("span", { class: "quiet" }, isolated(item.label)))
   row.details.append(row.texts)
   row.details.ontoggle = () => { if (row.details.open) showDetails(row) }
@@ -336,15 +309,130 @@ function pace(row, item) {
   return `, ${rate < 10 ? rate.toFixed(1) : Math.round(rate)} a second` + (total > completed ? `, ${time((total - completed) / rate)} left` : "")
 }
 
-/// Hides the items that lack the wanted text.
+/// Hides the items that lack the wanted text or state.
 function filterItems() {
-  const wanted = find("item-filter").value.trim().toLowerCase()
-  for (const row of work.rows.values()) row.element.hidden = wanted !== "" && !row.element.textContent.toLowerCase().includes(wanted)
+  const wanted = find("item-filter").value.trim().toLowerCase(), wantedState = find("item-state").value
+  let shown = 0
+  for (const row of work.rows.values()) {
+    const state = row.item.is_deferred ? "deferred" : row.item.state
+    // The number may be written with its sign, as it is shown.
+    const text = row.element.querySelector("h3").textContent.toLowerCase() + row.reason.textContent.toLowerCase()
+    row.element.hidden = (wanted !== "" && !text.includes(wanted)) || (wantedState !== "" && state !== wantedState)
+    if (row.element.hidden && work.chosen.delete(row.id)) row.box.checked = false
+    if (!row.element.hidden) shown++
+  }
+  find("no-items").hidden = shown > 0
+  find("no-items").textContent = wanted || wantedState ? "No such items." : "No items."
+  const mayBeMore = work.asked ? work.next !== null : work.state !== null && !work.state.complete
+  find("more-items").hidden = !mayBeMore
+  showChosen(null)
+}
+
+/// Looks for the wanted items, a moment after the last key.
+function wantItems(delay) {
+  filterItems()
+  clearTimeout(work.timer)
+  work.timer = setTimeout(() => {
+    // What the live view has is all there is of the open items.
+    const isOpen = ["", "running", "ready", "deferred", "blocked", "scheduled"].includes(find("item-state").value)
+    work.more.clear()
+    work.asked = 0
+    work.next = null
+    if (work.state?.complete && isOpen) showItems(work.state)
+    else if (find("item-filter").value.trim() !== "" || find("item-state").value !== "") askItems(true)
+    else if (work.state) showItems(work.state)
+  }, delay)
+}
+
+/// Asks for items that the live view lacks.
+async function askItems(isNew) {
+  const answer = find("more-items").querySelector(".answer"), words = new URLSearchParams({ limit: 100 })
+  const text = find("item-filter").value.trim(), state = find("item-state").value, turn = ++work.asked
+  if (text) words.set("find", text)
+  if (state) words.set("state", state)
+  const open = work.state.items.filter(item => !["dead", "finished", "cancelled"].includes(item.state))
+  const after = isNew ? null : work.next ?? (text || state ? null : open.at(-1)?.id)
+  if (after) words.set("after", after)
+  find("more-items").hidden = false
+  setText(answer, "Asking the service…")
+  try {
+    const got = await ask2(`items?${words}`)
+    if (turn !== work.asked) return
+    for (const item of got.items) work.more.set(item.id, { ...item, received: Date.now() })
+    work.next = got.next ?? null
+    setText(answer, "")
+    showItems(work.state)
+  } catch (error) { setText(answer, error.message) }
+}
+
+// MARK: Several items
+
+/// Shows what can be done with the selected items, and how that went. Nil leaves the last answer.
+function showChosen(text) {
+  const bar = find("chosen"), rows = [...work.chosen].map(id => work.rows.get(id)).filter(Boolean)
+  const shown = [...work.rows.values()].filter(row => !row.element.hidden)
+  bar.hidden = shown.length < 2 || !work.state?.may_act
+  if (bar.hidden || bar.dataset.busy) return
+  const actions = ["run", "pause", "resume", "promote", "cancel"].filter(action => rows.some(row => row.item.actions.includes(action)))
+  const name = `${rows.length}/${shown.length} ${actions}`
+  if (bar.dataset.name !== name) {
+    bar.dataset.name = name
+    const focused = bar.contains(document.activeElement) ? document.activeElement.dataset.act : null
+    const allName = rows.length === shown.length ? "Select none" : `Select all ${shown.length}`
+    const all = element("button", { type: "button", "data-act": "all", "aria-label": `${allName} of the shown items` }, allName)
+    all.onclick = () => {
+      const isAll = rows.length === shown.length
+      for (const row of shown) {
+        row.box.checked = !isAll
+        if (isAll) work.chosen.delete(row.id)
+        else work.chosen.add(row.id)
+      }
+      showChosen("")
+    }
+    const buttons = actions.map(action => {
+      const button = element("button", { type: "button", "data-act": action, "aria-label": `${actionNames[action]}: the selected items` }, actionNames[action])
+      button.onclick = () => actOnChosen(action)
+      return button
+    })
+    const count = element("span", { class: "quiet" }, rows.length ? `${rows.length} selected:` : "")
+    bar.replaceChildren(all, count, ...buttons, element("span", { class: "answer", role: "status" }, bar.querySelector(".answer")?.textContent ?? ""))
+    if (focused) bar.querySelector(`[data-act="${focused}"]`)?.focus()
+  }
+  if (text !== null) setText(bar.querySelector(".answer"), text)
+}
+
+/// Does an action with each selected item for which it makes sense, one after the other.
+async function actOnChosen(action) {
+  const rows = [...work.chosen].map(id => work.rows.get(id)).filter(row => row?.item.actions.includes(action))
+  if (action === "cancel" && !confirm(`Cancel ${rows.length === 1 ? "this item" : `these ${rows.length} items`}? This cannot be undone.`)) return
+  const bar = find("chosen"), names = new Set()
+  let done = 0
+  const refused = []
+  bar.dataset.busy = "yes"
+  for (const row of rows) {
+    // A pause is one for all items of a workload.
+    if (["pause", "resume"].includes(action)) {
+      if (names.has(row.item.name)) { done++; continue }
+      names.add(row.item.name)
+    }
+    setText(bar.querySelector(".answer"), `${done + refused.length} of ${rows.length}…`)
+    try {
+      const item = await ask2(`workloads/${row.id}/${action}?`, { method: "POST" })
+      if (work.more.has(row.id)) work.more.set(row.id, item)
+      done++
+    } catch (error) { refused.push(`${title(row.item)}: ${error.message}`) }
+  }
+  delete bar.dataset.busy
+  bar.dataset.name = ""
+  if (work.state) showItems(work.state)
+  showChosen(`${actionNames[action]}: ${done} done` + (refused.length ? `, ${refused.length} not. ${refused[0]}` : "."))
 }
 
 const stateNames = { ready: "waiting", running: "running" }
 
 function fillRow(row, item, mayAct) {
+  row.item = item
+  row.box.hidden = !mayAct
   const state = item.details?.paused_because || (item.state === "running" && item.is_deferred) ? "paused" : stateNames[item.state] ?? item.state
   setText(row.badge, state)
   row.badge.className = `badge is-${item.is_deferred ? "deferred" : item.state}`
@@ -352,8 +440,10 @@ function fillRow(row, item, mayAct) {
   setText(row.level, item.is_promoted ? `${item.requested_level} → ${item.level}` : item.level)
   row.level.className = `level class-${item.level.split("-")[0]}${item.is_promoted ? " promoted" : ""}`
   if (item.is_promoted) row.level.title = "promoted"
-  setSafe(row.reason, item.details?.reason ?? "")
-  row.reason.hidden = !item.details?.reason
+  // The time is among the facts, as the time of this place.
+  const reason = item.due && item.details?.reason.startsWith("due at ") ? "" : item.details?.reason ?? ""
+  setSafe(row.reason, reason)
+  row.reason.hidden = reason === ""
   const progress = item.progress
   row.progress.hidden = !progress?.total || item.state === "finished"
   if (progress?.total) {

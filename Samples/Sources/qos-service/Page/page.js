@@ -1,6 +1,5 @@
 "use strict"
 // Content of files is set as text, never as markup.
-const find = id => document.getElementById(id)
 const pageSize = 20, fileLines = 200
 let request = null, timer = 0, patience = 0, fresh = true
 

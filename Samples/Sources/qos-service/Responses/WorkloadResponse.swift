@@ -73,8 +73,7 @@ struct WorkloadResponse: Encodable {
         let isPaused = pauses[record.request.name] != nil
         id = record.id.rawValue
         name = record.request.name.rawValue
-        // A label may name a folder of this machine.
-        label = isTrusted ? record.request.label : record.request.label.flatMap { $0.contains("/") ? nil : $0 }
+        label = Self.label(of: record, isTrusted: isTrusted)
         state = record.state
         since = Self.seconds(life.since)
         waiting = item.waiting.map { ($0 / .milliseconds(1)).rounded() / 1000 }
@@ -116,6 +115,11 @@ struct WorkloadResponse: Encodable {
         guard isWhole else { return }
         parameters = Self.text(record.request.parameters)
         checkpoint = record.checkpoint.map(Self.text)
+    }
+
+    /// Returns the label that a client may see: it may name a folder of this machine.
+    static func label(of record: WorkloadRecord, isTrusted: Bool) -> String? {
+        isTrusted ? record.request.label : record.request.label.flatMap { $0.contains("/") ? nil : $0 }
     }
 
     private static func text(_ bytes: [UInt8]) -> String {

@@ -13,8 +13,8 @@ struct RestoreRoutes: Sendable {
     /// Nil if the service makes no backups.
     let desk: RestoreDesk?
     let host: WorkloadHost
-    /// Notes a change that no event of the host tells of.
-    let changed: @Sendable () -> Void
+    /// Notes a restore that was submitted, with what it writes, for people.
+    let submitted: @Sendable (WorkloadItemID, String) -> Void
 
     /// Adds the routes.
     func add(to router: Router<ServiceContext>) {
@@ -53,7 +53,8 @@ struct RestoreRoutes: Sendable {
         let item = try await runTask(at: .userInitiated) {
             try await desk.submit(snapshot, path: path, target: target, replaces: replaces)
         }
-        changed()
+        let what = path == .root ? "all of a snapshot" : path.display
+        submitted(item.id, "\(what) to \(target.display), below the folder for restores")
         guard let made = try await host.snapshot(of: item.id) else { throw WorkloadStoreError.unknownItem(item.id) }
         var response = try JSONResponse.make(
             WorkloadResponse(made, pauses: [:], isTrusted: true, isWhole: true), status: .accepted)

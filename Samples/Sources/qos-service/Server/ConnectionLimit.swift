@@ -7,6 +7,8 @@ internal import HummingbirdCore
 struct ConnectionLimit: AvailableConnectionsDelegate {
     /// The number of descriptors left for the index, its scan and the process itself.
     private static let reserve = 320
+    /// The number of further descriptors for the walk of a very deep tree, if the system allows them.
+    private static let depth = 2048
 
     let connections: Connections
 
@@ -17,8 +19,9 @@ struct ConnectionLimit: AvailableConnectionsDelegate {
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         guard unsafe getrlimit(resource, &limits) == 0 else { return wanted }
         let needed = rlim_t(wanted + reserve)
-        if limits.rlim_cur < needed {
-            limits.rlim_cur = min(needed, limits.rlim_max)
+        let roomy = needed + rlim_t(depth)
+        if limits.rlim_cur < roomy {
+            limits.rlim_cur = min(roomy, limits.rlim_max)
             unsafe setrlimit(resource, &limits)
             unsafe getrlimit(resource, &limits)
         }

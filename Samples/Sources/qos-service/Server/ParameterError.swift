@@ -7,6 +7,7 @@ enum ParameterError: Error, CustomStringConvertible {
     case unknownSyntax(String)
     case unknownOrder(String)
     case unknownLevel(String)
+    case unknownState(String)
     case tooLong(String, limit: Int)
     case notBelow(String)
     case notAFolder(String)
@@ -28,6 +29,8 @@ enum ParameterError: Error, CustomStringConvertible {
             "sort is \"\(text)\". Write relevance (the default) or modified."
         case .unknownLevel(let text):
             "level is \"\(text)\". Write userInteractive, userInitiated, default, utility or background."
+        case .unknownState(let text):
+            "state is \"\(text)\". Write running, ready, deferred, blocked, scheduled, dead, finished or cancelled."
         case .tooLong(let name, let limit):
             "\(name) is too long. Write \(limit) bytes at most."
         case .notBelow(let name):

@@ -1,6 +1,7 @@
 internal import Hummingbird
 internal import Indexing
 internal import QoSCore
+internal import QoSWorkloads
 
 /// The parameters in a request's address, as HTML forms write them: `+` is a space.
 struct Parameters: Decodable {
@@ -20,6 +21,9 @@ struct Parameters: Decodable {
     var keep: String?
     var before: String?
     var changes: String?
+    var after: String?
+    var find: String?
+    var state: String?
 
     /// Reads the parameters.
     ///
@@ -72,6 +76,25 @@ struct Parameters: Decodable {
     /// - Throws: `ParameterError`.
     func itemLimit(_ range: ClosedRange<Int>) throws -> Int? {
         try Self.number("limit", limit, in: range)
+    }
+
+    /// Returns the number of the item behind which a list begins.
+    ///
+    /// - Throws: `ParameterError`.
+    func itemsAfter() throws -> WorkloadItemID? {
+        guard let number = try Self.number("after", after, in: 0...Int(Int64.max)) else { return nil }
+        return WorkloadItemID(rawValue: Int64(number))
+    }
+
+    /// Returns the state of the items of a list; nil for all that have not ended.
+    ///
+    /// - Throws: `ParameterError`.
+    func itemState() throws -> WorkloadState? {
+        guard let state else { return nil }
+        guard let value = WorkloadState(rawValue: state) else {
+            throw ParameterError.unknownState(String(state.prefix(40)))
+        }
+        return value
     }
 
     /// Returns the level of an action.

@@ -31,7 +31,7 @@ struct ServiceRoutes: Sendable {
         router.add(middleware: AccessMiddleware(policy: policy))
         router.add(middleware: MetricsMiddleware())
         for asset in PageAsset.allCases {
-            router.get(asset.path) { _, _ in asset.response }
+            router.get(asset.path) { request, _ in asset.response(accepting: request.headers[.acceptEncoding]) }
         }
         router.get("/favicon.ico") { _, _ in Response(status: .noContent) }
         router.get("/healthz") { _, _ in JSONResponse.data("ok\n".utf8, type: "text/plain; charset=utf-8") }

@@ -9,10 +9,14 @@ struct WorkloadRoutes: Sendable {
     private static let endedLimit = 20
     /// The longest list of items in an answer.
     private static let listLimit = 1000
-    /// The number of items that the live events show.
-    private static let liveLimit = 200
+    /// The number of items that the live events show. So the first state has some sixty kilobytes.
+    private static let liveLimit = 100
+    /// The number of items that a search looks at.
+    private static let lookLimit = 50_000
 
     let host: WorkloadHost
+    /// Reads the store.
+    let records: @Sendable (WorkloadQuery) async throws -> [WorkloadRecord]
     let requests: RequestHistory
     let runs: RunHistory
     let governor: ServiceGovernor?
@@ -23,18 +27,21 @@ struct WorkloadRoutes: Sendable {
     ///
     /// - Parameters:
     ///   - host: The host of the workloads.
+    ///   - records: Reads its store.
     ///   - requests: The latencies of requests.
     ///   - runs: The attempts of the host; one of its observers.
     ///   - governor: Knows the state of the machine.
     ///   - settings: The settings of the service.
     init(
         host: WorkloadHost,
+        records: @escaping @Sendable (WorkloadQuery) async throws -> [WorkloadRecord],
         requests: RequestHistory,
         runs: RunHistory,
         governor: ServiceGovernor?,
         settings: ServiceSettings
     ) {
         self.host = host
+        self.records = records
         self.requests = requests
         self.runs = runs
         self.governor = governor
@@ -51,6 +58,7 @@ struct WorkloadRoutes: Sendable {
     /// Adds the routes.
     func add(to router: Router<ServiceContext>) {
         router.get("/workloads") { try await list($0, $1) }
+        router.get("/items") { try await items($0, $1) }
         router.get("/workloads/:id") { try await detail($0, $1) }
         router.post("/workloads/:id/:action") { try await act($0, $1) }
         router.get("/events") { try events($0, $1) }
@@ -78,6 +86,62 @@ struct WorkloadRoutes: Sendable {
         return try JSONResponse.make(
             try await Self.picture(
                 host, requests, runs, governor, latencyLimit, limit: limit, isTrusted: context.mayAct))
+    }
+
+    /// An answer of `/items`.
+    private struct ItemsResponse: Encodable {
+        let items: [WorkloadResponse]
+        /// The parameter `after` of the next page; nil if there is none.
+        let next: Int64?
+    }
+
+    /// Lists items by their numbers, with a state and a text: also those that the live events leave out.
+    private func items(_ request: Request, _ context: ServiceContext) async throws -> Response {
+        let parameters = try Parameters(request, context)
+        let limit = try parameters.itemLimit(1...Self.listLimit) ?? Self.liveLimit
+        let text = (parameters.find ?? "").lowercased()
+        guard text.utf8.count <= 200 else { throw ParameterError.tooLong("find", limit: 200) }
+        var query = WorkloadQuery(
+            states: try parameters.itemState().map { [$0] } ?? Set(WorkloadState.allCases.filter { !$0.isEnded }),
+            after: try parameters.itemsAfter(), limit: min(500, limit))
+        if text.count > 0 { query.limit = 500 }
+        // A running item that pauses counts as deferred.
+        if query.states == [.deferred] { query.states.insert(.running) }
+        let wantsDeferred = try parameters.itemState() == .deferred
+        var found: [WorkloadSnapshot.Item] = []
+        var looked = 0
+        var isAtEnd = false
+        while found.count < limit, looked < Self.lookLimit, !isAtEnd {
+            let page = try await records(query)
+            isAtEnd = page.count < query.limit
+            looked += page.count
+            for record in page {
+                query.after = record.id
+                guard Self.matches(record, text, isTrusted: context.mayAct),
+                    let item = try await host.snapshot(of: record.id), !wantsDeferred || item.isDeferred
+                else { continue }
+                found.append(item)
+                if found.count == limit {
+                    if record.id != page.last?.id { isAtEnd = false }
+                    break
+                }
+            }
+        }
+        let pauses = try await host.snapshot(limit: 1).pauses
+        return try JSONResponse.make(
+            ItemsResponse(
+                items: found.map { WorkloadResponse($0, pauses: pauses, isTrusted: context.mayAct) },
+                next: isAtEnd ? nil : query.after?.rawValue))
+    }
+
+    /// Whether the name, number, label or reason of an item contains a text, as far as the client may see them.
+    private static func matches(_ record: WorkloadRecord, _ text: String, isTrusted: Bool) -> Bool {
+        guard !text.isEmpty else { return true }
+        let label = WorkloadResponse.label(of: record, isTrusted: isTrusted) ?? ""
+        let reason = isTrusted ? record.life.reason : ""
+        return ["\(record.request.name.rawValue) #\(record.id.rawValue)", label, reason].contains {
+            $0.lowercased().contains(text)
+        }
     }
 
     private func detail(_ request: Request, _ context: ServiceContext) async throws -> Response {

@@ -1,3 +1,4 @@
+internal import Indexing
 internal import Logging
 
 /// The settings of the service.
@@ -30,6 +31,8 @@ struct ServiceSettings: Sendable, Equatable {
     var allowedHosts: [String] = []
     /// Whether a new index also finds parts of words.
     var substrings = false
+    /// The languages whose word forms a new index finds together.
+    var stemming: [StemLanguage] = []
     /// The time between two passes.
     var rescanInterval = Duration.seconds(60)
     /// The time after which a search is given up.

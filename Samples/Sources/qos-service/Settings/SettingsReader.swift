@@ -1,5 +1,6 @@
 internal import Configuration
 internal import Foundation
+internal import Indexing
 internal import Logging
 internal import QoSCore
 internal import SystemPackage
@@ -75,6 +76,12 @@ struct SettingsReader {
         settings.backup = try await backup(of: settings.folder)
         settings.sync = try await sync()
         settings.substrings = try await isOn("substrings")
+        settings.stemming = try await list("stem").map { name in
+            guard let language = StemLanguage(rawValue: name) else {
+                throw SettingsError(description: "--stem is \"\(name)\". Choose english or german, or both.")
+            }
+            return language
+        }.sorted { $0.rawValue < $1.rawValue }
         settings.isQuiet = try await isOn("quiet")
         return settings
     }

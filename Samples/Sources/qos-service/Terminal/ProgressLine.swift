@@ -3,10 +3,14 @@ internal import Indexing
 /// Formats the state of an index as one line for people; a pure function.
 enum ProgressLine {
     /// Returns the line, for example `indexing  3412 of 10030 files  812 files/s  41 MB`.
-    static func text(_ status: IndexStatus, rate: Double) -> String {
+    ///
+    /// - Parameter isLast: Whether the service ends. A pass that is under way then has been stopped, even if it has not
+    ///   come to say so.
+    static func text(_ status: IndexStatus, rate: Double, isLast: Bool = false) -> String {
         let counts = status.counts
         var parts: [String]
-        switch status.activity {
+        let isWork = [.scanning, .sweeping, .indexing, .merging].contains(status.activity)
+        switch isLast && isWork ? .stopped : status.activity {
         case .scanning:
             parts = ["scanning", "\(status.scanned) files seen", "\(counts.pending) to read"]
         case .sweeping:

@@ -78,7 +78,7 @@ struct ProgressReporter: Sendable {
     /// Shows the final state, and leaves the cursor on a line of its own.
     func finish() {
         guard !isQuiet else { return }
-        show(ProgressLine.text(index.status, rate: meter.rate), [], style)
+        show(ProgressLine.text(index.status, rate: meter.rate, isLast: true), [], style)
         if style != .plain { write("\n") }
     }
 

@@ -178,7 +178,7 @@ struct DurableWorkTests {
         try first.status { $0.complete }
         first.send(SIGTERM)
         #expect(first.wait().status == 0)
-        let version = try number("PRAGMA user_version", in: store)
+        let version = try tablesVersion(of: store)
         try execute("PRAGMA user_version = 99", in: store)
         let ending = try make().wait()
         #expect(ending.status == 1)

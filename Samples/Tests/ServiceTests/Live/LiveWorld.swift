@@ -150,8 +150,9 @@ final class LiveWorld: Sendable {
         configuration.places = [.background: 1]
         configuration.addObserver(runs)
         let steps = Steps(gate: gate)
+        let store = InMemoryWorkloadStore()
         let host = try WorkloadHost(
-            store: InMemoryWorkloadStore(), on: scheduler,
+            store: store, on: scheduler,
             workloads: [steps, Backup(steps: steps), Broken(), Digest()] + more, configuration: configuration)
         self.host = host
         var settings = ServiceSettings(folder: world.folder.path, directory: world.directory)
@@ -167,10 +168,10 @@ final class LiveWorld: Sendable {
             policy: AccessPolicy(token: isOpen ? nil : token, actionToken: token),
             metrics: nil,
             workloads: WorkloadRoutes(
-                host: host, requests: requests, runs: runs, governor: governor, settings: settings),
+                host: host, records: { try await store.records(matching: $0) }, requests: requests, runs: runs,
+                governor: governor, settings: settings),
             files: FileRoutes(settings, synced: SyncedFiles(nil), connections: connections),
-            restores: RestoreRoutes(
-                desk: restoring, host: host, changed: { runs.touch() }),
+            restores: RestoreRoutes(desk: restoring, host: host, submitted: { _, _ in runs.touch() }),
             owner: OwnerRoutes(
                 settings: settings, index: index, host: host,
                 activity: ActivityLog(directory: world.directory, log: ServiceServer.logger(settings)),

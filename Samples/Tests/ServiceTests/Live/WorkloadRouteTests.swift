@@ -1,7 +1,11 @@
 import Foundation
 import Glibc
+import QoSCore
+import QoSWorkloads
 import SampleTestSupport
 import Testing
+
+@testable import qos_service
 
 /// What `/workloads` answers, in part.
 struct WorkloadsAnswer: Decodable {
@@ -37,6 +41,89 @@ struct WorkloadsAnswer: Decodable {
     let mayAct: Bool
     let items: [Item]
     let edges: [Edge]
+}
+
+/// What `/items` answers, in part.
+private struct ItemsAnswer: Decodable {
+    let items: [WorkloadsAnswer.Item]
+    let next: Int?
+}
+
+@Suite("Pages of items", .timeLimit(.minutes(5)))
+struct ItemPageTests {
+    @Test(
+        "all items are there, page by page, with a text and a state; what cannot be read is refused with what to write")
+    func listsPages() async throws {
+        let live = try await LiveWorld()
+        let requests = try (0..<70).map { number in
+            try WorkloadRequest(
+                for: Digest.self, .init(folder: "/"), schedule: .after(.seconds(3600)),
+                label: number % 2 == 0 ? "even \(number)" : "/odd/\(number)")
+        }
+        let made = try await live.host.submit(requests)
+        try await made[3].cancel(because: "not wanted")
+        func ask(_ words: String) throws -> HTTPAnswer {
+            let fields = ["Authorization": "Bearer \(live.token)"]
+            return try HTTPAnswer(port: live.port, path: "/items?\(words)", fields: fields)
+        }
+        var seen: [Int] = []
+        var after = 0
+        while true {
+            let page = try ask("limit=20&after=\(after)").decode(ItemsAnswer.self)
+            seen += page.items.map(\.id)
+            guard let next = page.next else { break }
+            #expect(page.items.count == 20)
+            after = next
+        }
+        #expect(seen.count == 69 && seen == seen.sorted() && Set(seen).count == 69)
+        #expect(try ask("find=EVEN+6&limit=100").decode(ItemsAnswer.self).items.count == 6)
+        #expect(try ask("find=odd&limit=3").decode(ItemsAnswer.self).next == Int(made[7].id.rawValue))
+        #expect(try ask("state=cancelled").decode(ItemsAnswer.self).items.map(\.label) == ["/odd/3"])
+        #expect(try ask("state=running").decode(ItemsAnswer.self).items.isEmpty)
+        #expect(try ask("state=asleep").status == 400 && ask("state=asleep").text.contains("Write running"))
+        for words in ["after=-1", "after=x", "limit=0", "limit=99999", "find=\(String(repeating: "x", count: 300))"] {
+            #expect(try ask(words).status == 400, "\(words)")
+        }
+        #expect(try ask("after=9223372036854775807").decode(ItemsAnswer.self).items.isEmpty)
+        try await live.stop()
+    }
+
+    @Test("a stranger finds no label that names a folder")
+    func hidesLabels() async throws {
+        let live = try await LiveWorld(isOpen: true)
+        _ = try await live.host.submit([
+            try WorkloadRequest(
+                for: Digest.self, .init(folder: "/"), schedule: .after(.seconds(3600)), label: "/home/secret")
+        ])
+        let all = try HTTPAnswer(port: live.port, path: "/items")
+        #expect(all.status == 200 && all.text.contains("digest") && !all.text.contains("secret"))
+        let none = try HTTPAnswer(port: live.port, path: "/items?find=secret").decode(ItemsAnswer.self)
+        #expect(none.items.isEmpty)
+        try await live.stop()
+    }
+}
+
+@Suite("The files of the page")
+struct PageAssetTests {
+    @Test(
+        "a client that takes gzip gets it",
+        arguments: [
+            ("gzip, deflate, br", true), ("GZIP", true), ("br;q=1, gzip ; q=0.5", true), ("gzip;q=0", false),
+            ("gzip; q=0.00", false), ("deflate", false), ("", false), ("xgzip", false),
+        ])
+    func acceptsGzip(header: String, isTaken: Bool) {
+        #expect(PageAsset.acceptsGzip(header) == isTaken)
+        let (bytes, isCompressed) = PageAsset.page.bytes(accepting: header)
+        #expect(isCompressed == isTaken && bytes.starts(with: [0x1F, 0x8B]) == isTaken)
+    }
+
+    @Test("the first view has its files within a second at 20 kB/s")
+    func isSmall() {
+        // The script of the details comes when somebody looks at them.
+        let first = PageAsset.allCases.filter { $0 != .liveScript }
+        let size = first.map { $0.bytes(accepting: "gzip").bytes.count }.reduce(0, +)
+        #expect(size < 20_000, "\(size) bytes")
+    }
 }
 
 @Suite("The routes of the workloads", .serialized, .timeLimit(.minutes(5)))

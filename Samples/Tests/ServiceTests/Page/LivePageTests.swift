@@ -167,7 +167,49 @@ struct LivePageTests {
         )
         let phone: [String: Any] = ["width": 360, "height": 700, "deviceScaleFactor": 2, "mobile": true]
         try browser.call("Emulation.setDeviceMetricsOverride", phone)
-        #expect(try browser.evaluate("document.documentElement.scrollWidth <= innerWidth") as? Bool == true)
+        #expect(try browser.evaluate("document.documentElement.scrollWidth <= 360") as? Bool == true)
+        try await live.stop()
+    }
+
+    @Test("items beyond the live view are shown and found, several are chosen, and all of them change together")
+    func choosesItems() async throws {
+        let live = try await LiveWorld()
+        let requests = try (0..<130).map { number in
+            try WorkloadRequest(
+                for: Digest.self, .init(folder: "/"), schedule: .after(.seconds(3600)), label: "letter \(number)")
+        }
+        let made = try await live.host.submit(requests)
+        let browser = try Browser()
+        try open(live, browser)
+        try browser.wait(until: "document.querySelectorAll('#items > li').length === 100")
+        try browser.wait(until: "document.querySelector('#more-items').checkVisibility()")
+        try browser.click("#more")
+        try browser.wait(until: "document.querySelectorAll('#items > li').length === 130")
+        try browser.wait(until: "!document.querySelector('#more-items').checkVisibility()")
+        // A text that only items beyond the view have, and one that eleven have.
+        func look(for text: String, finds count: Int) throws {
+            try browser.evaluate(
+                "{ const field = document.querySelector('#item-filter'); field.value = '\(text)'; "
+                    + "field.dispatchEvent(new Event('input')) }")
+            let shown = "[...document.querySelectorAll('#items > li')].filter(e => e.checkVisibility()).length"
+            try browser.wait(until: "\(shown) === \(count)")
+        }
+        try look(for: "letter 129", finds: 1)
+        try look(for: "letter 12", finds: 11)
+        try browser.click("#chosen [data-act=all]")
+        #expect(try browser.text("#chosen").contains("11 selected"))
+        try browser.evaluate(
+            "window.confirm = () => false; document.querySelector('#chosen [data-act=cancel]').click()")
+        try browser.evaluate("window.confirm = () => true; document.querySelector('#chosen [data-act=cancel]').click()")
+        try browser.wait(until: "document.querySelector('#chosen .answer').innerText === 'Cancel: 11 done.'")
+        for number in [12] + Array(120..<130) {
+            #expect(try await live.host.snapshot(of: made[number].id)?.record.state == .cancelled)
+        }
+        #expect(try await live.host.snapshot(of: made[11].id)?.record.state == .scheduled)
+        try browser.evaluate(
+            "{ const list = document.querySelector('#item-state'); list.value = 'cancelled'; "
+                + "list.dispatchEvent(new Event('change')) }")
+        try look(for: "", finds: 11)
         try await live.stop()
     }
 

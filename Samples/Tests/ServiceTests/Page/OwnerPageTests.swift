@@ -58,9 +58,14 @@ struct OwnerPageTests {
             try browser.wait(until: "document.querySelectorAll('#conflicts .differs').length === 2")
         }
         #expect(try browser.text("#conflicts .beside").contains("served"))
+        for (place, text) in [(0, "other"), (1, "served")] {
+            let link = "document.querySelectorAll('#conflicts a[download]')[\(place)].href"
+            #expect((try browser.evaluate("fetch(\(link)).then(a => a.text())") as? String)?.contains(text) == true)
+        }
         try picture("activity", browser) {
             try browser.click("#to-activity")
             try browser.wait(until: "document.querySelectorAll('#activity li h3').length >= 2")
+            try browser.wait(until: "document.querySelector('#doing').innerText === 'Nothing.'")
         }
         try picture("snapshots", browser) {
             try browser.click("#to-snapshots")
@@ -68,6 +73,15 @@ struct OwnerPageTests {
             try browser.click("#snapshots li a + a")
             try browser.wait(until: "document.querySelector('#snapshots').innerText.includes('changed: docs/plan.txt')")
         }
+        // Any other snapshot can be compared with.
+        try browser.evaluate("history.back()")
+        try browser.wait(until: "document.querySelector('#snapshots h2')?.innerText === 'Snapshots'")
+        try browser.evaluate(
+            """
+            { const list = document.querySelector('#snapshots li:last-child select'); list.value = list.options[1].value
+            list.dispatchEvent(new Event('change')) }
+            """)
+        try browser.wait(until: "document.querySelector('#snapshots h2')?.innerText.startsWith('Changes from')")
         try browser.evaluate("history.back()")
         try browser.wait(until: "document.querySelector('#snapshots h2')?.innerText === 'Snapshots'")
         let phone: [String: Any] = ["width": 320, "height": 700, "deviceScaleFactor": 2, "mobile": true]
@@ -76,7 +90,7 @@ struct OwnerPageTests {
             try browser.click("#to-\(view)")
             try browser.wait(until: "document.querySelector('#to-\(view)').getAttribute('aria-current') === 'page'")
             #expect(
-                try browser.evaluate("document.documentElement.scrollWidth <= innerWidth") as? Bool == true, "\(view)")
+                try browser.evaluate("document.documentElement.scrollWidth <= 320") as? Bool == true, "\(view)")
         }
     }
 
@@ -84,7 +98,7 @@ struct OwnerPageTests {
     func usesHit() async throws {
         let service = try await start()
         try service.status { $0.pending == 0 && $0.state == "idle" && $0.files > 0 }
-        let browser = try Browser(width: 1000, height: 700)
+        let browser = try Browser(width: 1000, height: 1050)
         try openHome(service, browser)
         try browser.open("http://127.0.0.1:\(service.port)/?q=needle")
         try browser.wait(until: "document.querySelectorAll('#hits li').length === 1")
@@ -124,6 +138,16 @@ struct OwnerPageTests {
         try browser.click("#versions li button")
         try browser.wait(until: "document.querySelector('#versions .answer').innerText.startsWith('Restored')")
         #expect(world.state.exists("restored/back/docs/plan.txt"))
+        try browser.click("#to-activity")
+        try browser.wait(
+            until: "document.querySelector('#activity').innerText.includes('Restored docs/plan.txt to back')")
+
+        // A long path needs no second axis on a phone.
+        let phone: [String: Any] = ["width": 320, "height": 700, "deviceScaleFactor": 2, "mobile": true]
+        try browser.call("Emulation.setDeviceMetricsOverride", phone)
+        try browser.evaluate("history.back()")
+        try browser.wait(until: "document.querySelector('#lines [aria-current]')?.checkVisibility()")
+        #expect(try browser.evaluate("document.documentElement.scrollWidth <= 320") as? Bool == true)
     }
 
     @Test("names of pictures are found, filters list files, and a query without hits offers others as links")
