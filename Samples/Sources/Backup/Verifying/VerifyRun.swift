@@ -140,7 +140,10 @@ public final class VerifyRun {
             }
         case .pipe: break
         }
-        try note(MetadataComparison(path: path, saved: node, found: there).differences, found)
+        // What is only on the way belongs to nobody here.
+        if !snapshot.isOnWay(path) {
+            try note(MetadataComparison(path: path, saved: node, found: there).differences, found)
+        }
         if case .file = node.content { try compareLinks(node, there, at: path, found) }
         return below
     }
@@ -167,10 +170,12 @@ public final class VerifyRun {
     ) async throws -> [TreeNode] {
         let listing = try FolderListing(of: path, in: root, limit: .max).entries
         let ignored = try IgnoredEntries(of: path, in: root, fileNames: options.ignoreFiles)
+        let isOnWay = snapshot.isOnWay(path)
         func isLeftOut(_ name: [UInt8], _ kind: FileKind) -> Bool {
+            if isOnWay { return false }
             let isFolder = kind == .directory
             return ignored.contains(name, isFolder: isFolder)
-                || excludes.match(path.appending(name), isFolder: isFolder)
+                || excludes.match(snapshot.pathInFolder(path.appending(name)), isFolder: isFolder)
         }
         let saved = try await source.folder(chunks).filter { !isLeftOut($0.name, $0.content.fileKind) }
         let (there, names) = (Set(listing.map(\.name)), Set(saved.map(\.name)))
@@ -179,6 +184,7 @@ public final class VerifyRun {
             let path = path.appending(entry.name)
             try note([Difference(path: path, aspect: .missing, detail: Self.missing(entry))], found)
         }
+        if isOnWay { return saved.filter { there.contains($0.name) } }
         for entry in listing where !names.contains(entry.name) && isSaved(entry.status) {
             guard !isLeftOut(entry.name, entry.status.kind) else { continue }
             let path = path.appending(entry.name)
