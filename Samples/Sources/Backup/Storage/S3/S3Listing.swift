@@ -78,6 +78,6 @@ struct S3Listing: Sendable {
             ?? (try? style.parse(text))
         else { return 0 }
         let seconds = date.timeIntervalSince1970
-        return seconds.magnitude < 9e9 ? Int64(seconds * 1e3) * 1_000_000 : 0
+        return seconds.magnitude < 9e9 ? Int64((seconds * 1e3).rounded()) * 1_000_000 : 0
     }
 }
