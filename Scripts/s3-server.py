@@ -8,11 +8,25 @@ import threading
 
 import boto3
 from moto import settings
+from moto.iam.access_control import IAMRequestBase
 from moto.server import DomainDispatcherApplication, create_backend_app
 from werkzeug.serving import make_server
 
 count = itertools.count(1)
 ready = threading.Event()
+request = threading.local()
+
+# The server decodes an address before it looks at its signature, and so refuses each with an encoded slash. What was
+# signed is the address as it came.
+create = IAMRequestBase._create_aws_request
+
+
+def create_as_sent(self):
+    self._path = request.address
+    return create(self)
+
+
+IAMRequestBase._create_aws_request = create_as_sent
 
 
 def answer(start, status, code):
@@ -28,6 +42,7 @@ class Faults:
         self.inner = inner
 
     def __call__(self, environment, start):
+        request.address = environment["RAW_URI"]
         bucket = environment["PATH_INFO"].lstrip("/").split("/")[0]
         if bucket == "skewed":
             return answer(start, "403 Forbidden", "RequestTimeTooSkewed")
@@ -58,7 +73,7 @@ def main(path):
     server.daemon_threads = True
     threading.Thread(target=server.serve_forever, daemon=True).start()
     address = f"http://127.0.0.1:{server.server_port}"
-    for bucket in ["repositories", "flaky"]:
+    for bucket in ["repositories", "flaky", "full"]:
         boto3.client("s3", endpoint_url=address).create_bucket(Bucket=bucket)
     people = boto3.client("iam", endpoint_url=address)
     people.create_user(UserName="tester")

@@ -40,7 +40,9 @@ struct BackupCommand: ParsableCommand {
 
 /// The repository and its passphrase.
 struct RepositoryOptions: ParsableArguments {
-    @Option(name: .shortAndLong, help: "The folder of the repository, or s3:https://HOST/BUCKET/PREFIX.", completion: .directory)
+    @Option(
+        name: .shortAndLong, help: "The folder of the repository, or s3:https://HOST/BUCKET/PREFIX.",
+        completion: .directory)
     var repository: String
 
     @Option(help: "A file, or a pipe, whose first line is the passphrase.", completion: .file())

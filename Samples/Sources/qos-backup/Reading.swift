@@ -16,7 +16,9 @@ extension BackupCommand {
         var path: String?
 
         func validate() throws {
-            guard path == nil || filter.folder.isEmpty else { throw ValidationError("Give one of --path and --folder.") }
+            guard path == nil || filter.folder.isEmpty else {
+                throw ValidationError("Give one of --path and --folder.")
+            }
         }
 
         func run() throws {

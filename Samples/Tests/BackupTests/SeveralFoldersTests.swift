@@ -88,7 +88,8 @@ struct SeveralFoldersTests {
         #expect(try await differences() == [])
         try world.temporary.write("other/deep/er/file", "g")
         try world.temporary.write("source/added", "a")
-        let names = Set(try await differences().map { "\($0.path.display.split(separator: "/").last ?? "") \($0.aspect)" })
+        let names = Set(
+            try await differences().map { "\($0.path.display.split(separator: "/").last ?? "") \($0.aspect)" })
         #expect(names.isSuperset(of: ["file content", "added added"]))
     }
 

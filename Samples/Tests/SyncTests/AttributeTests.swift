@@ -1,4 +1,5 @@
 import Glibc
+import SafeFiles
 import SampleTestSupport
 import Testing
 
@@ -9,19 +10,22 @@ import Testing
 struct AttributeTests {
     /// An access list: the owner rwx, user 12345 rwx, the group r-x, mask rwx, others nothing.
     private static let list: [UInt8] =
-        [2, 0, 0, 0] + [(1, 7, UInt32.max), (2, 7, 12345), (4, 5, .max), (16, 7, .max), (32, 0, .max)].flatMap {
+        [2, 0, 0, 0]
+        + [(1, 7, UInt32.max), (2, 7, 12345), (4, 5, .max), (16, 7, .max), (32, 0, .max)].flatMap {
             (tag: UInt8, rights: UInt8, id: UInt32) -> [UInt8] in
             [tag, 0, rights, 0] + (0..<4).map { UInt8(truncatingIfNeeded: id >> (8 * $0)) }
         }
 
     private func set(_ path: String, _ name: String, _ value: [UInt8]) -> Bool {
-        unsafe setxattr(path, name, value, value.count, 0) == 0
+        let file = unsafe open(path, O_RDONLY)
+        defer { close(file) }
+        return ExtendedAttributes.set(Array(name.utf8), to: value, of: file)
     }
 
     private func get(_ path: String, _ name: String) -> [UInt8]? {
-        var value = [UInt8](repeating: 0, count: 4096)
-        let count = unsafe getxattr(path, name, &value, value.count)
-        return count < 0 ? nil : Array(value.prefix(count))
+        let file = unsafe open(path, O_RDONLY)
+        defer { close(file) }
+        return ExtendedAttributes.value(of: Array(name.utf8), of: file)
     }
 
     @Test("go with new files and folders, and with new contents; those of a target's folder do not stay")
@@ -41,11 +45,13 @@ struct AttributeTests {
         #expect(get(world.b + "/small", "user.note") == [1, 0, 255] && get(world.b + "/large", "user.note") == [2])
         if hasLists {
             for (name, attribute) in [
-                ("small", "system.posix_acl_access"), ("d", "system.posix_acl_default"), ("d", "system.posix_acl_access"),
+                ("small", "system.posix_acl_access"), ("d", "system.posix_acl_default"),
+                ("d", "system.posix_acl_access"),
                 ("d/inner", "system.posix_acl_access"), ("large", "system.posix_acl_access"),
             ] {
                 #expect(
-                    get(world.b + "/" + name, attribute) == get(world.a + "/" + name, attribute), "\(name) \(attribute)")
+                    get(world.b + "/" + name, attribute) == get(world.a + "/" + name, attribute), "\(name) \(attribute)"
+                )
             }
         }
         #expect(world.difference() == [])

@@ -36,7 +36,9 @@ public final class Repository: Sendable {
         let folder = try RepositoryFolder(path: path, hook: hook ?? { _ in 0 })
         // Only what a killed `init` leaves: without the header it is no repository yet.
         let known = Set(RepositoryFolder.Room.allCases.map(\.rawValue) + ["reserve"])
-        guard try folder.storage.names(folder.path).allSatisfy({ known.contains($0) }), try folder.files(.snapshots).isEmpty else {
+        guard try folder.storage.names(folder.path).allSatisfy({ known.contains($0) }),
+            try folder.files(.snapshots).isEmpty
+        else {
             throw BackupError.notEmpty(path: path)
         }
         try folder.storage.prepare()

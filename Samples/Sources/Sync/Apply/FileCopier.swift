@@ -168,7 +168,9 @@ struct FileCopier: Sendable {
         source.stamp = before.stamp
         let state = ArchiveEntry.SideState(source, at: time)
         let earlier = self.part(of: action, state)?.done ?? 0
-        guard folder.hasRoom(for: LocalFolder.occupied(input.number).subtractingClamped(earlier)) else { return noRoom(action) }
+        guard folder.hasRoom(for: LocalFolder.occupied(input.number).subtractingClamped(earlier)) else {
+            return noRoom(action)
+        }
         let (temporary, output, part) = try open(action, state, in: folder)
         var done = part?.done ?? 0
         var prepared = PreparedEntry(

@@ -97,7 +97,8 @@ struct SmallFiles: Sendable {
         let (bytes, failure) = FileBytes.read(input.number, from: 0, count: Int(stamp.size))
         guard failure == 0 else { throw FileSystemFailure(path: action.path, operation: "read", code: failure) }
         let isSparse = LocalFolder.occupied(input.number) < stamp.size
-        let written = isSparse ? Self.writeSparse(bytes, output.number) : FileBytes.write(bytes[...], to: output.number, at: 0)
+        let written =
+            isSparse ? Self.writeSparse(bytes, output.number) : FileBytes.write(bytes[...], to: output.number, at: 0)
         guard written == 0 else { throw FileSystemFailure(path: action.path, operation: "write", code: written) }
         guard EntryStatus(descriptor: input.number)?.stamp == stamp else { return nil }
         let owners = copier.replicas[action.side].setsOwners

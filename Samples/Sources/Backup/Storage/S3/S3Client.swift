@@ -12,9 +12,9 @@ internal import SafeFiles
 final class S3Client: Sendable {
     /// How long a client waits.
     struct Patience: Sendable {
-        var connect = TimeAmount.seconds(10)
+        var connect = Duration.seconds(10)
         /// The longest silence.
-        var silence = TimeAmount.seconds(60)
+        var silence = Duration.seconds(60)
         /// The pauses before a request is sent again, in milliseconds. A random half of each is left out.
         var pauses = [200, 500, 1000, 2000, 4000, 8000]
     }
@@ -59,9 +59,12 @@ final class S3Client: Sendable {
         var configuration = HTTPClient.Configuration(
             redirectConfiguration: .disallow,
             timeout: HTTPClient.Configuration.Timeout(
-                connect: patience.connect, read: patience.silence, write: patience.silence))
+                connect: TimeAmount(patience.connect), read: TimeAmount(patience.silence),
+                write: TimeAmount(patience.silence)))
         configuration.httpVersion = .http1Only
         configuration.connectionPool.idleTimeout = .seconds(5)
+        // Pauses are a matter of `patience` alone.
+        configuration.connectionPool.retryConnectionEstablishment = false
         client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 
@@ -125,7 +128,8 @@ final class S3Client: Sendable {
             url: url, method: HTTPMethod(rawValue: call.method), headers: headers,
             body: call.method == "PUT" ? Self.body(call.body) : nil)
         let limit = ResponseAccumulator(request: request, maxBodySize: Self.longest)
-        return try client.execute(request: request, delegate: limit, deadline: .now() + .minutes(30)).futureResult.wait()
+        return try client.execute(request: request, delegate: limit, deadline: .now() + .minutes(30)).futureResult
+            .wait()
     }
 
     /// The body in pieces: each has the time of a silence, so a slow line is none.
@@ -158,7 +162,8 @@ final class S3Client: Sendable {
         switch code {
         case "NoSuchKey": return BackupError.failed(path: path, operation: operation, code: 2)
         case "NoSuchBucket":
-            return refused("there is no bucket '\(address.bucket)'. Check the name, or make it with the provider's tools")
+            return refused(
+                "there is no bucket '\(address.bucket)'. Check the name, or make it with the provider's tools")
         case "InvalidAccessKeyId":
             return refused("it does not know this AWS_ACCESS_KEY_ID. Check the key, and the address of the storage")
         case "SignatureDoesNotMatch":
@@ -170,13 +175,15 @@ final class S3Client: Sendable {
             return refused(
                 "the clock of this machine is wrong: it says \(S3Signature.time(Int(clock() / 1_000_000_000)))\(date). "
                     + "Set the clock")
-        case "AuthorizationHeaderMalformed", "PermanentRedirect", "TemporaryRedirect", "IllegalLocationConstraintException":
+        case "AuthorizationHeaderMalformed", "PermanentRedirect", "TemporaryRedirect",
+            "IllegalLocationConstraintException":
             let region = (fields["Region"] ?? response.headers.first(name: "x-amz-bucket-region")).map { " to \($0)" }
             let endpoint = fields["Endpoint"].map { ", or use the host \($0)" } ?? ""
             return refused("the bucket is in another region. Set AWS_REGION\(region ?? "")\(endpoint)")
         case "AccessDenied", "AllAccessDisabled", "AccountProblem":
             return refused(
-                "the key may not \(operation) \(path). Let it list the bucket, and read, write and remove objects in it")
+                "the key may not \(operation) \(path). Let it list the bucket, and read, write and remove objects in it"
+            )
         case "InsufficientStorage", "XMinioStorageFull", "QuotaExceeded": return .noSpace(path: path)
         default: break
         }
@@ -187,12 +194,15 @@ final class S3Client: Sendable {
         }
         // What somebody else wrote: for a terminal.
         let message = [code, fields["Message"] ?? ""].filter { !$0.isEmpty }.joined(separator: ", ")
-        let shown = String(String.UnicodeScalarView(message.unicodeScalars.filter { $0.properties.isPrintable }).prefix(300))
+        let shown = String(
+            String.UnicodeScalarView(message.unicodeScalars.filter { $0.properties.isPrintable }).prefix(300))
         return refused("\(operation) \(path): status \(status)\(shown.isEmpty ? "" : ", \(shown)")")
     }
 
     /// Whether a failure of the connection does not pass by itself.
-    private static func isFinal(_ text: String) -> Bool { text.hasPrefix("its certificate") }
+    private static func isFinal(_ text: String) -> Bool {
+        text.hasPrefix("its certificate") || text.hasPrefix("it does not speak")
+    }
 
     private static func text(_ error: any Error) -> String {
         if let error = error as? HTTPClientError {
@@ -201,6 +211,11 @@ final class S3Client: Sendable {
             if error == .remoteConnectionClosed { return "the connection was closed" }
         }
         let text = "\(error)"
+        if text.contains("Connection refused") { return "no server listens there" }
+        if text.contains("UnknownHost") { return "no address is known for the name of its host" }
+        if text.contains("WRONG_VERSION_NUMBER") {
+            return "it does not speak TLS. Write http, if you trust the network"
+        }
         guard text.contains("CERTIFICATE_VERIFY_FAILED") || text.contains("failedToValidateHostname") else {
             return text
         }

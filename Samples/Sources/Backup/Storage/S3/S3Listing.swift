@@ -74,8 +74,9 @@ struct S3Listing: Sendable {
 
     private static func time(_ text: String) -> Int64 {
         let style = Date.ISO8601FormatStyle(timeZone: .gmt)
-        guard let date = (try? style.year().month().day().time(includingFractionalSeconds: true).parse(text))
-            ?? (try? style.parse(text))
+        guard
+            let date = (try? style.year().month().day().time(includingFractionalSeconds: true).parse(text))
+                ?? (try? style.parse(text))
         else { return 0 }
         let seconds = date.timeIntervalSince1970
         return seconds.magnitude < 9e9 ? Int64((seconds * 1e3).rounded()) * 1_000_000 : 0

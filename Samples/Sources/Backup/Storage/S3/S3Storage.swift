@@ -25,7 +25,8 @@ struct S3Storage: RepositoryStorage {
     }
 
     func prepare() throws {
-        try write(Array("This object keeps the place of the snapshots.\n".utf8), to: place + Self.snapshotsMark, .folder)
+        try write(
+            Array("This object keeps the place of the snapshots.\n".utf8), to: place + Self.snapshotsMark, .folder)
     }
 
     // MARK: Lists
