@@ -93,6 +93,16 @@ struct SeveralFoldersTests {
         #expect(names.isSuperset(of: ["file content", "added added"]))
     }
 
+    @Test("the way to a folder need not be one that may be listed")
+    func closedWay() async throws {
+        try world.temporary.setMode("other", 0o711)
+        let snapshot = try await backUp().snapshot
+        #expect(snapshot.problems == 0)
+        let report = try await VerifyRun(world.open(), snapshot, against: "/").run()
+        #expect(report.differences == 0 && report.unreadable == [])
+        try world.temporary.setMode("other", 0o755)
+    }
+
     @Test("a folder within another one, and one that is named twice, are saved once")
     func within() async throws {
         let folder = world.temporary["other"]

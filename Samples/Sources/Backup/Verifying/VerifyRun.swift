@@ -129,6 +129,8 @@ public final class VerifyRun {
             there.attributes = try file.attributes()
             try await compareContent(of: file, with: content, at: path, found)
         case .folder(let chunks):
+            // The way to a folder may be one that this user may pass, and not list.
+            guard !snapshot.isOnWay(path) else { return try await source.folder(chunks) }
             there.attributes = try SourceFile(path, in: root, for: .listing).attributes()
             below = try await compareNames(chunks, at: path, found)
         case .link(let target):
@@ -140,10 +142,7 @@ public final class VerifyRun {
             }
         case .pipe: break
         }
-        // What is only on the way belongs to nobody here.
-        if !snapshot.isOnWay(path) {
-            try note(MetadataComparison(path: path, saved: node, found: there).differences, found)
-        }
+        try note(MetadataComparison(path: path, saved: node, found: there).differences, found)
         if case .file = node.content { try compareLinks(node, there, at: path, found) }
         return below
     }
@@ -170,9 +169,7 @@ public final class VerifyRun {
     ) async throws -> [TreeNode] {
         let listing = try FolderListing(of: path, in: root, limit: .max).entries
         let ignored = try IgnoredEntries(of: path, in: root, fileNames: options.ignoreFiles)
-        let isOnWay = snapshot.isOnWay(path)
         func isLeftOut(_ name: [UInt8], _ kind: FileKind) -> Bool {
-            if isOnWay { return false }
             let isFolder = kind == .directory
             return ignored.contains(name, isFolder: isFolder)
                 || excludes.match(snapshot.pathInFolder(path.appending(name)), isFolder: isFolder)
@@ -184,7 +181,6 @@ public final class VerifyRun {
             let path = path.appending(entry.name)
             try note([Difference(path: path, aspect: .missing, detail: Self.missing(entry))], found)
         }
-        if isOnWay { return saved.filter { there.contains($0.name) } }
         for entry in listing where !names.contains(entry.name) && isSaved(entry.status) {
             guard !isLeftOut(entry.name, entry.status.kind) else { continue }
             let path = path.appending(entry.name)
