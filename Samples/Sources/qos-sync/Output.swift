@@ -11,8 +11,8 @@ struct Output {
         for entry in report.skipped { complain("Skipped: \(entry)") }
         if let incomplete = report.incomplete {
             complain(
-                "Entries that lack extended attributes or access lists: \(incomplete). Run as root, or on a file system that "
-                    + "has them.")
+                "Entries that lack extended attributes or access lists: \(incomplete). Run as root, or on a file "
+                    + "system that has them.")
         }
         var parts = ["\(report.unchanged) in step", "\(report.copied) copied (\(size(report.bytes)))"]
         if report.folders > 0 { parts.append("\(report.folders) folders made") }

@@ -78,8 +78,10 @@ struct S3FormTests {
     @Test("a list is read with names of any characters, sizes, times and the next page; an error with its fields")
     func lists() throws {
         let text = """
-            <?xml version="1.0"?><ListBucketResult><Prefix>p/</Prefix><NextContinuationToken>a&amp;b</NextContinuationToken>
-            <Contents><Key>p/a%20b%2Bc+d</Key><LastModified>2026-01-02T03:04:05.678Z</LastModified><Size>12</Size></Contents>
+            <?xml version="1.0"?><ListBucketResult><Prefix>p/</Prefix>
+            <NextContinuationToken>a&amp;b</NextContinuationToken>
+            <Contents><Key>p/a%20b%2Bc+d</Key>
+            <LastModified>2026-01-02T03:04:05.678Z</LastModified><Size>12</Size></Contents>
             <Contents><Key>p/x</Key><LastModified>nonsense</LastModified><Size>-x</Size></Contents>
             <CommonPrefixes><Prefix>p/sub/</Prefix></CommonPrefixes></ListBucketResult>
             """

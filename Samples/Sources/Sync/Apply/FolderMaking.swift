@@ -65,8 +65,8 @@ struct FolderMaking {
         }
     }
 
-    /// Gives a new folder the extended attributes of the other side, if both are of this machine. Before its mode, which
-    /// has a part of an access list.
+    /// Gives a new folder the extended attributes of the other side, if both are of this machine. Before its mode,
+    /// which has a part of an access list.
     private func copyAttributes(_ name: [UInt8], _ action: SyncAction, to folder: any ReplicaFolder) async throws {
         let path = action.source?.path ?? action.path
         guard let folder = folder as? LocalFolder,

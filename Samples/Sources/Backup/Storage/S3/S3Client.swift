@@ -7,8 +7,8 @@ internal import SafeFiles
 
 /// Sends requests to storage that speaks S3, and waits for the answers. Threads may share it.
 ///
-/// A request that fails for a reason that may pass is sent again, after a pause that grows. All requests of a repository
-/// may be repeated: they name what they read, write or remove.
+/// A request that fails for a reason that may pass is sent again, after a pause that grows. All requests of a
+/// repository may be repeated: they name what they read, write or remove.
 final class S3Client: Sendable {
     /// How long a client waits.
     struct Patience: Sendable {

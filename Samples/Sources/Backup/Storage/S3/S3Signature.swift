@@ -46,7 +46,8 @@ struct S3Signature: Sendable {
         fields.append(
             (
                 "Authorization",
-                "AWS4-HMAC-SHA256 Credential=\(credentials.keyID)/\(scope),SignedHeaders=\(names),Signature=\(signature)"
+                "AWS4-HMAC-SHA256 Credential=\(credentials.keyID)/\(scope),SignedHeaders=\(names),"
+                    + "Signature=\(signature)"
             ))
         return fields
     }
