@@ -44,6 +44,8 @@ class Faults:
     def __call__(self, environment, start):
         request.address = environment["RAW_URI"]
         bucket = environment["PATH_INFO"].lstrip("/").split("/")[0]
+        if not ready.is_set():
+            return self.inner(environment, start)
         if bucket == "skewed":
             return answer(start, "403 Forbidden", "RequestTimeTooSkewed")
         if bucket == "slow":
@@ -53,8 +55,6 @@ class Faults:
             environment["wsgi.input"].read(int(environment.get("CONTENT_LENGTH") or 0))
             return answer(start, "507 Insufficient Storage", "XMinioStorageFull")
         if bucket != "flaky":
-            return self.inner(environment, start)
-        if not ready.is_set():
             return self.inner(environment, start)
         number = next(count)
         if number % 3 == 0:

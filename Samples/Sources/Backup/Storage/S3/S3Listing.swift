@@ -17,15 +17,17 @@ struct S3Listing: Sendable {
     var folders: [String] = []
     /// Names the next page.
     var next: String?
+    /// The name of the whole answer; nil if it has no end.
+    var root: String?
     /// The fields of an error, such as `Code`, `Message` and `Region`.
     var fields: [String: String] = [:]
 
-    /// Reads an answer; nil if it is no XML.
+    /// Reads an answer; nil if it is no XML, or only a part of it.
     init?(_ bytes: [UInt8]) {
         let reader = Reader()
         let parser = XMLParser(data: Data(bytes))
         parser.delegate = reader
-        guard parser.parse() else { return nil }
+        guard parser.parse(), reader.listing.root != nil else { return nil }
         self = reader.listing
     }
 
@@ -53,6 +55,7 @@ struct S3Listing: Sendable {
             _ parser: XMLParser, didEndElement name: String, namespaceURI: String?, qualifiedName: String?
         ) {
             _ = names.popLast()
+            if names.isEmpty { listing.root = name }
             switch (names.last, name) {
             case ("Contents", "Key"): object.key = S3Listing.decoded(text)
             case ("Contents", "Size"): object.size = Int(text) ?? 0

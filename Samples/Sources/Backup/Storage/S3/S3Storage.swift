@@ -77,7 +77,7 @@ struct S3Storage: RepositoryStorage {
             if let delimiter { call.query.append(("delimiter", delimiter)) }
             if let most { call.query.append(("max-keys", String(most))) }
             if let token { call.query.append(("continuation-token", token)) }
-            guard let page = S3Listing(try client.send(call, "list").bytes) else {
+            guard let page = S3Listing(try client.send(call, "list").bytes), page.root == "ListBucketResult" else {
                 throw BackupError.refused(place: place, detail: "it does not answer as S3 does. Check the address")
             }
             objects += page.objects
