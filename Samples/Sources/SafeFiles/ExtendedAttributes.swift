@@ -38,6 +38,23 @@ public enum ExtendedAttributes {
         }
     }
 
+    /// Gives a file the attributes of another one, and no others.
+    ///
+    /// What the system itself gives to each file stays as it is.
+    ///
+    /// - Returns: The names of those that could not be read, set or removed.
+    public static func copy(from source: Int32, to file: Int32) -> [[UInt8]] {
+        let names = (names(of: source) ?? []).filter(isOfUser)
+        var lost = removeSurplus(of: file, keeping: names)
+        for name in names {
+            guard let value = value(of: name, of: source), set(name, to: value, of: file) else {
+                lost.append(name)
+                continue
+            }
+        }
+        return lost
+    }
+
     /// Whether people and programs give a file the attribute, and not the system alone.
     private static func isOfUser(_ name: [UInt8]) -> Bool {
         ["user.", "trusted.", "system.posix_acl_", "security.capability"].contains { name.starts(with: $0.utf8) }

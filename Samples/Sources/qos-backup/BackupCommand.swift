@@ -12,6 +12,9 @@ struct BackupCommand: ParsableCommand {
         commandName: "qos-backup",
         abstract: "Saves folders to an encrypted repository, and gives them back.",
         discussion: """
+            A repository may be in storage that speaks S3: -r s3:https://HOST[:PORT]/BUCKET/PREFIX, with the keys in \
+            AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and AWS_REGION.
+
             The passphrase comes from --password-file, from the output of --password-command, from the environment \
             variable QOS_BACKUP_PASSWORD, from the terminal, or from the first line of the standard input. Nobody can \
             restore without it.
@@ -37,7 +40,9 @@ struct BackupCommand: ParsableCommand {
 
 /// The repository and its passphrase.
 struct RepositoryOptions: ParsableArguments {
-    @Option(name: .shortAndLong, help: "The folder of the repository.", completion: .directory)
+    @Option(
+        name: .shortAndLong, help: "The folder of the repository, or s3:https://HOST/BUCKET/PREFIX.",
+        completion: .directory)
     var repository: String
 
     @Option(help: "A file, or a pipe, whose first line is the passphrase.", completion: .file())
@@ -62,8 +67,8 @@ struct FilterOptions: ParsableArguments {
     @Option(help: "Only snapshots of this machine.")
     var host: String?
 
-    @Option(help: "Only snapshots of this folder.", completion: .directory)
-    var folder: String?
+    @Option(help: "Only snapshots of this folder. May be repeated: those with all of them.", completion: .directory)
+    var folder: [String] = []
 
     @Option(help: "Only snapshots with this tag. May be repeated: those with all of them.")
     var tag: [String] = []
@@ -71,7 +76,7 @@ struct FilterOptions: ParsableArguments {
     var filter: SnapshotFilter {
         var filter = SnapshotFilter()
         filter.host = host
-        filter.folder = folder.map { URL(fileURLWithPath: $0).standardizedFileURL.path }
+        filter.folders = folder.map { URL(fileURLWithPath: $0).standardizedFileURL.path }
         filter.tags = tag
         return filter
     }

@@ -16,12 +16,14 @@ extension BackupCommand {
         var path: String?
 
         func validate() throws {
-            guard path == nil || filter.folder == nil else { throw ValidationError("Give one of --path and --folder.") }
+            guard path == nil || filter.folder.isEmpty else {
+                throw ValidationError("Give one of --path and --folder.")
+            }
         }
 
         func run() throws {
             var options = filter
-            if let path { options.folder = path }
+            if let path { options.folder = [path] }
             let (prepared, filter) = (try self.options.prepare(), options.filter)
             CommandProcess.backup(at: .userInitiated).run {
                 let (snapshots, problems) = try prepared.open().snapshots()

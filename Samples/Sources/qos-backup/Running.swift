@@ -2,10 +2,13 @@ internal import Backup
 internal import Foundation
 internal import QoSCore
 internal import SampleCommand
+internal import TreeScan
 
 extension CommandStatus {
     /// The command failed, or damage was found.
     static let failure = CommandStatus(code: 1)
+    /// An argument that cannot be meant.
+    static let wrongArguments = CommandStatus(code: 64)
     /// Done, but some entries could not be saved, restored or compared, or differ.
     static let incomplete = CommandStatus(code: 3)
 }
@@ -15,7 +18,11 @@ extension CommandProcess {
     static func backup(at qosClass: QoSClass) -> CommandProcess {
         CommandProcess(
             at: qosClass, stopped: "Stopped. Run the same command again: it goes on from what is written."
-        ) { _ in .failure }
+        ) { error in
+            if error is ExcludeError { return .wrongArguments }
+            guard let error = error as? BackupError, case .badAddress = error else { return .failure }
+            return .wrongArguments
+        }
     }
 }
 

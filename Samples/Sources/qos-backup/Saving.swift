@@ -22,12 +22,16 @@ extension BackupCommand {
 
     struct Save: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "backup", abstract: "Saves a folder as a new snapshot, in the background.")
+            commandName: "backup", abstract: "Saves folders as a new snapshot, in the background.",
+            discussion: """
+                Of several folders, the snapshot has the whole path: 'restore --path home/me/photos' gives one back. \
+                Patterns count from each folder.
+                """)
 
         @OptionGroup var options: RepositoryOptions
 
-        @Argument(help: "The folder to save.", completion: .directory)
-        var folder: String
+        @Argument(help: "The folders to save.", completion: .directory)
+        var folders: [String]
 
         @OptionGroup var leavingOut: ExcludeOptions
 
@@ -54,10 +58,10 @@ extension BackupCommand {
             settings.tags = tag
             if let host { settings.host = host }
             settings.isDryRun = dryRun
-            let (folder, chosen) = (URL(fileURLWithPath: folder).standardizedFileURL.path, settings)
+            let (paths, chosen) = (folders.map { URL(fileURLWithPath: $0).standardizedFileURL.path }, settings)
             let (prepared, line) = (try options.prepare(), ProgressLine(always: progress))
             CommandProcess.backup(at: .background).run {
-                let run = try BackupRun(try prepared.open(), folder: folder, options: chosen)
+                let run = try BackupRun(try prepared.open(), folders: paths, options: chosen)
                 let report = try await run.run(breathe: {
                     line.show { "\(counted(run.files, "file")), \(size(run.bytes))" }
                 })

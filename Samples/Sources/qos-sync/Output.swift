@@ -9,6 +9,11 @@ struct Output {
         guard !json else { return try sayJSON(report) }
         for conflict in report.conflicts { complain("Conflict: \(conflict)") }
         for entry in report.skipped { complain("Skipped: \(entry)") }
+        if let incomplete = report.incomplete {
+            complain(
+                "Entries that lack extended attributes or access lists: \(incomplete). Run as root, or on a file "
+                    + "system that has them.")
+        }
         var parts = ["\(report.unchanged) in step", "\(report.copied) copied (\(size(report.bytes)))"]
         if report.folders > 0 { parts.append("\(report.folders) folders made") }
         if report.renamed > 0 { parts.append("\(report.renamed) renamed") }

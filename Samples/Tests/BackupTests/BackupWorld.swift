@@ -13,11 +13,13 @@ final class BackupWorld: Sendable {
     let temporary: TemporaryFolder
 
     var source: String { temporary["source"] }
-    var repositoryPath: String { temporary["repository"] }
+    let repositoryPath: String
     var target: String { temporary["target"] }
 
-    init() throws {
+    /// Makes the folders, and a repository in one of them, or at an address.
+    init(repository address: String? = nil) throws {
         temporary = try TemporaryFolder()
+        repositoryPath = address ?? temporary["repository"]
         try temporary.makeFolder("source")
         _ = try Repository.create(at: repositoryPath, passphrase: Self.passphrase, cost: .none)
     }

@@ -13,7 +13,7 @@ struct SelectionTests {
     private func snapshot(_ time: Int64, _ folder: String = "/f", _ host: String = "h", tags: [String] = []) -> Snapshot
     {
         var snapshot = Snapshot(
-            time: time, host: host, folder: folder, root: [], files: 0, bytes: 0, problems: 0, tags: tags)
+            time: time, host: host, folders: [folder], root: [], files: 0, bytes: 0, problems: 0, tags: tags)
         snapshot.id = Identifier(file: Array("\(time) \(folder) \(host)".utf8))
         return snapshot
     }
@@ -25,14 +25,14 @@ struct SelectionTests {
         #expect(throws: BackupError.latestIsAmbiguous(places: ["/f of h", "/f of other", "/g of h"])) {
             try filter.last(of: all, at: Self.now)
         }
-        filter.folder = "/f"
+        filter.folders = ["/f"]
         #expect(throws: BackupError.self) { try filter.last(of: all, at: Self.now) }
         filter.host = "h"
         #expect(try filter.last(of: all, at: Self.now)?.time == 4)
         filter.tags = ["x", "y"]
         #expect(try filter.last(of: all, at: Self.now) == nil)
         filter.tags = []
-        filter.folder = "/g"
+        filter.folders = ["/g"]
         #expect(try filter.last(of: all, at: Self.now)?.time == 2)
     }
 

@@ -11,7 +11,7 @@ struct UpkeepTests {
 
     private func snapshot(day: Int64, hour: Int64 = 0, folder: String = "/a") -> Snapshot {
         let time = day * Self.day + hour * 3_600_000_000_000
-        var snapshot = Snapshot(time: time, host: "h", folder: folder, root: [], files: 0, bytes: 0, problems: 0)
+        var snapshot = Snapshot(time: time, host: "h", folders: [folder], root: [], files: 0, bytes: 0, problems: 0)
         snapshot.id = Identifier(file: Array("\(time) \(folder)".utf8))
         return snapshot
     }

@@ -24,6 +24,14 @@ public struct HostileTree {
         public static let all: Kinds = [.attributes, .links, .holes, .modes]
     }
 
+    /// The seeds of the tests: 12, or those of the variable `QOS_HOSTILE_SEEDS`, a number or a range such as `201-400`.
+    public static let seeds: ClosedRange<UInt64> = {
+        let text = ProcessInfo.processInfo.environment["QOS_HOSTILE_SEEDS"] ?? ""
+        let bounds = text.split(separator: "-").compactMap { UInt64($0) }
+        guard let last = bounds.last, last > 0 else { return 1...12 }
+        return bounds.count > 1 ? min(bounds[0], last)...last : 1...last
+    }()
+
     private static let deepest = 4
     /// Whole seconds: before 1677, 1735, around 1970, 2038, 2262, the ends of ext4 and XFS, and beyond.
     private static let seconds = [

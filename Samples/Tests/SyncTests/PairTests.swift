@@ -217,7 +217,7 @@ struct FullSideTests {
     func largeFile() async throws {
         let world = try SyncWorld()
         let disk = try SmallDisk(at: world.temporary, megabytes: 16)
-        try world.temporary.makeSparse("a/huge", "h", size: 1 << 40)
+        try world.temporary.write("a/huge", bytes: SeededGenerator.noise(40 << 20, seed: 2))
         try world.temporary.write("a/b large", bytes: SeededGenerator.noise(20 << 20, seed: 3))
         for number in 0..<50 { try world.temporary.write("a/z/\(number)", bytes: SeededGenerator.noise(1000, seed: 4)) }
         for largeFile in [Int64(64 << 20), 1 << 20] {
@@ -231,6 +231,27 @@ struct FullSideTests {
         #expect(try world.temporary.files().filter { $0.contains(".qos-sync-") } == [])
         var system = statvfs()
         #expect(unsafe statvfs(disk.path, &system) == 0 && system.f_bavail * system.f_frsize > 14 << 20)
+    }
+
+    @Test("a file with holes needs the room of its data")
+    func sparse() async throws {
+        let world = try SyncWorld()
+        let disk = try SmallDisk(at: world.temporary, megabytes: 8)
+        try world.temporary.makeSparse("a/huge", "h", size: 64 << 20)
+        try world.temporary.makeSparse("a/short", "h", size: 200_000)
+        try world.temporary.makeSparse("a/all hole", "", size: 3 << 20)
+        for largeFile in [Int64(64 << 20), 1 << 31] {
+            var options = world.options
+            options.largeFile = largeFile
+            let report = try await SyncRun(a: world.a, b: disk.path, options: options).run()
+            #expect(report.isInStep && report.copied == 3, "\(report)")
+            let (a, b) = (TreePicture(world.a), TreePicture(disk.path))
+            #expect(Set(a.lines.dropFirst()) == Set(b.lines.dropFirst()))
+            #expect(b.lines.filter { $0.contains("sparse true") }.count == 3)
+            try world.temporary.setTime("a/huge", 5, 5)
+            for name in ["huge", "short", "all hole"] { try world.temporary.remove("disk/\(name)") }
+            try world.temporary.remove("archive")
+        }
     }
 
     @Test("an agent's side without room leaves out the same file")

@@ -26,7 +26,7 @@ final class NewFile: Sendable {
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
         let opened = calls.allow(.create) ? unsafe open(temporary, flags, 0o600) : -1
         guard opened >= 0 else { throw BackupError.system("create", temporary) }
-        RepositoryFolder.giveToOwner(of: owner, opened)
+        LocalStorage.giveToOwner(of: owner, opened)
         self.temporary = temporary
         self.shown = shown
         self.calls = calls

@@ -17,6 +17,14 @@ public enum BackupError: Error, Hashable, Sendable, CustomStringConvertible {
     case damaged(path: String, detail: String)
     /// The disk, or the quota, is full.
     case noSpace(path: String)
+    /// The address of a repository in storage of S3 cannot be read.
+    case badAddress(String, detail: String)
+    /// The environment has no keys for storage of S3.
+    case noCredentials(variable: String)
+    /// Storage of S3 refuses a request for good.
+    case refused(place: String, detail: String)
+    /// Storage of S3 does not answer, or cannot.
+    case unreachable(place: String, detail: String)
     /// A system call failed.
     case failed(path: String, operation: String, code: Int32)
     /// No snapshot, or more than one, has a name that begins in this way.
@@ -58,6 +66,15 @@ public enum BackupError: Error, Hashable, Sendable, CustomStringConvertible {
         case .noSpace(let path):
             "No space is left for \(path). Free some on its disk and run again: what is written already is used. "
                 + "For a repository, 'forget' and then 'prune' free space, also on a full disk."
+        case .badAddress(let text, let detail):
+            "\(text) is no address of a repository: \(detail). Write s3:https://HOST[:PORT]/BUCKET/PREFIX."
+        case .noCredentials(let variable):
+            "There are no keys for the storage: \(variable) is not set. Set AWS_ACCESS_KEY_ID and "
+                + "AWS_SECRET_ACCESS_KEY, and AWS_REGION if it is not us-east-1."
+        case .refused(let place, let detail): "\(place): \(detail)."
+        case .unreachable(let place, let detail):
+            "\(place) cannot be reached: \(detail). Check the network and the address, and run again: what is written "
+                + "already is used."
         case .failed(let path, let operation, let code):
             code == EACCES
                 ? "\(operation) \(path): \(SystemError.text(code)). If another user, such as root, made files of the "

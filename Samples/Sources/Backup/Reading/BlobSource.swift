@@ -24,10 +24,11 @@ final class BlobSource: Sendable {
     func blob(_ blob: Identifier) async throws -> [UInt8] {
         var detail = "it is not in the repository"
         for place in index.places(of: blob) {
-            let path = repository.folder.path(.packs, place.pack)
+            let folder = repository.folder
+            let path = folder.path(.packs, place.pack)
             do {
                 let sealed = try await IOThrottle.process.perform(bytes: place.length) { _ in
-                    try SafeFile.read(path, from: place.offset, count: place.length)
+                    try folder.read(path, from: place.offset, count: place.length)
                 }
                 if let plain = PackFile.open(sealed, as: blob, keys: repository.keys) { return plain }
                 detail = "\(path) is damaged at byte \(place.offset)"

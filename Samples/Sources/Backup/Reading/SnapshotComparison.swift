@@ -54,7 +54,9 @@ extension Repository {
         }
         var pending: [(path: RelativePath, old: TreeNode?, new: TreeNode?)] = [(.root, roots[0], roots[1])]
         while let (path, old, new) = pending.popLast() {
-            if path != .root, let kind = SnapshotChange.Kind(from: old, to: new) {
+            // Other entries change what is only on the way.
+            let isOnWay = first.isOnWay(path) && second.isOnWay(path)
+            if path != .root, !isOnWay, let kind = SnapshotChange.Kind(from: old, to: new) {
                 try body(SnapshotChange(kind: kind, path: path))
             }
             if let old, let new, old.content == new.content { continue }

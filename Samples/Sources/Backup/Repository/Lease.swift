@@ -30,6 +30,7 @@ final class Lease: Sendable {
 
     private let folder: RepositoryFolder
     private let name: String
+    private let touched: LastTouch
     private let renewing = Mutex<Task<Void, Never>?>(nil)
 
     /// Takes a lease. Any number of runs may hold one; a prune looks at those of others before it removes a file.
@@ -38,9 +39,13 @@ final class Lease: Sendable {
         name = Hexadecimal.text(RepositoryKeys.random(16))
         let owner = Owner(use: use, host: Self.host, process: getpid(), scope: Self.scope)
         let path = folder.path(.leases, name)
+        let touched = LastTouch()
+        self.touched = touched
         try folder.write(Array(try JSONEncoder().encode(owner)), to: path, .leases)
         let task = Task.detached(priority: .utility) {
-            while (try? await Task.sleep(for: Self.renewal, tolerance: .seconds(5))) != nil { Self.touch(path) }
+            while (try? await Task.sleep(for: Self.renewal, tolerance: .seconds(5))) != nil {
+                touched.renew(path, in: folder.storage)
+            }
         }
         renewing.withLock { $0 = task }
     }
@@ -52,29 +57,33 @@ final class Lease: Sendable {
     /// Gives the lease back.
     func release() {
         renewing.withLock { $0?.cancel() }
-        try? folder.remove(folder.path(.leases, name), .leases)
+        try? folder.storage.remove(folder.path(.leases, name), .leases)
     }
 
     /// Whether nobody took it away because it had run out.
     var isHeld: Bool {
-        folder.size(folder.path(.leases, name)) != nil
+        get throws {
+            try !touched.isOver(in: folder.storage) && folder.size(folder.path(.leases, name)) != nil
+        }
     }
 
     /// The leases of others that are not over. Removes those that are.
     func others() throws -> [Owner] {
         let own = folder.path(.leases, name)
-        Self.touch(own)
-        guard let now = Self.modified(own) else { throw BackupError.leaseLost }
-        return try folder.names(folder.path(.leases)).filter { $0 != name }.compactMap { other in
+        touched.renew(own, in: folder.storage)
+        guard let now = try folder.storage.modified(own) else { throw BackupError.leaseLost }
+        return try folder.storage.names(folder.path(.leases)).filter { $0 != name }.compactMap { other in
             let path = folder.path(.leases, other)
-            guard let touched = Self.modified(path) else { return nil }
+            guard let touched = try folder.storage.modified(path) else { return nil }
             // The clock was set back. From now on the lease has the usual time, if its owner is gone.
-            if touched > now.addingClamped(Self.duration) { Self.touch(path) }
-            let owner = (try? SafeFile.read(path)).flatMap {
+            if touched > now.addingClamped(Self.duration) {
+                try? folder.storage.touch(path)
+            }
+            let owner = (try? folder.read(path)).flatMap {
                 try? JSONDecoder().decode(Owner.self, from: Data($0))
             }
             if now.subtractingClamped(touched) > Self.duration || owner.map(Self.isGone) == true {
-                try folder.remove(path, .leases)
+                try folder.storage.remove(path, .leases)
                 return nil
             }
             return owner ?? Owner(use: .backup, host: "an unknown host", process: 0, scope: "")
@@ -85,14 +94,20 @@ final class Lease: Sendable {
         owner.scope == scope && !scope.isEmpty && kill(owner.process, 0) != 0 && errno == ESRCH
     }
 
-    private static func touch(_ path: String) {
-        unsafe utimensat(AT_FDCWD, path, nil, AT_SYMLINK_NOFOLLOW)
-    }
+    /// The last touch that this process knows of. Where a touch may bring a lease back, one that ran out by this
+    /// process's own clock stays lost, as when the machine slept.
+    private final class LastTouch: Sendable {
+        private let time = Mutex(ContinuousClock.now)
 
-    private static func modified(_ path: String) -> Int64? {
-        var status = stat()
-        guard unsafe lstat(path, &status) == 0 else { return nil }
-        return FileTime.number(status.st_mtim)
+        func isOver(in storage: any RepositoryStorage) -> Bool {
+            storage.touchMayRevive && time.withLock { $0.duration(to: .now) } > .nanoseconds(Lease.duration)
+        }
+
+        func renew(_ path: String, in storage: any RepositoryStorage) {
+            let start = ContinuousClock.now
+            guard !isOver(in: storage), (try? storage.touch(path)) != nil else { return }
+            time.withLock { $0 = start }
+        }
     }
 
     /// The name of this machine.

@@ -19,18 +19,21 @@ enum PackFile {
         return list + (0..<lengthBytes).map { UInt8(truncatingIfNeeded: list.count >> (24 - 8 * $0)) }
     }
 
-    /// Reads the list of the pack at `path`, without its blobs.
+    /// Reads the list of a pack, without its blobs.
     ///
     /// - Throws: `BackupError.damaged`, or the failure of a system call.
-    static func record(of pack: Identifier, path: String, size: Int, keys: RepositoryKeys) throws -> PackRecord {
+    static func record(
+        of pack: Identifier, in folder: RepositoryFolder, size: Int, keys: RepositoryKeys
+    ) throws -> PackRecord {
+        let path = folder.path(.packs, pack)
         let smallest = mark.count + RepositoryKeys.overhead + lengthBytes
         guard size >= smallest else { throw BackupError.damaged(path: path, detail: "it is too short for a pack") }
-        let tail = try SafeFile.read(path, from: size - lengthBytes, count: lengthBytes)
+        let tail = try folder.read(path, from: size - lengthBytes, count: lengthBytes)
         let length = tail.reduce(0) { $0 << 8 | Int($1) }
         guard tail.count == lengthBytes, length <= size - mark.count - lengthBytes else {
             throw BackupError.damaged(path: path, detail: "its list of blobs has an impossible length")
         }
-        let sealed = try SafeFile.read(path, from: size - lengthBytes - length, count: length)
+        let sealed = try folder.read(path, from: size - lengthBytes - length, count: length)
         guard let packed = keys.open(sealed, label: footerLabel),
             let plain = Compression.unpack(packed, limit: 1 << 30)
         else { throw BackupError.damaged(path: path, detail: "its list of blobs cannot be opened") }

@@ -38,7 +38,7 @@ extension Repository {
         guard !passphrase.isEmpty else { throw BackupError.emptyPassphrase }
         let file = try RepositoryHeader(master: master, passphrase: passphrase, cost: cost).file()
         let path = folder.keys + "/" + Identifier(file: file).description
-        try folder.writeKey(file, to: path)
+        try folder.write(file, to: path, .header)
         return Key(name: Self.name(of: path), isCurrent: false, path: path)
     }
 
@@ -55,10 +55,10 @@ extension Repository {
         }
         guard !key.isCurrent else { throw BackupError.lastKey }
         if key.path == folder.header {
-            try folder.write(try SafeFile.read(openedBy), to: folder.header, .header)
-            return try folder.remove(openedBy, .header)
+            try folder.write(try folder.read(openedBy), to: folder.header, .header)
+            return try folder.storage.remove(openedBy, .header)
         }
-        try folder.remove(key.path, .header)
+        try folder.storage.remove(key.path, .header)
     }
 
     private static func name(of path: String) -> String { String(path.split(separator: "/").last?.prefix(10) ?? "") }

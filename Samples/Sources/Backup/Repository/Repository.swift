@@ -4,7 +4,7 @@ public import SafeFiles
 
 /// A repository whose key is open. Threads may share it.
 public final class Repository: Sendable {
-    /// The path of its folder.
+    /// The path of its folder, or its address.
     public var path: String { folder.path }
 
     let folder: RepositoryFolder
@@ -24,25 +24,27 @@ public final class Repository: Sendable {
     /// Makes a repository in a new or empty folder.
     ///
     /// - Parameters:
-    ///   - path: The folder.
+    ///   - path: The folder, or an address such as `s3:https://host/bucket/prefix`. Its keys come from the environment.
     ///   - passphrase: The bytes that open it.
     ///   - cost: The work of one try of a passphrase.
     ///   - hook: Called before each call that changes a file. For tests.
-    /// - Throws: `BackupError.notEmpty`, `.emptyPassphrase`, or the failure of a system call.
+    /// - Throws: `BackupError.notEmpty`, `.emptyPassphrase`, or the failure of the storage.
     public static func create(
         at path: String, passphrase: [UInt8], cost: PassphraseCost = .standard, before hook: StorageHook? = nil
     ) throws -> Repository {
         guard !passphrase.isEmpty else { throw BackupError.emptyPassphrase }
-        let folder = RepositoryFolder(path: path, hook: hook ?? { _ in 0 })
+        let folder = try RepositoryFolder(path: path, hook: hook ?? { _ in 0 })
         // Only what a killed `init` leaves: without the header it is no repository yet.
         let known = Set(RepositoryFolder.Room.allCases.map(\.rawValue) + ["reserve"])
-        guard try folder.names(path).allSatisfy({ known.contains($0) }), try folder.files(.snapshots).isEmpty else {
+        guard try folder.storage.names(folder.path).allSatisfy({ known.contains($0) }),
+            try folder.files(.snapshots).isEmpty
+        else {
             throw BackupError.notEmpty(path: path)
         }
-        try folder.make()
+        try folder.storage.prepare()
         let master = RepositoryKeys.random(RepositoryKeys.masterLength)
         let header = try RepositoryHeader(master: master, passphrase: passphrase, cost: cost)
-        try folder.makeReserve(packs: 0)
+        try folder.storage.makeReserve(packs: 0)
         // Last: a folder with a header is a whole repository.
         try folder.write(try header.file(), to: folder.header, .header)
         return Repository(folder: folder, master: master, openedBy: folder.header)
@@ -51,27 +53,30 @@ public final class Repository: Sendable {
     /// Opens a repository.
     ///
     /// - Parameters:
-    ///   - path: The folder.
+    ///   - path: The folder, or an address such as `s3:https://host/bucket/prefix`. Its keys come from the environment.
     ///   - passphrase: The bytes that were given to `create`.
     ///   - hook: Called before each call that changes a file. For tests.
     /// - Throws: `BackupError.notARepository`, `.wrongPassphrase`, `.newerFormat`, `.damaged`.
     public static func open(at path: String, passphrase: [UInt8], before hook: StorageHook? = nil) throws -> Repository
     {
-        let folder = RepositoryFolder(path: path, hook: hook ?? { _ in 0 })
-        guard folder.size(folder.header) != nil else { throw BackupError.notARepository(path: path) }
-        let header = try RepositoryHeader(file: try SafeFile.read(folder.header), path: folder.header)
+        let folder = try RepositoryFolder(path: path, hook: hook ?? { _ in 0 })
+        guard try folder.size(folder.header) != nil else { throw BackupError.notARepository(path: path) }
+        let header = try RepositoryHeader(file: try folder.read(folder.header), path: folder.header)
         if let master = try header.master(passphrase: passphrase) {
             return Repository(folder: folder, master: master, openedBy: folder.header)
         }
         for file in try folder.furtherKeys() {
             // A damaged further key opens nothing, and locks out nobody.
-            guard let bytes = try? SafeFile.read(file), let key = try? RepositoryHeader(file: bytes, path: file),
+            guard let bytes = try? folder.read(file), let key = try? RepositoryHeader(file: bytes, path: file),
                 let master = try key.master(passphrase: passphrase)
             else { continue }
             return Repository(folder: folder, master: master, openedBy: file)
         }
         throw BackupError.wrongPassphrase(path: path)
     }
+
+    /// Whether a text is an address of storage behind a network, and not a path of this machine.
+    public static func isRemote(_ path: String) -> Bool { S3Address.isMeant(by: path) }
 
     // MARK: Snapshots
 
@@ -116,7 +121,7 @@ public final class Repository: Sendable {
 
     /// Fails if the folder of the snapshots is missing.
     func requireSnapshots() throws {
-        guard folder.hasSnapshots else {
+        guard try folder.storage.hasSnapshots else {
             throw BackupError.damaged(path: folder.path(.snapshots), detail: "the folder is missing")
         }
     }
@@ -186,16 +191,15 @@ public final class Repository: Sendable {
                 contents.problems.append("\(error)")
             }
         }
-        for pack in try folder.files(.packs).sorted(by: { $0.description < $1.description }) {
+        for (pack, size) in try folder.packs().sorted(by: { $0.pack.description < $1.pack.description }) {
             let path = folder.path(.packs, pack)
-            guard let size = folder.size(path) else { continue }
             if let record = listed.removeValue(forKey: pack) {
                 contents.records.append(record.size == size ? record : record.cut(to: size))
                 if record.size != size { contents.problems.append("\(path) is not as long as it was") }
                 continue
             }
             do {
-                let record = try PackFile.record(of: pack, path: path, size: size, keys: keys)
+                let record = try PackFile.record(of: pack, in: folder, size: size, keys: keys)
                 contents.records.append(record)
                 contents.unlisted.append(record)
             } catch BackupError.failed(_, _, ENOENT) {
@@ -225,7 +229,7 @@ public final class Repository: Sendable {
 
     private func openFile(_ room: RepositoryFolder.Room, _ name: Identifier, label: String) throws -> [UInt8] {
         let path = folder.path(room, name)
-        let sealed = try SafeFile.read(path)
+        let sealed = try folder.read(path)
         guard Identifier(file: sealed) == name, let packed = keys.open(sealed, label: Array(label.utf8)),
             let plain = Compression.unpack(packed, limit: 1 << 30)
         else { throw BackupError.damaged(path: path, detail: "its bytes do not match its name") }

@@ -4,8 +4,8 @@ public import SafeFiles
 public struct SnapshotFilter: Sendable, Hashable {
     /// The name of the machine; nil for any.
     public var host: String?
-    /// The path of the folder that was saved; nil for any.
-    public var folder: String?
+    /// Paths of folders of which a snapshot has all.
+    public var folders: [String] = []
     /// Tags of which a snapshot has all.
     public var tags: [String] = []
 
@@ -14,7 +14,7 @@ public struct SnapshotFilter: Sendable, Hashable {
 
     /// Whether a snapshot passes.
     public func matches(_ snapshot: Snapshot) -> Bool {
-        (host ?? snapshot.host) == snapshot.host && (folder ?? snapshot.folder) == snapshot.folder
+        (host ?? snapshot.host) == snapshot.host && folders.allSatisfy(snapshot.folders.contains)
             && tags.allSatisfy(snapshot.tags.contains)
     }
 

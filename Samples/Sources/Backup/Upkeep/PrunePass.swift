@@ -51,9 +51,9 @@ struct PrunePass {
 
         // Phase two: nobody else is there, and nobody came and went with a snapshot meanwhile. So all that counts on a
         // marked pack is known. The leases are looked at first: a backup gives its own back after its snapshot.
-        guard lease.isHeld else { throw BackupError.leaseLost }
+        guard try lease.isHeld else { throw BackupError.leaseLost }
         // Before the leases: a file that appears later may be that of a run that is not dead.
-        let temporaries = try folder.names(folder.path(.temporary))
+        let temporaries = try folder.storage.names(folder.path(.temporary))
         guard try lease.others().isEmpty, Set(try folder.files(.snapshots)).isSubset(of: snapshots) else {
             report.waiting = marked.count
             return report
@@ -64,7 +64,7 @@ struct PrunePass {
             report.freed += Int64(record.size)
         }
         for name in temporaries {
-            try folder.remove(folder.path(.temporary) + "/" + name, .temporary)
+            try folder.storage.remove(folder.path(.temporary) + "/" + name, .temporary)
         }
         if !isListed {
             // Now there is room.
@@ -92,7 +92,7 @@ struct PrunePass {
 
     /// Removes the marks of packs that are gone, also those that a killed prune left.
     private func removeMarks() throws {
-        for pack in try folder.files(.doomed) where folder.size(folder.path(.packs, pack)) == nil {
+        for pack in try folder.files(.doomed) where try folder.size(folder.path(.packs, pack)) == nil {
             try folder.remove(pack, from: .doomed)
         }
     }

@@ -41,11 +41,11 @@ public struct PruneRun: Sendable {
         defer { lease.release() }
         guard try !lease.others().contains(where: { $0.use == .prune }) else { throw BackupError.pruneIsRunning }
         // Again as soon as there is room for it; its absence is no failure.
-        defer { try? folder.makeReserve(packs: folder.files(.packs).count) }
+        defer { try? folder.storage.makeReserve(packs: folder.files(.packs).count) }
         do {
             return try await PrunePass(repository, lease, rewrites: true).run(breathe)
         } catch BackupError.noSpace {
-            try folder.freeReserve()
+            try folder.storage.freeReserve()
         }
         let first = try await PrunePass(repository, lease, rewrites: false).run(breathe)
         guard first.removed > 0, first.postponed > 0 else { return first }
@@ -63,7 +63,7 @@ public struct PruneRun: Sendable {
         do {
             return try Lease(.prune, in: folder)
         } catch BackupError.noSpace {
-            try folder.freeReserve()
+            try folder.storage.freeReserve()
             return try Lease(.prune, in: folder)
         }
     }

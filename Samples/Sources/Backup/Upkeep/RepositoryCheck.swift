@@ -59,7 +59,7 @@ public struct RepositoryCheck: Sendable {
         let path = repository.folder.path(.packs, record.pack)
         let bytes: [UInt8]
         do {
-            bytes = try SafeFile.read(path)
+            bytes = try repository.folder.read(path)
         } catch {
             return ["\(error)"]
         }

@@ -129,6 +129,8 @@ public final class VerifyRun {
             there.attributes = try file.attributes()
             try await compareContent(of: file, with: content, at: path, found)
         case .folder(let chunks):
+            // The way to a folder may be one that this user may pass, and not list.
+            guard !snapshot.isOnWay(path) else { return try await source.folder(chunks) }
             there.attributes = try SourceFile(path, in: root, for: .listing).attributes()
             below = try await compareNames(chunks, at: path, found)
         case .link(let target):
@@ -170,7 +172,7 @@ public final class VerifyRun {
         func isLeftOut(_ name: [UInt8], _ kind: FileKind) -> Bool {
             let isFolder = kind == .directory
             return ignored.contains(name, isFolder: isFolder)
-                || excludes.match(path.appending(name), isFolder: isFolder)
+                || excludes.match(snapshot.pathInFolder(path.appending(name)), isFolder: isFolder)
         }
         let saved = try await source.folder(chunks).filter { !isLeftOut($0.name, $0.content.fileKind) }
         let (there, names) = (Set(listing.map(\.name)), Set(saved.map(\.name)))

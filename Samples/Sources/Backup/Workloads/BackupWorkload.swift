@@ -1,6 +1,6 @@
 public import QoSWorkloads
 
-/// A backup of a folder, as a workload.
+/// A backup of a folder, or of several ones in one snapshot, as a workload.
 ///
 /// It breathes before each entry. Every half minute, and before it gives its place back, it stores what it saved so far
 /// as the root of a part of the tree. The next attempt does not read those files again.
@@ -12,7 +12,9 @@ public struct BackupWorkload: Workload {
     public struct Parameters: Codable, Sendable {
         /// The folder to save.
         public var folder: String
-        /// The folder of the repository.
+        /// Further folders for the same snapshot.
+        public var more: [String]
+        /// The folder of the repository, or its address.
         public var repository: String
         /// Patterns that are left out, as in `BackupOptions`.
         public var excludes: [String]
@@ -23,20 +25,22 @@ public struct BackupWorkload: Workload {
 
         /// Makes parameters.
         public init(
-            folder: String, repository: String, excludes: [String] = [], ignoreFiles: [String] = [],
-            oneFileSystem: Bool = false
+            folder: String, more: [String] = [], repository: String, excludes: [String] = [],
+            ignoreFiles: [String] = [], oneFileSystem: Bool = false
         ) {
             self.folder = folder
+            self.more = more
             self.repository = repository
             self.excludes = excludes
             self.oneFileSystem = oneFileSystem
             self.ignoreFiles = ignoreFiles
         }
 
-        /// Reads parameters, also those that an earlier version stored, which knew no ignore files.
+        /// Reads parameters, also those that an earlier version stored, which knew no ignore files, and one folder.
         public init(from decoder: any Decoder) throws {
             let values = try decoder.container(keyedBy: CodingKeys.self)
             folder = try values.decode(String.self, forKey: .folder)
+            more = try values.decodeIfPresent([String].self, forKey: .more) ?? []
             repository = try values.decode(String.self, forKey: .repository)
             excludes = try values.decode([String].self, forKey: .excludes)
             ignoreFiles = try values.decodeIfPresent([String].self, forKey: .ignoreFiles) ?? []
@@ -70,7 +74,7 @@ public struct BackupWorkload: Workload {
         self.hook = hook
     }
 
-    /// Saves the folder.
+    /// Saves the folders.
     ///
     /// - Throws: `TreeScanError`, `BackupError`, and what ends an attempt. The framework then tries again.
     public func run(
@@ -83,7 +87,7 @@ public struct BackupWorkload: Workload {
         options.ignoreFiles = parameters.ignoreFiles
         options.oneFileSystem = parameters.oneFileSystem
         let run = try BackupRun(
-            repository, folder: parameters.folder, options: options, resuming: context.checkpoint)
+            repository, folders: [parameters.folder] + parameters.more, options: options, resuming: context.checkpoint)
         let report = try await run.run(
             breathe: {
                 try await context.breathe()

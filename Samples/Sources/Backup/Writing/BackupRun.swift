@@ -1,7 +1,7 @@
 internal import SafeFiles
 internal import TreeScan
 
-/// One backup of one folder. One task at a time.
+/// One backup of one folder, or of several ones. One task at a time.
 ///
 /// The walk, the records of folders and the report belong to the task that calls `run`. Files are read, hashed,
 /// compressed and sealed by child tasks, a bounded number at a time.
@@ -10,22 +10,30 @@ public final class BackupRun {
     private typealias Saving = ThrowingTaskGroup<[Saved], any Error>
 
     private let repository: Repository
-    private let folder: String
+    private let folders: [String]
+    private let tree: SourceTree
     private let options: BackupOptions
     private let excludes: ExcludeRules
     private let resumed: BackupCheckpoint?
     /// None in a dry run.
     private let lease: Lease?
-    private let saver: FileSaver
-    private let scanner: TreeScanner
+    /// The part that is walked.
+    private var part: SourceTree.Part
+    private var scanner: TreeScanner
+    /// What all walks leave out.
+    private let limits: ScanOptions
     private let sink: BlobSink
     private let source: BlobSource
     private let start: Int64
     /// The number of packs before this run.
     private let packs: Int
 
-    private var folders: [Int: SavedFolder] = [:]
+    private var open: [Int: SavedFolder] = [:]
     private var stack: [Int] = []
+    /// The number of folders on the stack down to the one of the part.
+    private var base = 1
+    /// The names of the folders on the stack that are only on the way to a part.
+    private var way: [[UInt8]] = []
     private var nextNumber = 0
     private var underWay = 0
     /// Short files that wait for others, to be saved together.
@@ -35,13 +43,15 @@ public final class BackupRun {
     private var unchanged = 0
     private var missing = 0
     private var problems: [String] = []
+    /// Those of the parts before.
+    private var ignoreProblems: [IgnoreProblem] = []
 
     /// The number of files saved so far.
     public private(set) var files = 0
     /// The sum of their sizes, in bytes.
     public private(set) var bytes: Int64 = 0
 
-    /// Opens the folder and reads the index.
+    /// Opens a folder and reads the index.
     ///
     /// - Parameters:
     ///   - repository: The repository to write to.
@@ -49,13 +59,26 @@ public final class BackupRun {
     ///   - options: What is left out.
     ///   - checkpoint: The last checkpoint of a run on the same folder that was interrupted.
     /// - Throws: `TreeScanError`, `ExcludeError` or `BackupError`.
-    public init(
+    public convenience init(
         _ repository: Repository, folder: String, options: BackupOptions = BackupOptions(),
         resuming checkpoint: BackupCheckpoint? = nil
     ) throws {
+        try self.init(repository, folders: [folder], options: options, resuming: checkpoint)
+    }
+
+    /// Opens folders and reads the index. All of them get into one snapshot. Patterns count from each of them.
+    ///
+    /// - Parameter folders: Their paths, at least one. One that is in another one is saved with that.
+    /// - Throws: `TreeScanError`, `ExcludeError` or `BackupError`.
+    public init(
+        _ repository: Repository, folders: [String], options: BackupOptions = BackupOptions(),
+        resuming checkpoint: BackupCheckpoint? = nil
+    ) throws {
         excludes = try ExcludeRules(options.excludes)
-        let root = try RootFolder(folder)
-        try ExcludeRules.check(options.excludes, for: root.absolutePaths)
+        self.folders = try SourceTree.paths(folders)
+        for folder in self.folders {
+            try ExcludeRules.check(options.excludes, for: try RootFolder(folder).absolutePaths)
+        }
         // Before the index is read: from here on a prune keeps what this run counts on.
         lease = options.isDryRun ? nil : try Lease(.backup, in: repository.folder)
         try repository.requireSnapshots()
@@ -63,22 +86,23 @@ public final class BackupRun {
         let index = contents.index(withDoomed: false)
         let unlisted = contents.unlisted.filter { !contents.doomed.contains($0.pack) }
         self.repository = repository
-        self.folder = folder
         self.options = options
         resumed = checkpoint
         start = options.now()
         packs = contents.records.count
         sink = try BlobSink(repository, known: index, unlisted: unlisted, width: options.width, isDry: options.isDryRun)
         source = BlobSource(repository, index: index)
-        saver = FileSaver(root: root, sink: sink, options: options)
+        tree = try SourceTree(self.folders, sink: sink, options: options)
+        guard let first = tree.parts.first else { throw TreeScanError.missing(path: "") }
+        part = first
         let own = FolderIdentity(path: repository.path).map { Set([$0]) } ?? []
-        let limits = ScanOptions(
+        limits = ScanOptions(
             excludedNames: [], excludedFolders: own, oneFileSystem: options.oneFileSystem,
             ignoreFiles: options.ignoreFiles)
-        scanner = try TreeScanner(root: root, options: limits)
+        scanner = try TreeScanner(root: first.root, options: limits)
     }
 
-    /// Saves the folder, and writes the snapshot last.
+    /// Saves the folders, and writes the snapshot last.
     ///
     /// - Parameters:
     ///   - breathe: Called before each entry. It may wait, and it may throw to end the run.
@@ -95,25 +119,28 @@ public final class BackupRun {
         try await enterRoot()
         var saved = ContinuousClock.now
         try await withThrowingTaskGroup(of: [Saved].self) { group in
-            while let event = scanner.next() {
-                do {
-                    try await breathe()
-                } catch {
-                    if let save {
+            for part in tree.parts {
+                try await enter(part, &group)
+                while let event = scanner.next() {
+                    do {
+                        try await breathe()
+                    } catch {
+                        if let save {
+                            try await drain(&group)
+                            try await save(try await checkpoint())
+                        }
+                        throw error
+                    }
+                    try Task.checkCancellation()
+                    try await handle(event, &group)
+                    if let save, ContinuousClock.now - saved > interval {
                         try await drain(&group)
                         try await save(try await checkpoint())
+                        saved = .now
                     }
-                    throw error
                 }
-                try Task.checkCancellation()
-                try await handle(event, &group)
-                if let save, ContinuousClock.now - saved > interval {
-                    try await drain(&group)
-                    try await save(try await checkpoint())
-                    saved = .now
-                }
+                try await drain(&group)
             }
-            try await drain(&group)
             while let number = stack.popLast() { try await leave(number) }
         }
         return try await finish()
@@ -126,7 +153,7 @@ public final class BackupRun {
         if let resumed { trees.append(resumed.root) }
         // One of the future would be the last one for years.
         let last = try repository.snapshots().snapshots.last {
-            $0.host == options.host && $0.folder == folder && !$0.isOfFuture(at: start)
+            $0.host == options.host && $0.folders == folders && !$0.isOfFuture(at: start)
         }
         if let last { trees.append(last.root) }
         var earlier: [[[UInt8]: TreeNode]] = []
@@ -135,7 +162,33 @@ public final class BackupRun {
             guard let root = try? await source.root(tree) else { continue }
             earlier.append(await entries(of: root))
         }
-        stack = [add(SavedFolder(node: try saver.folder(.root), path: .root, parent: nil, earlier: earlier))]
+        let node = tree.hasWays ? try wayFolder([]) : try part.saver.folder(.root)
+        stack = [add(SavedFolder(node: node, path: .root, parent: nil, earlier: earlier))]
+    }
+
+    /// Leaves the part before, and enters the folders on the way to a part, and the part itself.
+    private func enter(_ next: SourceTree.Part, _ group: inout Saving) async throws {
+        guard let last = next.way.last else { return }
+        part = next
+        ignoreProblems += scanner.ignoreProblems
+        scanner = try TreeScanner(root: next.root, options: limits)
+        // Down to the folders that both have on their ways; the part itself is one more.
+        let above = Array(next.way.dropLast())
+        let common = zip(way, above).prefix { $0 == $1 }.count
+        while stack.count > common + 1, let number = stack.popLast() { try await leave(number) }
+        way = above
+        for depth in common..<above.count { try await enter(try wayFolder(Array(above[...depth])), at: .root) }
+        var node = try next.saver.folder(.root)
+        node.name = last
+        try await enter(node, at: .root)
+        base = stack.count
+    }
+
+    /// The record of a folder that is only on the way to a part: without attributes, which need the right to read it.
+    private func wayFolder(_ names: [[UInt8]]) throws -> TreeNode {
+        let path = RelativePath(bytes: Array(names.joined(separator: [UInt8(ascii: "/")])))
+        let file = try SourceFile(path, in: try RootFolder("/"), for: .status)
+        return try file.node(name: names.last ?? [], content: .folder([])).0
     }
 
     private func handle(_ event: ScanEvent, _ group: inout Saving) async throws {
@@ -144,7 +197,7 @@ public final class BackupRun {
             try await leaveFolders(notAbove: path)
             if excludes.match(path, isFolder: true) { return scanner.skipFolder() }
             do {
-                try await enter(path)
+                try await enter(part.saver.folder(path), at: path)
             } catch let failure as FileSystemFailure {
                 note(failure)
                 scanner.skipFolder()
@@ -152,10 +205,10 @@ public final class BackupRun {
         case .file(let path, let stamp):
             try await leaveFolders(notAbove: path)
             guard !excludes.match(path, isFolder: false), let parent = stack.last else { return }
-            if let earlier = earlier(Array(path.name)), saver.isUnchanged(earlier, stamp) {
+            if let earlier = earlier(Array(path.name)), part.saver.isUnchanged(earlier, stamp) {
                 return note(.saved(earlier, wasRead: false, note: nil), in: parent)
             }
-            folders[parent]?.pending += 1
+            open[parent]?.pending += 1
             if stamp.size <= ShortFiles.most {
                 short.append(ShortFiles.File(folder: parent, path: path, size: Int(stamp.size)))
                 if short.isFull { try await startShort(&group) }
@@ -170,7 +223,7 @@ public final class BackupRun {
             switch kind {
             case .symbolicLink, .fifo:
                 do throws(FileSystemFailure) {
-                    folders[parent]?.entries.append(try saver.saveSpecial(path, kind))
+                    open[parent]?.entries.append(try part.saver.saveSpecial(path, kind))
                 } catch {
                     note(error)
                 }
@@ -183,19 +236,18 @@ public final class BackupRun {
         }
     }
 
-    private func enter(_ path: RelativePath) async throws {
-        let node = try saver.folder(path)
+    private func enter(_ node: TreeNode, at path: RelativePath) async throws {
         var earlier: [[[UInt8]: TreeNode]] = []
-        for names in stack.last.flatMap({ folders[$0]?.earlier }) ?? [] {
-            if let old = names[Array(path.name)] { earlier.append(await entries(of: old)) }
+        for names in stack.last.flatMap({ open[$0]?.earlier }) ?? [] {
+            if let old = names[node.name] { earlier.append(await entries(of: old)) }
         }
-        if let parent = stack.last { folders[parent]?.pending += 1 }
+        if let parent = stack.last { open[parent]?.pending += 1 }
         stack.append(add(SavedFolder(node: node, path: path, parent: stack.last, earlier: earlier)))
     }
 
     private func add(_ folder: SavedFolder) -> Int {
         nextNumber += 1
-        folders[nextNumber] = folder
+        open[nextNumber] = folder
         return nextNumber
     }
 
@@ -205,36 +257,36 @@ public final class BackupRun {
     }
 
     private func earlier(_ name: [UInt8]) -> TreeNode? {
-        let trees = stack.last.flatMap { folders[$0]?.earlier } ?? []
+        let trees = stack.last.flatMap { open[$0]?.earlier } ?? []
         return trees.lazy.compactMap { $0[name] }.first
     }
 
     private func leaveFolders(notAbove path: RelativePath) async throws {
         let parent = RelativePath(bytes: Array(path.bytes.dropLast(path.name.count).dropLast()))
-        while stack.count > 1, let number = stack.last, folders[number]?.path != parent {
+        while stack.count > base, let number = stack.last, open[number]?.path != parent {
             stack.removeLast()
             try await leave(number)
         }
     }
 
     private func leave(_ number: Int) async throws {
-        folders[number]?.isLeft = true
+        open[number]?.isLeft = true
         try await finishFolder(number)
     }
 
     /// Stores the record of a folder whose entries are all saved, and then those above it.
     private func finishFolder(_ number: Int) async throws {
         var number = number
-        while let folder = folders[number], folder.isLeft, folder.pending == 0 {
-            folders[number] = nil
+        while let folder = open[number], folder.isLeft, folder.pending == 0 {
+            open[number] = nil
             var node = folder.node
             node.content = .folder(try await sink.storeContent(TreeNode.encode(folder.sortedEntries)))
             guard let parent = folder.parent else {
                 root = node
                 return
             }
-            folders[parent]?.entries.append(node)
-            folders[parent]?.pending -= 1
+            open[parent]?.entries.append(node)
+            open[parent]?.pending -= 1
             number = parent
         }
     }
@@ -244,7 +296,7 @@ public final class BackupRun {
     private func start(
         _ group: inout Saving, _ body: @escaping @Sendable (FileSaver) async throws -> [Saved]
     ) async throws {
-        let saver = saver
+        let saver = part.saver
         underWay += 1
         group.addTask { try await body(saver) }
         if underWay >= 2 * options.width { try await takeOne(&group) }
@@ -265,7 +317,7 @@ public final class BackupRun {
         guard let saved = try await group.next() else { return }
         underWay -= 1
         for (number, file) in saved {
-            folders[number]?.pending -= 1
+            open[number]?.pending -= 1
             note(file, in: number)
             try await finishFolder(number)
         }
@@ -274,22 +326,27 @@ public final class BackupRun {
     private func note(_ file: SavedFile, in folder: Int) {
         switch file {
         case .saved(let node, let wasRead, let remark):
-            folders[folder]?.entries.append(node)
+            open[folder]?.entries.append(node)
             files += 1
             if case .file(let content) = node.content { bytes = bytes.addingClamped(content.size) }
             if !wasRead { unchanged += 1 }
-            if let remark { problems.append(remark) }
+            if let remark { problems.append(shown(remark)) }
         case .vanished: break
         case .failed(let problem):
             missing += 1
-            problems.append(problem)
+            problems.append(shown(problem))
         }
     }
 
     private func note(_ failure: FileSystemFailure) {
         guard !failure.isVanished else { return }
         missing += 1
-        problems.append("\(failure)")
+        problems.append(shown("\(failure)"))
+    }
+
+    /// A line on an entry, with the folder that it is in if there are several.
+    private func shown(_ problem: String) -> String {
+        tree.hasWays ? "in \(RelativePath(argument: part.folder).display): \(problem)" : problem
     }
 
     // MARK: The end
@@ -298,7 +355,7 @@ public final class BackupRun {
     private func checkpoint() async throws -> BackupCheckpoint {
         var below: TreeNode?
         for number in stack.reversed() {
-            guard let folder = folders[number] else { continue }
+            guard let folder = open[number] else { continue }
             var copy = folder
             if let below { copy.entries.append(below) }
             var node = folder.node
@@ -320,21 +377,21 @@ public final class BackupRun {
         let chunks = try await storeRoot(root)
         try await sink.flush()
         var snapshot = Snapshot(
-            time: start, host: options.host, folder: folder, root: chunks, files: files, bytes: bytes,
+            time: start, host: options.host, folders: folders, root: chunks, files: files, bytes: bytes,
             problems: missing, tags: options.tags)
         let totals = sink.totals
         if let lease {
-            guard lease.isHeld else { throw BackupError.leaseLost }
+            guard try lease.isHeld else { throw BackupError.leaseLost }
             snapshot = try repository.add(snapshot)
-            guard lease.isHeld else {
+            guard try lease.isHeld else {
                 if let id = snapshot.id { try repository.folder.remove(id, from: .snapshots) }
                 throw BackupError.leaseLost
             }
-            repository.folder.growReserve(packs: packs + totals.packs)
+            repository.folder.storage.growReserve(packs: packs + totals.packs)
         }
         return BackupReport(
             snapshot: snapshot, unchanged: unchanged, newBytes: totals.newBytes, storedBytes: totals.storedBytes,
             packs: totals.packs, leftOut: leftOut, problems: problems,
-            ignoreProblems: scanner.ignoreProblems)
+            ignoreProblems: ignoreProblems + scanner.ignoreProblems)
     }
 }

@@ -15,7 +15,7 @@ struct PackWriter: Sendable {
     private var rest: [UInt8] = []
     private var hash = SHA256()
     /// None before the first write.
-    private var file: NewFile?
+    private var file: (any StoredPack)?
     private let repository: Repository
 
     init(_ repository: Repository) {
@@ -38,7 +38,7 @@ struct PackWriter: Sendable {
         try await write()
         let (folder, name) = (repository.folder, Identifier(hash.finalize()))
         if let file {
-            try await IOThrottle.process.perform(bytes: 0) { _ in try folder.finish(file, as: name) }
+            try await IOThrottle.process.perform(bytes: 0) { _ in try file.finish(as: folder.path(.packs, name)) }
         }
         return PackRecord(pack: name, size: size, entries: entries)
     }
@@ -57,10 +57,9 @@ struct PackWriter: Sendable {
         while position < bytes.count {
             let (opened, from) = (file, position)
             let (open, count) = try await IOThrottle.process.perform(bytes: bytes.count - from) { granted in
-                let file = try opened ?? folder.makePack()
+                let file = try opened ?? folder.storage.makePack()
                 let count = min(granted, bytes.count - from)
                 try file.write(bytes[from..<(from + count)], at: start + from)
-                file.startSynchronizing(count, at: start + from)
                 return (file, count)
             }
             file = open

@@ -168,7 +168,9 @@ struct FileCopier: Sendable {
         source.stamp = before.stamp
         let state = ArchiveEntry.SideState(source, at: time)
         let earlier = self.part(of: action, state)?.done ?? 0
-        guard folder.hasRoom(for: before.stamp.size - earlier) else { return noRoom(action) }
+        guard folder.hasRoom(for: LocalFolder.occupied(input.number).subtractingClamped(earlier)) else {
+            return noRoom(action)
+        }
         let (temporary, output, part) = try open(action, state, in: folder)
         var done = part?.done ?? 0
         var prepared = PreparedEntry(
@@ -192,12 +194,16 @@ struct FileCopier: Sendable {
                 await discard(prepared, in: folder)
                 return .skipped("\(across.display(seen.path)) changed while it was copied; the next run copies it")
             }
-            let code = LocalFolder.setMetadata(output.number, action.metadata, owner: replica.setsOwners)
+            let code = LocalFolder.setMetadata(
+                output.number, action.metadata, owner: replica.setsOwners, attributesOf: input.number,
+                lost: &prepared.lost)
             guard code == 0 else { throw folder.failure("set the metadata of", name, code) }
             guard let status = EntryStatus(descriptor: output.number) else { throw folder.failure("stat", temporary) }
             prepared.written = ArchiveEntry.SideState(
                 written: status, metadata: Metadata(of: status, owners: replica.setsOwners))
-            if prepared.written.mayBecomeRacy || status.stamp.size <= FileDigest.cheap {
+            // Not of zeros without end.
+            let isReadable = LocalFolder.occupied(output.number) >= status.stamp.size / 2
+            if prepared.written.mayBecomeRacy && isReadable || status.stamp.size <= FileDigest.cheap {
                 prepared.digest = await FileDigest.compute(output, to: status.stamp.size)
             }
             if isAlone { try await synchronize(output, of: action) }
@@ -269,7 +275,17 @@ struct FileCopier: Sendable {
     ) async throws {
         while position < size {
             try Task.checkCancellation()
-            let (offset, wanted) = (position, Int(min(Int64(Self.piece), size - position)))
+            let (data, end) = Self.data(input.number, from: position, to: size)
+            if data > position {
+                // A hole stays one.
+                position = data
+                guard ftruncate(output.number, off_t(position)) == 0 else {
+                    throw FileSystemFailure(path: action.path, operation: "copy", code: errno)
+                }
+                try progress(position)
+                continue
+            }
+            let (offset, wanted) = (position, Int(min(Int64(Self.piece), end - position)))
             let (count, code) = try await IOThrottle.process.perform(bytes: wanted) { granted in
                 Self.copyPiece(input.number, output.number, at: offset, count: max(1, min(wanted, granted)))
             }
@@ -281,6 +297,17 @@ struct FileCopier: Sendable {
             position += Int64(count)
             try progress(position)
         }
+    }
+
+    /// The next range with data, lseek(2); all if the file system does not know of holes.
+    private static func data(_ file: Int32, from position: Int64, to size: Int64) -> (start: Int64, end: Int64) {
+        let (seekData, seekHole): (Int32, Int32) = (3, 4)
+        let start = Int64(lseek(file, off_t(position), seekData))
+        // ENXIO: nothing but a hole up to the end.
+        guard start >= 0 else { return errno == ENXIO ? (size, size) : (position, size) }
+        guard start < size else { return (size, size) }
+        let end = Int64(lseek(file, off_t(start), seekHole))
+        return (max(start, position), end > start ? min(end, size) : size)
     }
 
     /// Copies up to `count` bytes to the same place. Returns their number, and the error number, or 0.

@@ -160,6 +160,7 @@ struct FileWriting {
             source: entry.source, digest: entry.digest)
         ledger.options.wanted.noteWritten(entry.action.path)
         ledger.report.copied += 1
+        if entry.lost > 0 { ledger.report.incomplete = (ledger.report.incomplete ?? 0) + 1 }
         ledger.report.bytes = ledger.report.bytes.addingClamped(entry.bytes)
         ledger.report.reusedBytes += entry.reused
         ledger.report.resumedBytes += entry.resumed

@@ -65,6 +65,17 @@ struct FolderMaking {
         }
     }
 
+    /// Gives a new folder the extended attributes of the other side, if both are of this machine. Before its mode,
+    /// which has a part of an access list.
+    private func copyAttributes(_ name: [UInt8], _ action: SyncAction, to folder: any ReplicaFolder) async throws {
+        let path = action.source?.path ?? action.path
+        guard let folder = folder as? LocalFolder,
+            let across = try await ledger.replicas[action.side.other].folderIfThere(path.parent) as? LocalFolder
+        else { return }
+        let lost = folder.copyAttributes(name, from: across, Array(path.name))
+        if lost > 0 { ledger.report.incomplete = (ledger.report.incomplete ?? 0) + 1 }
+    }
+
     /// Gives the new folders their metadata. It comes last, as it may take away the right to write in them.
     func finish() async throws {
         for (action, number) in made.sorted(by: { $0.action.path > $1.action.path }) {
@@ -72,6 +83,7 @@ struct FolderMaking {
             try await ledger.attempt(action) {
                 let name = Array(action.path.name)
                 let folder = try await replica.folder(action.path.parent)
+                try await copyAttributes(name, action, to: folder)
                 try await folder.setMetadata(name, action.metadata, kind: .directory, owner: replica.setsOwners)
                 guard let status = try await folder.status(name) else { throw folder.failure("stat", name, ENOENT) }
                 ledger.noteChanges(on: action.side) { $0.noteMetadata(of: action.path, kind: .directory) }

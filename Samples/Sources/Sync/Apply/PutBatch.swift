@@ -13,6 +13,8 @@ struct PreparedEntry: Sendable {
     var bytes: Int64 = 0
     var reused: Int64 = 0
     var resumed: Int64 = 0
+    /// The number of extended attributes of the source that it lacks.
+    var lost = 0
     var part: PartialFile?
 
     /// The name that the entry gets.

@@ -81,7 +81,8 @@ struct SmallFiles: Sendable {
             return .prepared(
                 PreparedEntry(
                     action: action, temporary: temporary, isDurable: isAlone, written: result.state,
-                    source: ArchiveEntry.SideState(entry, at: time), digest: result.digest, bytes: before.stamp.size))
+                    source: ArchiveEntry.SideState(entry, at: time), digest: result.digest, bytes: before.stamp.size,
+                    lost: result.lost))
         } catch {
             target.discard(temporary)
             throw error
@@ -91,15 +92,19 @@ struct SmallFiles: Sendable {
     /// Writes content and metadata. Returns nil if the source changed meanwhile.
     private func write(
         _ input: OpenDescriptor, to output: OpenDescriptor, _ action: SyncAction, _ stamp: FileStamp
-    ) throws -> (state: ArchiveEntry.SideState, digest: [UInt8]?)? {
+    ) throws -> (state: ArchiveEntry.SideState, digest: [UInt8]?, lost: Int)? {
         // Through memory: the digest needs the bytes. It tells later whether the file is still the one of this sync.
         let (bytes, failure) = FileBytes.read(input.number, from: 0, count: Int(stamp.size))
         guard failure == 0 else { throw FileSystemFailure(path: action.path, operation: "read", code: failure) }
-        let written = FileBytes.write(bytes[...], to: output.number, at: 0)
+        let isSparse = LocalFolder.occupied(input.number) < stamp.size
+        let written =
+            isSparse ? Self.writeSparse(bytes, output.number) : FileBytes.write(bytes[...], to: output.number, at: 0)
         guard written == 0 else { throw FileSystemFailure(path: action.path, operation: "write", code: written) }
         guard EntryStatus(descriptor: input.number)?.stamp == stamp else { return nil }
         let owners = copier.replicas[action.side].setsOwners
-        let code = LocalFolder.setMetadata(output.number, action.metadata, owner: owners)
+        var lost = 0
+        let code = LocalFolder.setMetadata(
+            output.number, action.metadata, owner: owners, attributesOf: input.number, lost: &lost)
         guard code == 0, let status = EntryStatus(descriptor: output.number) else {
             throw FileSystemFailure(path: action.path, operation: "set the metadata of", code: code == 0 ? errno : code)
         }
@@ -109,6 +114,18 @@ struct SmallFiles: Sendable {
             let code = output.synchronize()
             guard code == 0 else { throw SyncError.notWritten(action.side, code: code) }
         }
-        return (state, Array(SHA256.hash(data: bytes)))
+        return (state, Array(SHA256.hash(data: bytes)), lost)
+    }
+
+    /// Writes all but pages of zeros. Returns the error number, or 0.
+    private static func writeSparse(_ bytes: [UInt8], _ file: Int32) -> Int32 {
+        let page = 4096
+        for start in stride(from: 0, to: bytes.count, by: page) {
+            let piece = bytes[start..<min(start + page, bytes.count)]
+            guard piece.contains(where: { $0 != 0 }) else { continue }
+            let code = FileBytes.write(piece, to: file, at: Int64(start))
+            guard code == 0 else { return code }
+        }
+        return ftruncate(file, off_t(bytes.count)) == 0 ? 0 : errno
     }
 }

@@ -20,6 +20,9 @@ public struct SyncReport: Sendable, Codable, Hashable {
     public var described = 0
     /// The number of entries that were taken and kept, if there is a place for them.
     public var kept: Int?
+    /// The number of new entries that lack extended attributes of the other side, as its file system, or the rights of
+    /// this user, do not allow them.
+    public var incomplete: Int?
     /// The conflicts, each with what happened, for people.
     public var conflicts: [String] = []
     /// The entries that stay as they are, each with its reason, for people.

@@ -176,11 +176,43 @@ package final class LocalFolder: ReplicaFolder {
             AT_SYMLINK_NOFOLLOW)
     }
 
+    /// Gives a new folder the extended attributes of another one.
+    ///
+    /// - Returns: The number of those that it lacks.
+    func copyAttributes(_ name: [UInt8], from folder: LocalFolder, _ other: [UInt8]) -> Int {
+        guard let file = openFile(name, writing: false), let source = folder.openFile(other, writing: false) else {
+            return 0
+        }
+        defer { for open in [file, source] { close(open) } }
+        return ExtendedAttributes.copy(from: source, to: file).count
+    }
+
+    /// The bytes of a file that occupy room, or all if its file system does not know.
+    static func occupied(_ file: Int32) -> Int64 {
+        var status = stat()
+        guard unsafe fstat(file, &status) == 0 else { return .max }
+        let (bytes, overflows) = Int64(status.st_blocks).multipliedReportingOverflow(by: 512)
+        return overflows ? Int64(status.st_size) : min(bytes, Int64(status.st_size))
+    }
+
     /// Sets the same of an open file.
-    package static func setMetadata(_ file: Int32, _ metadata: Metadata, owner: Bool) -> Int32 {
+    ///
+    /// - Parameters:
+    ///   - source: A file whose extended attributes it gets, too; nil for none.
+    ///   - lost: The number of attributes that it lacks.
+    package static func setMetadata(
+        _ file: Int32, _ metadata: Metadata, owner: Bool, attributesOf source: Int32? = nil, lost: inout Int
+    ) -> Int32 {
         let isOwned = owner && fchown(file, metadata.owner, metadata.group) == 0
+        // Between the owner, whose change takes capabilities away, and the mode, which has a part of an access list.
+        if let source { lost += ExtendedAttributes.copy(from: source, to: file).count }
         // A program of another user must not become one of this user.
         if fchmod(file, mode_t(isOwned ? metadata.mode : metadata.mode & 0o1777)) != 0, errno != EPERM { return errno }
         return unsafe futimens(file, FileTime.setting(modified: metadata.modified)) == 0 ? 0 : errno
+    }
+    /// Sets the same of an open file, without attributes.
+    package static func setMetadata(_ file: Int32, _ metadata: Metadata, owner: Bool) -> Int32 {
+        var lost = 0
+        return setMetadata(file, metadata, owner: owner, lost: &lost)
     }
 }

@@ -168,7 +168,7 @@ struct OwnerRoutes: Sendable {
         var last: TreeNode.Content?
         var count = 0
         for snapshot in snapshots {
-            let root = Array(snapshot.folder.utf8) + (snapshot.folder.hasSuffix("/") ? [] : [UInt8(ascii: "/")])
+            let root = Array(snapshot.base.utf8) + (snapshot.base.hasSuffix("/") ? [] : [UInt8(ascii: "/")])
             guard whole.starts(with: root) else { continue }
             count += 1
             guard count <= snapshotLimit else { break }

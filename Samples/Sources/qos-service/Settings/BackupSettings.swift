@@ -2,7 +2,7 @@ internal import Backup
 
 /// The settings of the backups that the service makes.
 struct BackupSettings: Sendable, Equatable {
-    /// The folder of the repository, absolute and without links.
+    /// The folder of the repository, absolute and without links, or its address.
     var repository: String
     /// The file whose first line is the passphrase.
     var passphraseFile: String

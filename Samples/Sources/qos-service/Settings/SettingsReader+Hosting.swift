@@ -25,7 +25,7 @@ extension SettingsReader {
         }
         let folders = try await list("backupFolder")
         var settings = BackupSettings(
-            repository: IndexLocation.canonical(given), passphraseFile: file,
+            repository: Repository.isRemote(given) ? given : IndexLocation.canonical(given), passphraseFile: file,
             folders: (folders.isEmpty ? [folder] : folders).map(IndexLocation.canonical))
         settings.excludes = try await list("backupExclude")
         settings.ignoreFiles = try await list("backupIgnoreFile")
@@ -81,6 +81,8 @@ extension SettingsReader {
                 description: "\(repository) is not a repository. Make one with: qos-backup init -r \(repository) "
                     + "--password-file \(settings.passphraseFile)",
                 status: .noInput)
+        } catch BackupError.unreachable {
+            // Storage behind a network may be away for a while. The workloads try again.
         } catch BackupError.wrongPassphrase {
             throw SettingsError(
                 description: "The passphrase in \(settings.passphraseFile) does not open \(repository). Write the one "
