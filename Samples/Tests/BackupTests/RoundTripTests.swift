@@ -76,7 +76,8 @@ struct RoundTripTests {
         #expect(try await world.restore("part", options).problems == [])
         #expect(try world.temporary.files().filter { $0.hasPrefix("part") } == ["part/deep/er/still/file"])
         options.path = "deep/no"
-        #expect(try await world.restore("none", options).problems.count == 1)
+        await #expect(throws: BackupError.unknownPath("deep/no")) { try await world.restore("none", options) }
+        #expect(!world.temporary.exists("none"))
     }
 
     @Test("excluded entries are left out, and so is the repository itself")
