@@ -31,7 +31,7 @@ public enum StemLanguage: String, Sendable, Hashable, Codable, CaseIterable {
     }
 
     deinit {
-        unsafe stemmers.forEach { unsafe sb_stemmer_delete($0) }
+        for stemmer in unsafe stemmers { unsafe sb_stemmer_delete(stemmer) }
     }
 
     /// Whether a word may have a stem: letters of Latin script.
