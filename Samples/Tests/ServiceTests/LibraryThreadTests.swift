@@ -16,8 +16,9 @@ struct LibraryThreadTests {
     private struct ThreadLook {
         let name: String
         let isMain: Bool
-        /// Processors, nice value and policy.
+        /// Processors and policy.
         let scheduling: String
+        let nice: Int
 
         init?(of thread: String, in process: Int32) {
             let folder = "/proc/\(process)/task/\(thread)"
@@ -31,7 +32,9 @@ struct LibraryThreadTests {
             guard fields.count > 39 else { return nil }
             self.name = name.trimmingCharacters(in: .newlines)
             isMain = thread == "\(process)"
-            scheduling = "\(processors) nice \(fields[17]) policy \(fields[39])"
+            guard let nice = Int(fields[17]) else { return nil }
+            self.nice = nice
+            scheduling = "\(processors) policy \(fields[39])"
         }
 
         /// Whether the runtime made it for itself.
@@ -45,8 +48,11 @@ struct LibraryThreadTests {
 
     @Test(
         "of NIO, Hummingbird, Dispatch and GRDB have all processors, and the nice value and policy of the service's start",
-        arguments: ["exec \"$@\"", "exec setpriv --inh-caps=-sys_nice --bounding-set=-sys_nice \"$@\""])
-    func haveTheStartsScheduling(shell: String) throws {
+        arguments: [
+            ("exec \"$@\"", geteuid() == 0),
+            ("exec setpriv --inh-caps=-sys_nice --bounding-set=-sys_nice \"$@\"", false),
+        ])
+    func haveTheStartsScheduling(shell: String, mayRaise: Bool) throws {
         for number in 0..<40 { try world.folder.write("docs/\(number).md", "# Number \(number)\nThe quick brown fox") }
         let service = try ServiceProcess(
             [world.folder.path, "--index-dir", world.directory, "--port", "0"], errors: world.state["errors"],
@@ -54,26 +60,20 @@ struct LibraryThreadTests {
         try service.waitUntilListening()
         try service.status { $0.complete && $0.state == "idle" }
         for _ in 0..<20 { #expect(try service.get("/search?q=quick&limit=5").status == 200) }
-        var all = try threads(of: service)
-        // A thread of Dispatch that holds what urgent work waits for is raised meanwhile.
-        for _ in 0..<100 where all.contains(where: { !$0.isOfRuntime && $0.scheduling != all.first?.scheduling }) {
-            _ = try service.get("/search?q=quick&limit=5")
-            all = try threads(of: service)
-        }
+        let all = try threads(of: service)
         let first = all.first { $0.isMain }
         let main = try #require(first)
         let others = all.filter { !$0.isOfRuntime && !$0.isMain }
         #expect(others.contains { $0.name.hasPrefix("NIO-") }, "\(all)")
         for other in others {
-            // Open: a privileged process leaves one of Dispatch's threads raised.
-            withKnownIssue(isIntermittent: true) {
-                #expect(other.scheduling == main.scheduling, "\(other.name)")
-            } when: {
-                other.name == "-qos.overcommit"
-            }
+            #expect(other.scheduling == main.scheduling, "\(other.name)")
+            // Where it may, Dispatch raises threads itself: by 2 for queues above default, by 4 for its event loop.
+            let isOfDispatch = other.name.hasSuffix("qos") || other.name.hasSuffix("qos.overcommit")
+            let raises = mayRaise && isOfDispatch ? [0, 2, 4] : [0]
+            #expect(raises.contains(main.nice - other.nice), "\(other.name) has nice \(other.nice)")
         }
         // Without this, nothing would be shown: the service has threads that a library must not inherit from.
-        #expect(all.contains { $0.isOfRuntime && $0.scheduling != main.scheduling })
+        #expect(all.contains { $0.isOfRuntime && ($0.scheduling, $0.nice) != (main.scheduling, main.nice) })
         service.send(SIGTERM)
         #expect(service.wait().status == 0)
     }

@@ -31,7 +31,7 @@ public enum StemLanguage: String, Sendable, Hashable, Codable, CaseIterable {
     }
 
     deinit {
-        for stemmer in unsafe stemmers { unsafe sb_stemmer_delete(stemmer) }
+        for index in unsafe stemmers.indices { unsafe sb_stemmer_delete(stemmers[index]) }
     }
 
     /// Whether a word may have a stem: letters of Latin script.
