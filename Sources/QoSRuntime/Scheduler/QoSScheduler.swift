@@ -148,12 +148,13 @@ public final class QoSScheduler: Sendable {
     ) async throws(Failure) -> Success {
         let success: Success
         let actor = #isolation
+        // Here, on the actor's thread: the closure below is on none, so it begins in the pool.
+        let stay = ActorStay.begin(on: actor, at: qosClass, core)
+        defer { stay?.end() }
         do throws(Failure) {
             success = try await withTaskExecutorPreference(executor) {
                 () async throws(Failure) -> Success in
                 await enterPool(with: actor)
-                let stay = ActorStay.begin(on: actor, at: qosClass, core)
-                defer { stay?.end() }
                 return try await LevelScope.$current.bound(to: LevelScope(of: qosClass), operation)
             }
         } catch {

@@ -206,8 +206,7 @@ struct NamesTests {
     }
 
     @Test(
-        "withQoS on the main actor: a computation that takes too long there is told, with the task's name",
-        .disabled("open: nothing is told in this process"))
+        "withQoS on the main actor: a computation that takes too long there is told, with the task's name")
     @MainActor
     func mainActorStalls() async throws {
         try await withObserver(stallLimits: [.userInitiated: .milliseconds(20)]) { scheduler, observer in
