@@ -71,4 +71,15 @@ package struct CommandProcess: Sendable {
         signal(SIGPIPE, SIG_IGN)
         for number in Int32(0)...2 where fcntl(number, F_GETFD) == -1 { _ = unsafe open("/dev/null", O_RDWR) }
     }
+
+    /// Raises the soft limit of open files, as far as the hard one allows, for walks of the deepest trees: a path of 4,096
+    /// bytes has 2,047 folders, and a walk has each folder above its place open.
+    package static func raiseDescriptorLimit() {
+        let wanted: rlim_t = 4096
+        var limits = rlimit()
+        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        guard unsafe getrlimit(resource, &limits) == 0, limits.rlim_cur < wanted else { return }
+        limits.rlim_cur = min(wanted, limits.rlim_max)
+        unsafe setrlimit(resource, &limits)
+    }
 }

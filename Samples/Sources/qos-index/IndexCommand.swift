@@ -21,7 +21,7 @@ struct IndexCommand: ParsableCommand {
 
     static func main() {
         CommandProcess.prepareStreams()
-        DescriptorLimit.raise()
+        CommandProcess.raiseDescriptorLimit()
         // Its files are for this user alone.
         umask(0o077)
         main(nil)

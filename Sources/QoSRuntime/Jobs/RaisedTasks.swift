@@ -17,8 +17,8 @@ import Synchronization
 ///
 /// The table has 64 places. Further tasks are kept behind a lock.
 ///
-/// Threading: any thread, no lock for the first tasks. Two threads may raise the same task; a look at the same time may then miss the
-/// latest raise.
+/// Threading: any thread, no lock for the first tasks. Two threads may raise the same task; a look at the same time may
+/// then miss the latest raise.
 enum RaisedTasks {
     /// The cause of a raise.
     enum Cause: UInt {

@@ -15,8 +15,8 @@ enum TestIssues {
         #endif
     }
 
-    /// Runs a body, and gives each issue that it records the comment. A thrown error gets a line with the comment on standard error,
-    /// because the test's own code may expect the error.
+    /// Runs a body, and gives each issue that it records the comment. A thrown error gets a line with the comment on
+    /// standard error, because the test's own code may expect the error.
     static func commenting(
         _ comment: String, _ body: @escaping @Sendable () async throws -> Void
     ) async throws {
