@@ -28,6 +28,8 @@ final class ServiceProcess {
         environment: [String: String] = [:],
         shell: String? = nil
     ) throws {
+        // What ignores a signal has children that ignore it, and shells make what runs in the background ignore this one.
+        signal(SIGINT, SIG_DFL)
         self.errors = URL(fileURLWithPath: errors)
         try Data().write(to: self.errors)
         let products = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Glibc
 internal import QoSKernel
 internal import QoSKernelTestSupport
 
@@ -60,7 +61,16 @@ package final class DriverProcess: Sendable {
         URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
     }
 
+    /// Lets children begin with the signals that a terminal sends. A shell without job control starts what it runs in
+    /// the background with SIGINT and SIGQUIT ignored, and what a process ignores its children ignore.
+    private static let hasDefaultSignals: Void = {
+        for signal in [SIGINT, SIGQUIT, SIGTERM, SIGHUP] where ProcessSignals.isIgnored(signal) {
+            _ = unsafe Glibc.signal(signal, SIG_DFL)
+        }
+    }()
+
     private init(_ executable: URL, _ arguments: [String]) throws {
+        _ = Self.hasDefaultSignals
         let process = Process()
         process.executableURL = executable
         process.arguments = arguments
@@ -100,10 +110,14 @@ package final class DriverProcess: Sendable {
         _ = process.withLock { kill($0.processIdentifier, signal) }
     }
 
-    /// Waits for its end.
+    /// Waits for its end. If the test is cancelled, as by its time limit, the process is killed.
     package func ending() async -> Ending {
-        for await next in lines { output.withLock { $0 += next } }
-        await ended.passed()
+        await withTaskCancellationHandler {
+            for await next in lines { output.withLock { $0 += next } }
+            await ended.passed()
+        } onCancel: {
+            send(SIGKILL)
+        }
         let text = (try? errors.readToEnd()) ?? Data()
         return process.withLock { process in
             Ending(
