@@ -65,7 +65,7 @@ package final class DriverProcess: Sendable {
     /// the background with SIGINT and SIGQUIT ignored, and what a process ignores its children ignore.
     private static let hasDefaultSignals: Void = {
         for signal in [SIGINT, SIGQUIT, SIGTERM, SIGHUP] where ProcessSignals.isIgnored(signal) {
-            _ = unsafe Glibc.signal(signal, SIG_DFL)
+            _ = Glibc.signal(signal, SIG_DFL)
         }
     }()
 
