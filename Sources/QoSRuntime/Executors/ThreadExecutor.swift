@@ -72,21 +72,25 @@ package final class ThreadExecutor: SleepingExecutor {
     private func run() {
         while true {
             let now = MonotonicClock.nanoseconds()
-            let (jobs, next, hasEnded) = state.withLock { state -> ([UnownedJob], UInt64?, Bool) in
-                var jobs = state.ready
+            let (jobs, due, next, hasEnded) = state.withLock { state in
+                let jobs = state.ready
                 state.ready = []
+                var due: [UnownedJob] = []
                 while let first = state.sleeping.last, first.time <= now {
                     state.sleeping.removeLast()
-                    jobs.append(first.job)
+                    due.append(first.job)
                 }
-                return (jobs, state.sleeping.last?.time, state.hasEnded)
+                return (jobs, due, state.sleeping.last?.time, state.hasEnded)
             }
-            for job in jobs { unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
-            guard jobs.isEmpty else { continue }
+            for job in jobs { run(job) }
+            for job in due { ConcurrencyRuntime.delayEnded(job) { run($0) } }
+            guard jobs.isEmpty, due.isEmpty else { continue }
             if hasEnded { return forwardAll() }
             if let next { _ = parker.park(untilNanoseconds: next) } else { parker.park() }
         }
     }
+
+    private func run(_ job: UnownedJob) { unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
 
     /// Gives all jobs to the process's default executor, also later ones.
     private func forwardAll() {

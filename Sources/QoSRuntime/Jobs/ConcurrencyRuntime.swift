@@ -36,6 +36,12 @@ package enum ConcurrencyRuntime {
         job.priority.rawValue == 0
     }
 
+    /// Lets a delayed job go on whose time has come: a helper (``isResumption(_:)``) on the calling thread, and any
+    /// other job by `submit`.
+    package static func delayEnded(_ job: UnownedJob, submit: (UnownedJob) -> Void) {
+        if isResumption(job) { runResumption(job) } else { submit(job) }
+    }
+
     /// Runs a job for which ``isResumption(_:)`` holds, on the calling thread.
     ///
     /// The helper prefers no executor. If it ran as a job of ours, it would first go on to the process's default

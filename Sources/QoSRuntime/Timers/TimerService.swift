@@ -283,11 +283,7 @@ extension TimerService.Payload {
     func fire() {
         switch self {
         case .job(let job, let executor):
-            if ConcurrencyRuntime.isResumption(job) {
-                ConcurrencyRuntime.runResumption(job)
-            } else {
-                executor.enqueue(job)
-            }
+            ConcurrencyRuntime.delayEnded(job) { executor.enqueue($0) }
         case .sleep(let job, let task, _):
             ConcurrencyRuntime.runResumption(job)
             ConcurrencyRuntime.release(task)

@@ -29,11 +29,7 @@ final class DeterministicExecutor: SleepingExecutor {
             deadline: now.advanced(by: delay.roundedUpToMilliseconds).nanoseconds, now: now.nanoseconds,
             tolerance: tolerance.map { UInt64(clamping: $0.schedulerNanoseconds) }, of: sleeper)
         scheduler.clock.call(within: window) {
-            if ConcurrencyRuntime.isResumption(job) {
-                ConcurrencyRuntime.runResumption(job)
-            } else {
-                self.enqueue(job)
-            }
+            ConcurrencyRuntime.delayEnded(job) { self.enqueue($0) }
         }
     }
 }

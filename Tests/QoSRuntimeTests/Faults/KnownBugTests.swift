@@ -123,5 +123,6 @@ struct KnownBugTests {
         let ending = await driver.ending()
         #expect(ending.status == 0, "\(ending)")
         #expect(ending.findings["slept"] == "10")
+        #expect(ending.findings["slept-on-thread"] == "10")
     }
 }

@@ -16,6 +16,8 @@ extension Scenario {
         )
         do {
             let scheduler = try QoSScheduler(configuration: .init(processors: 2, appliesKernelEffects: false))
+            let reserved = ThreadExecutor(name: "reserved")
+            let executors: [any TaskExecutor] = [scheduler.executor(for: .utility), reserved]
             // As many as its threads can be; those that find none wait in its queue.
             let width = Topology.current().width
             for _ in 0..<(4 * width + 64) {
@@ -25,15 +27,17 @@ extension Scenario {
                 }
             }
             for _ in 0..<width { blocked.wait() }
-            Task.detached(executorPreference: scheduler.executor(for: .utility)) {
-                var slept = 0
-                for _ in 0..<10 where (try? await Task.sleep(for: .milliseconds(1))) != nil { slept += 1 }
-                Driver.say("slept", slept)
-                done.signal()
+            for (executor, name) in zip(executors, ["slept", "slept-on-thread"]) {
+                Task.detached(executorPreference: executor) {
+                    var slept = 0
+                    for _ in 0..<10 where (try? await Task.sleep(for: .milliseconds(1))) != nil { slept += 1 }
+                    Driver.say(name, slept)
+                    done.signal()
+                }
             }
             // The limit turns a hang into a failure; it is not what is measured.
-            let hasEnded = done.wait(timeout: .now() + 30) == .success
-            return withExtendedLifetime(scheduler) { hasEnded ? 0 : 1 }
+            let haveEnded = executors.allSatisfy { _ in done.wait(timeout: .now() + 30) == .success }
+            return withExtendedLifetime((scheduler, reserved)) { haveEnded ? 0 : 1 }
         } catch {
             Driver.say("error", error)
             return 2
