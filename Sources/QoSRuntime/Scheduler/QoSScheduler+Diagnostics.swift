@@ -38,8 +38,8 @@ public struct SchedulerSnapshot: Sendable, Hashable, Codable {
         /// The number of jobs and lanes in workers' queues. Jobs that came in since a worker's last look are not
         /// counted.
         public let queued: Int
-        /// The age of the job that has waited longest; zero when no job waits behind busy workers. Exact to a
-        /// millisecond or a sixty-fourth.
+        /// The age of the job that has waited longest; zero when no job waits behind busy workers. Exact to
+        /// two milliseconds or a sixty-fourth.
         public var oldestWait: Duration { .nanoseconds(oldestWaitNanoseconds) }
         /// The longest wait of a job seen so far, with the same precision.
         public var longestWait: Duration { .nanoseconds(longestWaitNanoseconds) }
