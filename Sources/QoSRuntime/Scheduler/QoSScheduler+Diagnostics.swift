@@ -5,7 +5,7 @@ import Synchronization
 extension QoSScheduler {
     /// The scheduler's counters and its pending work at this moment.
     ///
-    /// The numbers are read one after the other while the scheduler goes on. Each is right, but together they may be
+    /// The numbers are read one after the other while the scheduler runs. Each is right, but together they may be
     /// off by the changes meanwhile. Some microseconds; any thread.
     public var snapshot: SchedulerSnapshot { core.snapshot() }
 
