@@ -45,15 +45,13 @@ extension PoolGroup {
     ) -> QoSClass? {
         let live = ConcurrencyRuntime.livePriority(task).flatMap { $0 > task.priority.rawValue ? $0 : nil }
         let (address, root) = (TaskAddress(rawValue: JobNode(task).address), worker.value.running.inspectedRoot)
-        if let live {
-            var raised = QoSClass(rawPriority: live)
-            // The waiter is only compared, because the task may end meanwhile.
-            if RaisedTasks.mayHaveScopes, let waiter = ConcurrencyRuntime.latestWaiter(of: root ?? address) {
-                raised.rise(to: RaisedTasks.classOfScope(of: waiter))
-            }
-            return raised
+        var raised = live.flatMap(QoSClass.init(rawPriority:))
+        // The waiter is only compared, because the task may end meanwhile.
+        if RaisedTasks.mayHaveScopes, let waiter = ConcurrencyRuntime.latestWaiter(of: root ?? address) {
+            raised.rise(to: RaisedTasks.classOfScope(of: waiter))
         }
-        var raised = RaisedTasks.qosClass(of: address)
+        if live != nil { return raised }
+        raised.rise(to: RaisedTasks.qosClass(of: address))
         raised.rise(to: root.flatMap(RaisedTasks.qosClass))
         // The shutdown has raised the task. A record that was high from the start does not show that.
         let declared = worker.value.declared.load(ordering: .relaxed)
