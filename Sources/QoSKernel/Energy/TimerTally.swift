@@ -6,7 +6,7 @@ import Synchronization
 /// limits that were reached.
 ///
 /// A tally of a scheduler counts for the process, too. The numbers of the process lie in a page of shared memory, so
-/// that `qosctl` reads them from outside (`Docs/Decisions/0024-timers-shown.md`).
+/// that `qosctl` reads them from outside (`Docs/Inside/Decisions/0024-timers-shown.md`).
 ///
 /// Threading: any thread. A count is two or four atomic additions.
 // SAFETY: the memory is made in `init` and never freed before `deinit`; its words are atomic.

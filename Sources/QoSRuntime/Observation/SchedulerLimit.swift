@@ -1,4 +1,4 @@
-/// A limit of the runtime, or of the system, that a scheduler has reached. Each is told once for each scheduler: by
+/// A limit of the runtime, or of the system, that a scheduler has reached. Each is reported once for each scheduler: by
 /// ``SchedulerEvent/limitReached(_:)`` and in ``SchedulerSnapshot/limitsReached``.
 public enum SchedulerLimit: String, Sendable, Hashable, Codable, CaseIterable {
     /// The system refused a thread. The class's other workers do its work, or those of another class. A line on

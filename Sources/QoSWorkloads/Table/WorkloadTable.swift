@@ -2,8 +2,8 @@ internal import QoSCore
 
 /// The items of a store, as a value. It decides states, claims, promotions and refusals (rules O5, O6, O8–O11).
 ///
-/// [Workloads](../../../Docs/Protocols/workloads.md) has the protocol. A *child* depends on its *parents*, which end
-/// first. Time is an argument. Events note their actions in a ``TableEffects``. Nothing recurses.
+/// [Workloads](../../../Docs/Inside/Protocols/workloads.md) has the protocol. A *child* depends on its *parents*, which
+/// end first. Time is an argument. Events note their actions in a ``TableEffects``. Nothing recurses.
 ///
 /// Items that wait only for a host are in lanes: one for each workload and gate. Closing a lane defers all of its items
 /// at once; their state is derived when it is read.

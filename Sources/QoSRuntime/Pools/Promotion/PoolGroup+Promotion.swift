@@ -2,7 +2,7 @@ import QoSCore
 import QoSKernel
 import Synchronization
 
-// Running work is raised when work of a higher class waits for it (`Docs/Protocols/promotion.md`).
+// Running work is raised when work of a higher class waits for it (`Docs/Inside/Protocols/promotion.md`).
 
 extension PoolGroup {
     /// The class to which work for which a shutdown waits is raised at least.
