@@ -176,11 +176,15 @@ let package = Package(
             path: "Tests/Support/QoSProcessTestSupport"
         ),
 
-        .testTarget(name: "QoSCoreTests", dependencies: ["QoSCore", "QoSKernel", "QoSTesting"]),
+        // Models of admission under loads, for the tests of its rules.
+        .target(
+            name: "QoSSimulation", dependencies: ["QoSCore", "QoSTesting"], path: "Tests/Support/QoSSimulation"),
+
+        .testTarget(name: "QoSCoreTests", dependencies: ["QoSCore", "QoSKernel", "QoSTesting", "QoSSimulation"]),
         .testTarget(
             name: "QoSTestingTests",
             dependencies: [
-                "QoSTesting", "QoSCore", "QoSRuntime", "QoSKernel", "QoSRuntimeTestSupport", "QoSProcessTestSupport",
+                "QoSTesting", "QoSSimulation", "QoSCore", "QoSRuntime", "QoSKernel", "QoSRuntimeTestSupport", "QoSProcessTestSupport",
             ]
         ),
         // Takes rights away from a thread, so that one privileged run shows what an unprivileged process sees; makes threads and processes

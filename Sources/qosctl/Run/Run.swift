@@ -52,8 +52,8 @@ struct Run: ParsableCommand {
                 StandardError.write("qosctl: \(knob.rawValue) of \(qos.qosClass) is refused: \(error)")
             }
         }
-        var arguments = command.map { unsafe strdup($0) } + [nil]
-        unsafe execvp(arguments[0], &arguments)
+        var arguments = unsafe command.map { unsafe strdup($0) } + [nil]
+        _ = unsafe execvp(command[0], &arguments)
         let code = errno
         StandardError.write("qosctl: \(command[0]) cannot be started: \(unsafe String(cString: strerror(code)))")
         throw ExitCode(code == ENOENT ? 127 : 126)

@@ -1,5 +1,6 @@
 import Foundation
 import QoSCore
+import QoSSimulation
 import QoSTesting
 import Testing
 

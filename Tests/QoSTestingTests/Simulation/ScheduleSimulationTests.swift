@@ -1,4 +1,5 @@
 import QoSCore
+import QoSSimulation
 import QoSTesting
 import Testing
 

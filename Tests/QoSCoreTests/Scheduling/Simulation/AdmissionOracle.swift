@@ -1,4 +1,5 @@
 import QoSCore
+import QoSSimulation
 import QoSTesting
 
 /// The rules of admission once more, written for reading: lists of workers and of intervals, everything recomputed

@@ -1,10 +1,10 @@
 /// A rule that a simulated run broke.
-public struct SimulationViolation: Error, Sendable, Hashable, CustomStringConvertible {
+package struct SimulationViolation: Error, Sendable, Hashable, CustomStringConvertible {
     /// The rule, and how it was broken.
-    public let rule: String
+    package let rule: String
 
     /// The virtual time since the beginning of the simulation.
-    public let time: Duration
+    package let time: Duration
 
     init(rule: String, at nanoseconds: Int64) {
         self.rule = rule
@@ -12,5 +12,5 @@ public struct SimulationViolation: Error, Sendable, Hashable, CustomStringConver
     }
 
     /// Time and rule.
-    public var description: String { "at \(time): \(rule)" }
+    package var description: String { "at \(time): \(rule)" }
 }

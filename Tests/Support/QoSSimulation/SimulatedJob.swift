@@ -1,5 +1,6 @@
 internal import Glibc
-public import QoSCore
+package import QoSCore
+package import QoSTesting
 
 /// A job of a simulated world: an amount of CPU time of a class, from a time on.
 ///
@@ -7,18 +8,18 @@ public import QoSCore
 /// let jobs = SimulatedJob.arrivals(of: .userInteractive, load: 0.5, length: .microseconds(300), for: .seconds(1),
 /// seed: 7)
 /// ```
-public struct SimulatedJob: Sendable, Hashable {
+package struct SimulatedJob: Sendable, Hashable {
     /// The class that the job is enqueued at.
-    public var qosClass: QoSClass
+    package var qosClass: QoSClass
 
     /// The time of the job's arrival, from the start of the run; not negative.
-    public var arrival: Duration
+    package var arrival: Duration
 
     /// The job's CPU time; at least a nanosecond.
-    public var length: Duration
+    package var length: Duration
 
     /// Makes a job.
-    public init(_ qosClass: QoSClass, arrival: Duration, length: Duration) {
+    package init(_ qosClass: QoSClass, arrival: Duration, length: Duration) {
         self.qosClass = qosClass
         self.arrival = arrival
         self.length = length
@@ -35,7 +36,7 @@ extension SimulatedJob {
     ///   - length: The CPU time of each job; above 0.
     ///   - time: The time during which jobs arrive.
     ///   - seed: The same seed gives the same jobs.
-    public static func arrivals(
+    package static func arrivals(
         of qosClass: QoSClass, load: Double, length: Duration, for time: Duration, seed: UInt64
     ) -> [SimulatedJob] {
         let end = Double(time.schedulerNanoseconds)
@@ -53,7 +54,7 @@ extension SimulatedJob {
     /// Returns the jobs of a timeline. A digit is a job of that many columns that arrives at the start of its column.
     ///
     /// - Throws: ``TimelineError`` for a row that is no class, and for a mark that is neither a digit nor `-`.
-    public static func jobs(
+    package static func jobs(
         _ timeline: Timeline, column: Duration = .milliseconds(1)
     ) throws(TimelineError) -> [SimulatedJob] {
         var jobs: [SimulatedJob] = []

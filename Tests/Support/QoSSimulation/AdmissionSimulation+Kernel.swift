@@ -1,4 +1,5 @@
 package import QoSCore
+internal import QoSTesting
 
 // The kernel model: strict preference of the higher workers, a small leak for the others.
 

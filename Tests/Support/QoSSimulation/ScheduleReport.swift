@@ -1,33 +1,34 @@
-public import QoSCore
+package import QoSCore
+package import QoSTesting
 
 /// The result of a simulated run.
-public struct ScheduleReport: Sendable {
+package struct ScheduleReport: Sendable {
     /// The result for one job.
-    public struct Outcome: Sendable, Hashable {
+    package struct Outcome: Sendable, Hashable {
         /// The job.
-        public let job: SimulatedJob
+        package let job: SimulatedJob
 
         /// The time at which a worker took the job, from the start of the run.
-        public let started: Duration
+        package let started: Duration
 
         /// The time at which the job had its CPU time, from the start of the run.
-        public let ended: Duration
+        package let ended: Duration
 
         /// The time that the job waited for a worker.
-        public var delay: Duration { started - job.arrival }
+        package var delay: Duration { started - job.arrival }
 
         /// The time from the job's arrival to its end.
-        public var sojourn: Duration { ended - job.arrival }
+        package var sojourn: Duration { ended - job.arrival }
     }
 
     /// The jobs in the order of their arrival.
-    public let outcomes: [Outcome]
+    package let outcomes: [Outcome]
 
     /// The number of times that a worker parked at the end of a job although its class had work.
-    public let parks: UInt64
+    package let parks: UInt64
 
     /// The number of times that higher classes stood aside for a class that had waited its worst-case wait.
-    public let starvationWindows: UInt64
+    package let starvationWindows: UInt64
 
     private let coreTimes: [Int64]
     private let longestWaits: [Int64]
@@ -47,24 +48,24 @@ public struct ScheduleReport: Sendable {
     }
 
     /// The time on cores that a class got.
-    public func coreTime(of qosClass: QoSClass) -> Duration { .nanoseconds(coreTimes[qosClass.rank]) }
+    package func coreTime(of qosClass: QoSClass) -> Duration { .nanoseconds(coreTimes[qosClass.rank]) }
 
     /// The longest time for which a class had work and no core (rule C7).
-    public func longestWait(of qosClass: QoSClass) -> Duration { .nanoseconds(longestWaits[qosClass.rank]) }
+    package func longestWait(of qosClass: QoSClass) -> Duration { .nanoseconds(longestWaits[qosClass.rank]) }
 
     /// The time from arrival to end below which a part of a class's jobs stayed; zero without jobs.
     ///
     /// - Parameters:
     ///   - qosClass: The class of the jobs.
     ///   - quantile: 0…1; 0.99 is the value that one job in a hundred exceeds.
-    public func sojourn(of qosClass: QoSClass, quantile: Double) -> Duration {
+    package func sojourn(of qosClass: QoSClass, quantile: Double) -> Duration {
         let sorted = outcomes.lazy.filter { $0.job.qosClass == qosClass }.map(\.sojourn).sorted()
         guard !sorted.isEmpty else { return .zero }
         return sorted[min(sorted.count - 1, Int(Double(sorted.count) * max(0, quantile)))]
     }
 
     /// The timeline of each class, with columns of some length. A digit is the number of its jobs that had a core.
-    public func timeline(column: Duration = .milliseconds(1)) -> Timeline {
+    package func timeline(column: Duration = .milliseconds(1)) -> Timeline {
         recorder?.timeline(column: column.schedulerNanoseconds) ?? Timeline(rows: [])
     }
 }

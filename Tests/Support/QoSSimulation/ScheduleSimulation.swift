@@ -1,4 +1,5 @@
 import QoSCore
+package import QoSTesting
 
 /// A simulation of the scheduler with some jobs, in virtual time.
 ///
@@ -21,15 +22,15 @@ import QoSCore
 /// ```
 ///
 /// A second of two saturated cores takes some milliseconds; a million jobs take about a second.
-public struct ScheduleSimulation: Sendable {
+package struct ScheduleSimulation: Sendable {
     /// The number of cores; at least 1.
-    public var cores: Int
+    package var cores: Int
 
     /// The jobs, in any order.
-    public var jobs: [SimulatedJob]
+    package var jobs: [SimulatedJob]
 
     /// Makes a simulation of some jobs.
-    public init(cores: Int = 2, jobs: [SimulatedJob]) {
+    package init(cores: Int = 2, jobs: [SimulatedJob]) {
         self.cores = cores
         self.jobs = jobs
     }
@@ -37,7 +38,7 @@ public struct ScheduleSimulation: Sendable {
     /// Makes a simulation of the jobs of a timeline. A digit is a job of that many columns, from its column on.
     ///
     /// - Throws: ``TimelineError`` for a row that is no class, and for a mark that is neither a digit nor `-`.
-    public init(
+    package init(
         cores: Int = 2, _ timeline: String, column: Duration = .milliseconds(1)
     ) throws(TimelineError) {
         self.init(cores: cores, jobs: try SimulatedJob.jobs(Timeline(timeline), column: column))
@@ -50,7 +51,7 @@ public struct ScheduleSimulation: Sendable {
     /// - Parameter seed: Orders jobs that arrive at the same time, in another way for each seed. `nil` keeps the
     ///   order of the list.
     /// - Throws: ``SimulationViolation`` when the run breaks a rule of the scheduler. That is a bug of the scheduler.
-    public func run(seed: UInt64? = nil) throws(SimulationViolation) -> ScheduleReport {
+    package func run(seed: UInt64? = nil) throws(SimulationViolation) -> ScheduleReport {
         var order = Array(jobs.indices)
         if let seed {
             var random = SeededGenerator(seed: seed)

@@ -1,4 +1,5 @@
 package import QoSCore
+internal import QoSTesting
 
 /// The complete input of a run of the simulation. The same world always runs the same way.
 package struct SimulatedWorld: Sendable {

@@ -1,4 +1,5 @@
 package import QoSCore
+package import QoSTesting
 
 /// A machine, a driver, a kernel and a world in virtual time.
 ///

@@ -1,4 +1,5 @@
 package import QoSCore
+package import QoSTesting
 
 // Worlds as timelines: a digit is a job of so many columns that arrives at the start of its column.
 
