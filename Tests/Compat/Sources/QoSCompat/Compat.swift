@@ -4,9 +4,18 @@ import QoSCore
 import QoSRuntime
 
 /// Runs the program's own main on a thread, while the process-wide runtime has the main thread and every task.
+///
+/// With `QOS_COMPAT_MAIN=main` it runs on the main thread, within a job of the main actor: XCTest's waits for
+/// expectations insist on that thread, and serve its queue meanwhile. Other jobs of the main actor then wait.
 @_cdecl("qos_compat_run")
 func runInsideRuntime() {
     _ = atexit { reportJobs() }
+    if unsafe getenv("QOS_COMPAT_MAIN").map({ unsafe String(cString: $0) }) == "main" {
+        QoSProcess.runOnMainActor {
+            let status = qos_compat_original_main()
+            if status != 0 { throw QoSProcess.ExitStatus(UInt8(truncatingIfNeeded: status)) }
+        }
+    }
     QoSProcess.run {
         let program = QoSThread(name: "program", stackSize: 8 << 20) { qos_compat_original_main() }
         try program.start()
