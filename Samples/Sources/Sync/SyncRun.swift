@@ -116,6 +116,8 @@ public final class SyncRun {
         var report = try await applier.run(times: times, breathe: breathe)
         report.conflicts += recovery.conflicts
         report.kept = versions?.count
+        let shortcomings = Side.allCases.compactMap { replicas[$0].shortcoming }
+        if !shortcomings.isEmpty { report.notes = shortcomings + (report.notes ?? []) }
         try endLoans()
         try await noteIdentities()
         return report
@@ -208,7 +210,8 @@ public final class SyncRun {
         var plan = try await planner.plan(
             ContentLook(
                 isEqual: { try await comparison.isEqual($0, $1) },
-                digest: { try await replicas[$1].digest(of: $0) }))
+                digest: { try await replicas[$1].digest(of: $0) },
+                attributes: { try await replicas[$1].attributes(of: $0) }))
         plan.noteDigests { comparison.digests[$0] }
         return plan
     }
