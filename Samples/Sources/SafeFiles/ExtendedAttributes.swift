@@ -58,7 +58,12 @@ public enum ExtendedAttributes {
         for name in names where isOfUser(name) {
             if unsafe fremovexattr(file, name.terminated) != 0, errno != ENODATA { lost.append(name) }
         }
-        for (name, value) in values where !isOfUser(name) || !set(name, to: value, of: file) { lost.append(name) }
+        // Access lists last: they may take the right to set the others.
+        for isList in [false, true] {
+            for (name, value) in values where name.starts(with: "system.".utf8) == isList {
+                if !isOfUser(name) || !set(name, to: value, of: file) { lost.append(name) }
+            }
+        }
         return lost
     }
 

@@ -81,6 +81,7 @@ extension Intent {
             writer.byte(state == nil ? 0 : 1)
             state?.write(to: &writer)
         }
+        guard written?.attributes != nil || source?.attributes != nil else { return writer.bytes }
         for state in [written, source] {
             writer.byte(state?.attributes == nil ? 0 : 1)
             if let attributes = state?.attributes { writer.counted(attributes) }

@@ -83,7 +83,7 @@ struct ActionSteps {
         case .copy(let side, let metadata, let source):
             copy(name, to: side, metadata)
             relink(name, on: side.other)
-            if let source { describe(name, on: side.other, source) }
+            if let source, name.links[side.other] == nil { describe(name, on: side.other, source) }
             if !name.attributeChanges[side.other].isEmpty, let old = name.sides[side.other] {
                 var action = SyncAction(work: .setAttributes, side: side.other, path: path, metadata: old.metadata)
                 action.attributes = name.attributeChanges[side.other]
@@ -94,7 +94,10 @@ struct ActionSteps {
             relink(name)
             for (side, metadata) in [(Side.a, forA), (.b, forB)] {
                 let isOther = metadata != nil || !name.attributeChanges[side].isEmpty
-                if isOther, let metadata = metadata ?? name.sides[side]?.metadata { describe(name, on: side, metadata) }
+                // One that gets another file has the metadata of that.
+                if isOther, name.links[side] == nil, let metadata = metadata ?? name.sides[side]?.metadata {
+                    describe(name, on: side, metadata)
+                }
             }
         case .delete(let side):
             deletions.append(SyncAction(work: .delete, side: side, path: path, old: name.sides[side]))
@@ -127,13 +130,17 @@ struct ActionSteps {
 
     private mutating func relink(_ name: PlannedName, on side: Side) {
         guard let step = name.links[side], let old = name.sides[side] else { return }
-        relink(name.path, step, on: side, source: name.sides[side.other] ?? old, old: old)
+        var wanted = old.metadata
+        if case .describe(let a, let b) = name.decision.outcome { wanted = (side == .a ? a : b) ?? wanted }
+        relink(name.path, step, on: side, source: name.sides[side.other] ?? old, old: old, wanted)
     }
 
     private mutating func relink(
-        _ path: RelativePath, _ step: LinkPlanner.Step, on side: Side, source: Observation, old: Observation
+        _ path: RelativePath, _ step: LinkPlanner.Step, on side: Side, source: Observation, old: Observation,
+        _ metadata: Metadata? = nil
     ) {
-        var action = SyncAction(work: .put, side: side, path: path, metadata: old.metadata, source: source, old: old)
+        var action = SyncAction(
+            work: .put, side: side, path: path, metadata: metadata ?? old.metadata, source: source, old: old)
         guard case .join(let target) = step else { return files.append(action) }
         action.work = .link(to: target, orCopies: false)
         links.append(action)

@@ -37,7 +37,7 @@ enum ScanPiece {
             writer.number(entry.stamp.inode)
             writer.number(entry.stamp.device)
             // The first clients do not read it.
-            writer.number(entry.links)
+            if entry.links > 1 { writer.number(entry.links) }
         case .blocked(let path):
             writer.byte(1)
             writer.raw(path.bytes)
