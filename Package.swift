@@ -184,7 +184,8 @@ let package = Package(
         .testTarget(
             name: "QoSTestingTests",
             dependencies: [
-                "QoSTesting", "QoSSimulation", "QoSCore", "QoSRuntime", "QoSKernel", "QoSRuntimeTestSupport", "QoSProcessTestSupport",
+                "QoSTesting", "QoSSimulation", "QoSCore", "QoSRuntime", "QoSKernel", "QoSRuntimeTestSupport",
+                "QoSProcessTestSupport",
             ]
         ),
         // Takes rights away from a thread, so that one privileged run shows what an unprivileged process sees; makes threads and processes

@@ -148,6 +148,30 @@ struct HostTests {
         #expect(world.clock.elapsed <= .seconds(26))
     }
 
+    @Test("a store that takes no end does not hold up the host's end beyond its grace", arguments: [false, true])
+    func failingStoreAtEnd(isBusy: Bool) throws {
+        let world = HostWorld()
+        let host = try world.host([
+            Scripted { _, _ in
+                if isBusy { try await world.sleep(.seconds(100)) }
+                return .finished
+            }
+        ]) { $0.endGrace = .seconds(2) }
+        let ended = Collected<Duration>()
+        try world.run([]) {
+            let running = world.scheduler.startDetachedTask(at: .default) { try? await host.run() }
+            _ = try await host.submit(Scripted.self, .init())
+            try await world.begin()
+            world.store.fail([.claim, .end])
+            try await world.sleep(.seconds(5))
+            let begin = world.clock.elapsed
+            host.stop()
+            _ = await running.value
+            ended.append(world.clock.elapsed - begin)
+        }
+        #expect(ended.values.allSatisfy { $0 <= .seconds(3) } && ended.values.count == 1, "\(ended.values)")
+    }
+
     @Test("a workload that throws is tried again with growing delays, and then is dead with its last error")
     func throwing() throws {
         struct Broken: Error {}

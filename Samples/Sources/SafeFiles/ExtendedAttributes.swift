@@ -38,25 +38,46 @@ public enum ExtendedAttributes {
         }
     }
 
-    /// Gives a file the attributes of another one, and no others.
+    /// The attributes that people and programs gave a file, by name; nil where the file system has none at all, or they
+    /// cannot be read. One that may not be read is left out.
+    public static func all(of file: Int32) -> [[UInt8]: [UInt8]]? {
+        // Most files have none.
+        guard flistxattr(file, nil, 0) >= 0, let names = names(of: file) else { return nil }
+        var found: [[UInt8]: [UInt8]] = [:]
+        for name in names where isOfUser(name) { found[name] = value(of: name, of: file) }
+        return found
+    }
+
+    /// Sets and removes some attributes.
     ///
-    /// What the system itself gives to each file stays as it is.
-    ///
-    /// - Returns: The names of those that could not be read, set or removed.
-    public static func copy(from source: Int32, to file: Int32) -> [[UInt8]] {
-        let names = (names(of: source) ?? []).filter(isOfUser)
-        var lost = removeSurplus(of: file, keeping: names)
-        for name in names {
-            guard let value = value(of: name, of: source), set(name, to: value, of: file) else {
-                lost.append(name)
-                continue
+    /// - Returns: The names of those that could not be set or removed.
+    public static func change(
+        _ file: Int32, setting values: [[UInt8]: [UInt8]], removing names: some Sequence<[UInt8]> = []
+    ) -> [[UInt8]] {
+        var lost: [[UInt8]] = []
+        for name in names where isOfUser(name) {
+            if unsafe fremovexattr(file, name.terminated) != 0, errno != ENODATA { lost.append(name) }
+        }
+        // Access lists last: they may take the right to set the others.
+        for isList in [false, true] {
+            for (name, value) in values where name.starts(with: "system.".utf8) == isList {
+                if !isOfUser(name) || !set(name, to: value, of: file) { lost.append(name) }
             }
         }
         return lost
     }
 
+    /// Gives a file some attributes, and no others.
+    ///
+    /// What the system itself gives to each file stays as it is.
+    ///
+    /// - Returns: The names of those that could not be set or removed.
+    public static func replace(of file: Int32, by values: [[UInt8]: [UInt8]]) -> [[UInt8]] {
+        removeSurplus(of: file, keeping: values.keys) + change(file, setting: values)
+    }
+
     /// Whether people and programs give a file the attribute, and not the system alone.
-    private static func isOfUser(_ name: [UInt8]) -> Bool {
+    public static func isOfUser(_ name: [UInt8]) -> Bool {
         ["user.", "trusted.", "system.posix_acl_", "security.capability"].contains { name.starts(with: $0.utf8) }
     }
 

@@ -37,6 +37,24 @@ public enum FileBytes {
         }
     }
 
+    /// The next range with data, lseek(2). It begins at `position` unless a hole is there; it is empty, at `end`, if nothing
+    /// but a hole follows. All is data if the file system does not know of holes.
+    ///
+    /// - Parameter shortest: A shorter hole counts as data.
+    public static func data(
+        _ file: Int32, from position: Int64, to end: Int64, skipping shortest: Int64 = 1
+    ) -> Range<Int64> {
+        let (seekData, seekHole): (Int32, Int32) = (3, 4)
+        let found = Int64(lseek(file, off_t(position), seekData))
+        // ENXIO: nothing but a hole up to the end.
+        guard found >= 0 || errno == ENXIO else { return position..<end }
+        let start = found < 0 ? end : min(max(found, position), end)
+        guard start < end else { return end..<end }
+        let hole = Int64(lseek(file, off_t(start), seekHole))
+        let stop = hole > start ? min(hole, end) : end
+        return (start - position < shortest ? position : start)..<stop
+    }
+
     /// Puts the names in a folder on the disk. Returns the error number, or 0.
     public static func synchronizeNames(in descriptor: Int32) -> Int32 {
         // Some file systems have no fsync of folders, and say so.

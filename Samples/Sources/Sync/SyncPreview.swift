@@ -45,6 +45,9 @@ extension SyncPreview.Line {
         case .keep, .record, .forget: return nil
         case .copy(let side, _, _): action = "\(side.other.rawValue) -> \(side.rawValue)"
         case .describe(let a, let b): action = "attributes of \(a == nil ? "B" : b == nil ? "A" : "A and B")"
+        case .link:
+            let sides = Side.allCases.filter { name.links[$0] != nil }
+            action = "link on \(sides.map(\.rawValue).joined(separator: " and "))"
         case .delete(let side): action = "remove on \(side.rawValue)"
         case .keepBoth(let side): action = "keep both: \(side.rawValue)'s becomes \(other)"
         case .rename(let side, _): action = "rename on \(side.rawValue) from \(other)"

@@ -103,7 +103,7 @@ public final class SyncRun {
         var scans = try await scan(probing: true)
         options.reached(.scanned)
         for (action, _) in recovery.unfinished { scans[action.side].finish(action) }
-        let parts = try await clean(scans)
+        let parts = try await clean(&scans)
         let plan = try await plan(scans)
         options.reached(.planned)
         if let refusal = plan.refusal(maximumDeletions: options.maximumDeletions) { throw refusal }
@@ -116,6 +116,8 @@ public final class SyncRun {
         var report = try await applier.run(times: times, breathe: breathe)
         report.conflicts += recovery.conflicts
         report.kept = versions?.count
+        let shortcomings = Side.allCases.compactMap { replicas[$0].shortcoming }
+        if !shortcomings.isEmpty { report.notes = shortcomings + (report.notes ?? []) }
         try endLoans()
         try await noteIdentities()
         return report
@@ -175,10 +177,12 @@ public final class SyncRun {
     }
 
     /// Removes the temporary files of earlier runs. Large files that are half written stay.
-    private func clean(_ scans: Pair<SideScan>) async throws -> [PartialFile] {
+    private func clean(_ scans: inout Pair<SideScan>) async throws -> [PartialFile] {
         let parts = try archive.parts()
         var found: [PartialFile] = []
         for side in Side.allCases {
+            // Names that were to become those of files: without them, these have another change time.
+            var linked: Set<UInt64> = []
             for path in scans[side].leftovers {
                 guard let folder = try await replicas[side].folderIfThere(path.parent) else {
                     continue
@@ -187,7 +191,22 @@ public final class SyncRun {
                     part.side == side && part.temporary == Array(path.name)
                         && RelativePath(bytes: part.path).parent == path.parent
                 }
-                if let part { found.append(part) } else { await folder.discard(Array(path.name)) }
+                if let part {
+                    found.append(part)
+                    continue
+                }
+                if let status = try? await folder.status(Array(path.name)), status.links > 1 {
+                    linked.insert(status.stamp.inode)
+                }
+                await folder.discard(Array(path.name))
+            }
+            for index in scans[side].entries.indices where linked.contains(scans[side].entries[index].stamp.inode) {
+                let entry = scans[side].entries[index]
+                guard let folder = try await replicas[side].folderIfThere(entry.path.parent),
+                    let status = try? await folder.status(Array(entry.path.name)), entry.isSame(as: status)
+                else { continue }
+                scans[side].entries[index].stamp = status.stamp
+                scans[side].entries[index].links = status.links
             }
         }
         for part in parts where !found.contains(where: { $0.temporary == part.temporary && $0.side == part.side }) {
@@ -208,7 +227,8 @@ public final class SyncRun {
         var plan = try await planner.plan(
             ContentLook(
                 isEqual: { try await comparison.isEqual($0, $1) },
-                digest: { try await replicas[$1].digest(of: $0) }))
+                digest: { try await replicas[$1].digest(of: $0) },
+                attributes: { try await replicas[$1].attributes(of: $0) }))
         plan.noteDigests { comparison.digests[$0] }
         return plan
     }

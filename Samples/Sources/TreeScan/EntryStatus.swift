@@ -12,14 +12,17 @@ public struct EntryStatus: Hashable, Sendable {
     public let group: UInt32
     /// Size, times and identity.
     public let stamp: FileStamp
+    /// The number of names of the inode, 1 or more.
+    public let links: UInt64
 
     /// Makes a status from its parts, as another machine reported them.
-    public init(kind: FileKind, mode: UInt32, owner: UInt32, group: UInt32, stamp: FileStamp) {
+    public init(kind: FileKind, mode: UInt32, owner: UInt32, group: UInt32, stamp: FileStamp, links: UInt64 = 1) {
         self.kind = kind
         self.mode = mode
         self.owner = owner
         self.group = group
         self.stamp = stamp
+        self.links = links
     }
 
     init(_ status: stat) {
@@ -28,6 +31,7 @@ public struct EntryStatus: Hashable, Sendable {
         owner = status.st_uid
         group = status.st_gid
         stamp = FileStamp(status)
+        links = max(1, UInt64(status.st_nlink))
     }
 
     /// Looks at an open entry, fstat(2); nil on failure, with `errno` set.

@@ -9,6 +9,7 @@ struct Output {
         guard !json else { return try sayJSON(report) }
         for conflict in report.conflicts { complain("Conflict: \(conflict)") }
         for entry in report.skipped { complain("Skipped: \(entry)") }
+        for note in report.notes ?? [] { complain("Note: \(note)") }
         if let incomplete = report.incomplete {
             complain(
                 "Entries that lack extended attributes or access lists: \(incomplete). Run as root, or on a file "
@@ -17,6 +18,7 @@ struct Output {
         var parts = ["\(report.unchanged) in step", "\(report.copied) copied (\(size(report.bytes)))"]
         if report.folders > 0 { parts.append("\(report.folders) folders made") }
         if report.renamed > 0 { parts.append("\(report.renamed) renamed") }
+        if let linked = report.linked { parts.append("\(linked) linked") }
         if report.removed > 0 { parts.append("\(report.removed) removed") }
         if report.described > 0 { parts.append("\(report.described) with new attributes") }
         if report.reusedBytes > 0 { parts.append("\(size(report.reusedBytes)) from old versions") }

@@ -1,6 +1,7 @@
 internal import QoSCore
 internal import SampleCommand
 internal import Sync
+internal import TreeScan
 
 extension CommandStatus {
     /// Conflicts, or entries that stay as they are.
@@ -16,7 +17,10 @@ extension CommandProcess {
     static let sync = CommandProcess(
         at: .background, stopped: "Stopped. Run the same command again: what is done stays done."
     ) { error in
-        if case SyncError.overlapping = error { .wrongArguments } else { .failure }
+        switch error {
+        case SyncError.overlapping, is ExcludeError: .wrongArguments
+        default: .failure
+        }
     }
 
     /// The agent. Another machine waits for its answers.

@@ -80,6 +80,14 @@ struct CommandTests {
         #expect(try world.run(["init"]).errors.contains("is not empty"))
         let pattern = try world.run(["backup", world.source, "--exclude", "a["])
         #expect(pattern.status == 64 && pattern.errors.contains("a[ is no pattern"))
+        for (given, meant) in [
+            (world.source + "/d/x", "Write /d/x"), ("./x", "match nothing"), ("d/../x", "match nothing"),
+        ] {
+            for more in [[], ["--dry-run"]] {
+                let result = try world.run(["backup", world.source, "--exclude", given] + more)
+                #expect(result.status == 64 && result.errors.contains(meant), "\(given) \(more): \(result)")
+            }
+        }
         try world.temporary.write("patterns", "# some\n*.o\n\n")
         #expect(try world.run(["backup", world.source, "--exclude-from", world.temporary["patterns"]]).status == 0)
         #expect(try world.run(["backup", world.source, "--exclude-from", world.temporary["no"]]).status == 64)

@@ -22,7 +22,9 @@ struct HostileTreeTests {
         // Without the rights of root an owner or a mode may not be possible, and unreadable entries are not saved.
         let lost = before.difference(from: after).filter { $0.hasPrefix("+ ") }
         let named = saved.problems.count + restored.incomplete
-        #expect(lost.count <= named, "seed \(seed): \(lost) beside \(saved.problems)")
+        // A file counts once, whatever the number of its names.
+        let files = Set(lost.map { line in line.split(separator: "<").dropFirst().first.map { "<" + $0 } ?? line[...] })
+        #expect(files.count <= named, "seed \(seed): \(lost) beside \(saved.problems)")
         if geteuid() == 0 { #expect(saved.problems == [] && lost == [], "seed \(seed)") }
         var differences: [Difference] = []
         let repository = try world.open()

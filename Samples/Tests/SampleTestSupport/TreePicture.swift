@@ -9,7 +9,7 @@ public struct TreePicture: Equatable, CustomStringConvertible {
 
     /// Looks at the tree at `path`.
     public init(_ path: String, times: Bool = true) {
-        var inodes: [UInt64: Int] = [:]
+        var inodes: [UInt64: String] = [:]
         add(Array(path.utf8), "", &inodes, times)
     }
 
@@ -22,7 +22,7 @@ public struct TreePicture: Equatable, CustomStringConvertible {
             + other.lines.filter { !lines.contains($0) }.map { "- " + $0 }
     }
 
-    private mutating func add(_ path: [UInt8], _ name: String, _ inodes: inout [UInt64: Int], _ times: Bool) {
+    private mutating func add(_ path: [UInt8], _ name: String, _ inodes: inout [UInt64: String], _ times: Bool) {
         let text = path.map { CChar(bitPattern: $0) } + [0]
         var status = stat()
         guard unsafe lstat(text, &status) == 0 else { return lines.append("\(name) cannot be looked at") }
@@ -31,9 +31,10 @@ public struct TreePicture: Equatable, CustomStringConvertible {
         switch status.st_mode & S_IFMT {
         case S_IFREG:
             if status.st_nlink > 1 {
-                let number = inodes[UInt64(status.st_ino), default: inodes.count]
-                inodes[UInt64(status.st_ino)] = number
-                line += " links \(status.st_nlink) file \(number)"
+                // By its first name: a number would be another one where a file before it is missing.
+                let first = inodes[UInt64(status.st_ino)] ?? name
+                inodes[UInt64(status.st_ino)] = first
+                line += " links \(status.st_nlink) file <\(first)>"
             }
             // Few blocks for its size: a sparse file stays sparse.
             line += " size \(status.st_size) sparse \(status.st_blocks * 512 < status.st_size / 2)"

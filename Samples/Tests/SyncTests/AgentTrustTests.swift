@@ -145,7 +145,7 @@ struct AgentTrustTests {
         (
             "other bytes than the digest says",
             { command in
-                guard case .read(let seen, _) = command else { return lie(scan: command, ["f"]) }
+                guard case .read(let seen, _, _) = command else { return lie(scan: command, ["f"]) }
                 return AgentFrame.piece.bytes(DeltaStep.data([1, 2, 3]).encoded)
                     + (try AgentFrame.answer {
                         ($0.digest, $0.time, $0.status) = (Data(repeating: 0, count: 32), 0, seen.status)

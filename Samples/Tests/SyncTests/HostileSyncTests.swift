@@ -12,8 +12,8 @@ struct HostileSyncTests {
     func bothWays(seed: UInt64) async throws {
         let world = try SyncWorld()
         defer { for path in [world.a, world.b] { try? HostileTree.remove(path) } }
-        try HostileTree(in: world.a, seed: seed, kinds: .modes)
-        try HostileTree(in: world.b, seed: seed &+ 1_000_000, kinds: .modes)
+        try HostileTree(in: world.a, seed: seed)
+        try HostileTree(in: world.b, seed: seed &+ 1_000_000)
         let first = try await world.sync { $0.maximumDeletions = 100 }
         #expect(first.conflicts.count <= 20, "seed \(seed): \(first.conflicts)")
         // Names that are on both sides by chance may need a second run for what the first one left.
@@ -39,11 +39,11 @@ struct HostileSyncTests {
         } * 2
     }
 
-    @Test("a tree of one side arrives with its attributes, access lists and holes", arguments: HostileTree.seeds)
+    @Test("a tree of one side arrives with its links, attributes, access lists and holes", arguments: HostileTree.seeds)
     func oneWay(seed: UInt64) async throws {
         let world = try SyncWorld()
         defer { for path in [world.a, world.b] { try? HostileTree.remove(path) } }
-        try HostileTree(in: world.a, seed: seed, kinds: [.modes, .attributes, .holes])
+        try HostileTree(in: world.a, seed: seed)
         let first = try await world.sync()
         let lost = world.difference()
         if geteuid() == 0 {
@@ -62,8 +62,9 @@ struct HostileSyncTests {
         let world = try SyncWorld()
         defer { for path in [world.a, world.b] { try? HostileTree.remove(path) } }
         let agent = try await RunningServer.agent(world.b)
-        try HostileTree(in: world.a, seed: seed, kinds: [])
-        try HostileTree(in: world.b, seed: seed &+ 1_000_000, kinds: [])
+        let kinds: HostileTree.Kinds = [.attributes, .links, .holes]
+        try HostileTree(in: world.a, seed: seed, kinds: kinds)
+        try HostileTree(in: world.b, seed: seed &+ 1_000_000, kinds: kinds)
         _ = try await world.sync(with: agent) { $0.maximumDeletions = 100 }
         let second = try await world.sync(with: agent) { $0.maximumDeletions = 100 }
         #expect(second.isInStep && second.copied == 0, "seed \(seed): \(second)")

@@ -60,6 +60,7 @@ struct IntentTests {
             try database.execute(
                 sql: """
                     DROP TABLE intent; CREATE TABLE intent (id INTEGER PRIMARY KEY, record TEXT NOT NULL);
+                    ALTER TABLE entry DROP COLUMN attributes_a; ALTER TABLE entry DROP COLUMN attributes_b;
                     PRAGMA user_version = 2
                     """)
             try database.execute(sql: "INSERT INTO intent VALUES (7, ?)", arguments: [text])

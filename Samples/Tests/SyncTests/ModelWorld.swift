@@ -215,6 +215,10 @@ struct ModelWorld {
             sides[side][path] = source
             sides[side][path]?.inode = inode
             describe(side, path, action.metadata)
+        case .link(let target, _):
+            #expect(sides[side][target] != nil, "no file \(target)")
+            sides[side][path] = sides[side][target]
+        case .setAttributes: break
         case .describe: describe(side, path, action.metadata)
         case .delete:
             #expect(sides[side][path] != nil, "\(path) is gone already")

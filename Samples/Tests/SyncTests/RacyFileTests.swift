@@ -84,7 +84,11 @@ struct RacyFileTests {
         let name = try #require(try world.temporary.files().first { $0.hasSuffix(".sqlite") })
         let queue = try DatabaseQueue(path: world.temporary[name])
         try await queue.write { database in
-            try database.execute(sql: "ALTER TABLE entry DROP COLUMN digest; PRAGMA user_version = 1")
+            try database.execute(
+                sql: """
+                    ALTER TABLE entry DROP COLUMN digest; PRAGMA user_version = 1;
+                    ALTER TABLE entry DROP COLUMN attributes_a; ALTER TABLE entry DROP COLUMN attributes_b;
+                    """)
         }
         try queue.close()
         try world.temporary.remove("a/f")

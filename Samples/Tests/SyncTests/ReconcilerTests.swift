@@ -94,6 +94,7 @@ struct ReconcilerTests {
             switch decision.outcome {
             case .keep: "keep"
             case .record: "record"
+            case .link: "link"
             case .forget: "forget"
             case .copy(let side, _, _): "\(side.other.rawValue)->\(side.rawValue)"
             case .describe(let a, let b): "describe\(a == nil ? "" : " A")\(b == nil ? "" : " B")"

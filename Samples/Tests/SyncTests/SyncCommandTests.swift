@@ -49,12 +49,22 @@ struct SyncCommandTests {
             ["--mirror", "--two-way"], ["--mirror", "--conflict", "a"], ["--conflict", "b-wins"],
             ["--max-delete", "101%"],
             ["--max-delete", "-1"], ["--watch", "--dry-run"], ["--interval", "0"], ["more"], ["--exclude", "[a"],
-            ["--exclude", ""], ["--exclude-from", "/nowhere"],
+            ["--exclude", ""], ["--exclude-from", "/nowhere"], ["--exclude", "./a"], ["--exclude", "a/../b"],
         ])
     func mistakes(arguments: [String]) throws {
         let world = try SyncWorld()
         let result = try world.run(arguments)
         #expect(result.status == 2 && result.errors.contains("Error: "), "\(result)")
+    }
+
+    @Test("a pattern that can match nothing has code 2, and the one that is meant is named", arguments: ["a", "b"])
+    func absolutePattern(side: String) throws {
+        let world = try SyncWorld()
+        for more in [[], ["--dry-run"]] {
+            let result = try world.run(["--exclude", world.temporary[side + "/d/x"]] + more)
+            #expect(result.status == 2 && result.errors.contains("would match nothing"), "\(result)")
+            #expect(result.errors.contains("Write /d/x"), "\(result)")
+        }
     }
 
     @Test("refusals have code 3 and say what to do")
@@ -139,6 +149,7 @@ struct SyncCommandTests {
         try world.temporary.remove("a/large")
         try world.temporary.write("a/large", bytes: SeededGenerator.noise(3 << 20, seed: 1) + [1])
         try world.temporary.makeLink("b/link", to: "keep1")
+        #expect(unsafe link(world.temporary["a/keep0"], world.temporary["a/a further name"]) == 0)
     }
 
     /// The contents that a file of a name may have: those of before and of after.

@@ -25,6 +25,8 @@ struct ExcludeTests {
         "a text that is no pattern is an error that names it",
         arguments: [
             ("", "names nothing"), ("# a", "names nothing"), ("[a", "not closed"), ("a//b", "two slashes"),
+            ("./a", "match nothing"), ("../a", "match nothing"), ("a/../b", "match nothing"),
+            ("!/a/./", "match nothing"),
             ("a\nb", "one line"), ("a\0", "one line"), (String(repeating: "a", count: 5000), "longer than"),
         ])
     func refuses(pattern: String, reason: String) {

@@ -47,7 +47,7 @@ extension WorkloadHost {
         public var deadRetention: Duration? = .seconds(30 * 86_400)
         /// The time for which an attempt may run after its time limit before the host gives it up.
         public var cancelGrace: Duration = .seconds(30)
-        /// The time for which the end of the host waits for attempts to stop.
+        /// The time for which the end of the host waits for attempts to stop, and asks a store again that fails.
         public var endGrace: Duration = .seconds(10)
         /// The longest time between two looks at the wall clock, which may have been set forward.
         ///

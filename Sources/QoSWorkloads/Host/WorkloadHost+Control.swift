@@ -272,11 +272,14 @@ extension WorkloadHost {
             attempt.cancel(because: reason)
             add(PendingEnd(attempt, .deferred(reason: reason, delay: nil), keepsPlace: true, limit: endLimit))
         }
-        // A store that fails is asked again for as long as the leases last.
+        // A store that fails is asked again within the grace: the process may be killed after it. The leases that it does
+        // not take back run out, or are taken by the next host that sees that this process has ended.
         while await !reportEnds() {
             failures += 1
             let next = clock.elapsed + min(.seconds(5), Self.delay(after: failures))
-            guard (try? await clock.sleep(until: next, tolerance: .zero)) != nil else { break }
+            guard next < limit, state.withLock({ !$0.endsAtOnce }),
+                (try? await clock.sleep(until: next, tolerance: .zero)) != nil
+            else { break }
         }
         state.withLock { $0.phase = .ended }
         heart.close()

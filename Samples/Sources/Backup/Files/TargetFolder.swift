@@ -283,7 +283,12 @@ final class TargetFolder: Sendable {
         // Before the mode: its bits for the group mean another thing with an access list.
         let surplus = ExtendedAttributes.removeSurplus(of: file, keeping: node.attributes.map(\.name))
         missing += surplus.map { String(decoding: $0, as: UTF8.self) }
-        for attribute in node.attributes {
+        // Access lists last: they may take the right to set the others.
+        let (lists, others) = (
+            node.attributes.filter { $0.name.starts(with: "system.".utf8) },
+            node.attributes.filter { !$0.name.starts(with: "system.".utf8) }
+        )
+        for attribute in others + lists {
             let isSet = ExtendedAttributes.set(attribute.name, to: attribute.value, of: file)
             if !isSet { missing.append(String(decoding: attribute.name, as: UTF8.self)) }
         }

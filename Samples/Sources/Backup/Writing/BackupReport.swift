@@ -16,8 +16,18 @@ public struct BackupReport: Sendable {
     public let leftOut: Int
     /// The entries that could not be read, or that changed while they were read, for people.
     public let problems: [String]
+    /// The files that were read because they are new or changed, with the times; the first thousand.
+    public let saved: [SavedName]
     /// Ignore files, and lines of them, that have no effect; the first hundred. What they name is saved.
     public let ignoreProblems: [IgnoreProblem]
+}
+
+/// A file that a backup has read and saved.
+public struct SavedName: Sendable, Hashable {
+    /// The path below the folder of the snapshot, safe to print.
+    public let path: String
+    /// When it was saved, in nanoseconds since 1970.
+    public let time: Int64
 }
 
 /// A place from which a backup goes on: what it saved so far, as the root of a part of the tree.

@@ -43,6 +43,9 @@ public final class BackupRun {
     private var unchanged = 0
     private var missing = 0
     private var problems: [String] = []
+    /// The first files that were read.
+    private var saved: [SavedName] = []
+    private static let savedLimit = 1000
     /// Those of the parts before.
     private var ignoreProblems: [IgnoreProblem] = []
 
@@ -329,7 +332,11 @@ public final class BackupRun {
             open[folder]?.entries.append(node)
             files += 1
             if case .file(let content) = node.content { bytes = bytes.addingClamped(content.size) }
-            if !wasRead { unchanged += 1 }
+            if !wasRead {
+                unchanged += 1
+            } else if saved.count < Self.savedLimit, let place = open[folder]?.path {
+                saved.append(SavedName(path: shown(place.appending(node.name).display), time: FileTime.now))
+            }
             if let remark { problems.append(shown(remark)) }
         case .vanished: break
         case .failed(let problem):
@@ -391,7 +398,7 @@ public final class BackupRun {
         }
         return BackupReport(
             snapshot: snapshot, unchanged: unchanged, newBytes: totals.newBytes, storedBytes: totals.storedBytes,
-            packs: totals.packs, leftOut: leftOut, problems: problems,
+            packs: totals.packs, leftOut: leftOut, problems: problems, saved: saved,
             ignoreProblems: ignoreProblems + scanner.ignoreProblems)
     }
 }

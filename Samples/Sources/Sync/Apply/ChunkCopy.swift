@@ -39,12 +39,18 @@ struct ChunkCopy: Sendable {
         let (former, target) = (former, target)
         try await cut(source, from: start) { chunk, offset in
             var isReused = false
-            if let place = known[SHA256.hash(data: chunk)], place.length == chunk.count {
+            let isHole = chunk.allSatisfy { $0 == 0 }
+            if !isHole, let place = known[SHA256.hash(data: chunk)], place.length == chunk.count {
                 isReused = try await IOThrottle.process.perform(bytes: chunk.count) { _ in
                     Self.reuse(former.number, place, target.number, at: offset)
                 }
             }
-            if isReused {
+            if isHole {
+                // A hole of the source, most likely: it occupies no room here, either.
+                guard ftruncate(target.number, off_t(offset + Int64(chunk.count))) == 0 else {
+                    throw FileSystemFailure(path: path, operation: "write", code: errno)
+                }
+            } else if isReused {
                 reused += Int64(chunk.count)
             } else {
                 let code = try await IOThrottle.process.perform(bytes: chunk.count) { _ in

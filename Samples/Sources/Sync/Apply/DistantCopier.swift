@@ -40,6 +40,9 @@ struct DistantCopier: Sendable {
         var order = SendOrder(
             path: action.path, temporary: prepared.temporary, size: before.stamp.size, start: start,
             metadata: action.metadata)
+        let attributes = ExtendedAttributes.all(of: input.number)
+        order.attributes = attributes ?? [:]
+        order.room = LocalFolder.occupied(input.number).subtractingClamped(start)
         if start == 0 { order.former = action.old.flatMap(former) }
         if before.stamp.size >= copier.options.largeFile {
             order.durablePart = max(Self.part.smallest, min(copier.options.largeFile / 4, Self.part.largest))
@@ -60,6 +63,13 @@ struct DistantCopier: Sendable {
             prepared.digest = result.digest
             prepared.written = ArchiveEntry.SideState(
                 written: result.status, metadata: Metadata(of: result.status, owners: there.setsOwners))
+            prepared.lost = result.lost
+            prepared.source.attributes = attributes.map(AttributePrint.init)
+            prepared.written.attributes = prepared.source.attributes
+            if !result.lost.isEmpty {
+                prepared.written.attributes = try await folder.attributes(of: prepared.temporary)
+                    .map(AttributePrint.init)
+            }
             copier.options.reached(.copied)
             return .prepared(prepared)
         } catch {
@@ -98,11 +108,14 @@ struct DistantCopier: Sendable {
             prepared.reused = result.reused
             prepared.digest = result.digest
             let owner = copier.replicas[action.side].setsOwners
-            let code = LocalFolder.setMetadata(output.number, action.metadata, owner: owner)
+            let code = LocalFolder.setMetadata(
+                output.number, action.metadata, owner: owner, attributes: result.attributes ?? [:],
+                lost: &prepared.lost)
             guard code == 0 else { throw folder.failure("set the metadata of", name, code) }
             guard let status = EntryStatus(descriptor: output.number) else { throw folder.failure("stat", temporary) }
             prepared.written = ArchiveEntry.SideState(
                 written: status, metadata: Metadata(of: status, owners: owner))
+            prepared.noteAttributes(result.attributes, of: output.number)
             if isAlone { try await copier.synchronize(output, of: action) }
             copier.options.reached(.copied)
             return .prepared(prepared)

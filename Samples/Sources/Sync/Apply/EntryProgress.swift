@@ -30,14 +30,24 @@ struct EntryProgress {
     /// Whether a step must not be done, because one before it, or one above it, was not.
     func isBlocked(_ action: SyncAction) -> Bool {
         if names[action.path]?.hasFailed == true || names[action.subject]?.hasFailed == true { return true }
+        // The file that this becomes a name of.
+        if case .link(let target, _) = action.work, names[target]?.hasFailed == true { return true }
         // A folder that could not be made. One that could not be removed blocks nothing.
         guard action.work != .delete else { return false }
         return action.subject.ancestors.contains { names[$0]?.hasFailed == true && names[$0]?.kind == nil }
     }
 
+    /// Whether a step of a name was not done.
+    func hasFailed(_ path: RelativePath) -> Bool { names[path]?.hasFailed ?? false }
+
     mutating func failed(_ action: SyncAction) {
         names[action.subject, default: Name()].hasFailed = true
         names[action.path, default: Name()].hasFailed = true
+    }
+
+    /// Notes the extended attributes of an entry that a step reads.
+    mutating func note(_ attributes: AttributePrint?, of path: RelativePath, on side: Side) {
+        names[path]?.sides[side]?.attributes = attributes
     }
 
     /// Notes a step that is done, with what its side has now, and the other side had when it was read.
@@ -48,9 +58,20 @@ struct EntryProgress {
         source: ArchiveEntry.SideState? = nil, digest: [UInt8]? = nil
     ) -> EntryResult? {
         let path = action.subject
+        var state = state
+        if state?.attributes == nil, action.work != .put {
+            state?.attributes = names[path]?.sides[action.side]?.attributes
+        }
         names[path, default: Name()].sides[action.side] = state
-        if let source { names[path]?.sides[action.side.other] = source }
-        if action.work == .put { names[path]?.digest = digest }
+        // A further name was not read.
+        if let source, !action.isLink || names[path]?.sides[action.side.other] == nil {
+            names[path]?.sides[action.side.other] = source
+        }
+        switch action.work {
+        case .put: names[path]?.digest = digest
+        case .link(let target, _): if let known = names[target]?.digest { names[path]?.digest = known }
+        default: break
+        }
         if let kind {
             names[path]?.kind = kind
             names[path]?.target = target

@@ -194,13 +194,15 @@ struct FileCopier: Sendable {
                 await discard(prepared, in: folder)
                 return .skipped("\(across.display(seen.path)) changed while it was copied; the next run copies it")
             }
+            let attributes = ExtendedAttributes.all(of: input.number)
             let code = LocalFolder.setMetadata(
-                output.number, action.metadata, owner: replica.setsOwners, attributesOf: input.number,
+                output.number, action.metadata, owner: replica.setsOwners, attributes: attributes ?? [:],
                 lost: &prepared.lost)
             guard code == 0 else { throw folder.failure("set the metadata of", name, code) }
             guard let status = EntryStatus(descriptor: output.number) else { throw folder.failure("stat", temporary) }
             prepared.written = ArchiveEntry.SideState(
                 written: status, metadata: Metadata(of: status, owners: replica.setsOwners))
+            prepared.noteAttributes(attributes, of: output.number)
             // Not of zeros without end.
             let isReadable = LocalFolder.occupied(output.number) >= status.stamp.size / 2
             if prepared.written.mayBecomeRacy && isReadable || status.stamp.size <= FileDigest.cheap {
@@ -275,10 +277,11 @@ struct FileCopier: Sendable {
     ) async throws {
         while position < size {
             try Task.checkCancellation()
-            let (data, end) = Self.data(input.number, from: position, to: size)
-            if data > position {
+            let data = FileBytes.data(input.number, from: position, to: size)
+            let end = data.upperBound
+            if data.lowerBound > position {
                 // A hole stays one.
-                position = data
+                position = data.lowerBound
                 guard ftruncate(output.number, off_t(position)) == 0 else {
                     throw FileSystemFailure(path: action.path, operation: "copy", code: errno)
                 }
@@ -297,17 +300,6 @@ struct FileCopier: Sendable {
             position += Int64(count)
             try progress(position)
         }
-    }
-
-    /// The next range with data, lseek(2); all if the file system does not know of holes.
-    private static func data(_ file: Int32, from position: Int64, to size: Int64) -> (start: Int64, end: Int64) {
-        let (seekData, seekHole): (Int32, Int32) = (3, 4)
-        let start = Int64(lseek(file, off_t(position), seekData))
-        // ENXIO: nothing but a hole up to the end.
-        guard start >= 0 else { return errno == ENXIO ? (size, size) : (position, size) }
-        guard start < size else { return (size, size) }
-        let end = Int64(lseek(file, off_t(start), seekHole))
-        return (max(start, position), end > start ? min(end, size) : size)
     }
 
     /// Copies up to `count` bytes to the same place. Returns their number, and the error number, or 0.

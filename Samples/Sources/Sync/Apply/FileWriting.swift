@@ -21,9 +21,20 @@ struct FileWriting {
     ) async throws -> Int {
         var prepared: [PreparedEntry] = []
         let count: Int
-        let numbers: [Int64]
         do {
             count = try await prepare(actions, isInterrupted, breathe) { prepared.append($0) }
+        } catch {
+            await discard(prepared)
+            throw error
+        }
+        try await publish(prepared)
+        return count
+    }
+
+    /// Gives finished entries their names, after all of them are on the disk.
+    func publish(_ prepared: [PreparedEntry]) async throws {
+        let numbers: [Int64]
+        do {
             for entry in prepared where !entry.isDurable {
                 ledger.noteChanges(on: entry.action.side) { $0.hasMore = true }
             }
@@ -31,17 +42,20 @@ struct FileWriting {
             ledger.options.reached(.synchronized)
             numbers = try await ledger.begin(prepared.map(\.intent))
         } catch {
-            // A large file stays as far as it is on the disk: the next run goes on there.
-            for entry in prepared where entry.part == nil {
-                try? await ledger.folder(of: entry.action.path, on: entry.action.side).discard(entry.temporary)
-            }
+            await discard(prepared)
             throw error
         }
         ledger.options.reached(.intended)
         for entry in prepared { try await ledger.attempt(entry.action) { try await publish(entry) } }
         ledger.end(intents: numbers)
         for entry in prepared { if let part = entry.part { ledger.end(part: part) } }
-        return count
+    }
+
+    /// Removes temporary files. A large file stays as far as it is on the disk: the next run goes on there.
+    private func discard(_ prepared: [PreparedEntry]) async {
+        for entry in prepared where entry.part == nil {
+            try? await ledger.folder(of: entry.action.path, on: entry.action.side).discard(entry.temporary)
+        }
     }
 
     private func prepare(
@@ -159,8 +173,12 @@ struct FileWriting {
             entry.action, kind: source?.kind, target: source?.target ?? [], now: entry.written.named(status),
             source: entry.source, digest: entry.digest)
         ledger.options.wanted.noteWritten(entry.action.path)
+        guard !entry.action.isLink else {
+            ledger.report.linked = (ledger.report.linked ?? 0) + 1
+            return
+        }
         ledger.report.copied += 1
-        if entry.lost > 0 { ledger.report.incomplete = (ledger.report.incomplete ?? 0) + 1 }
+        ledger.noteLost(entry.lost, of: entry.action)
         ledger.report.bytes = ledger.report.bytes.addingClamped(entry.bytes)
         ledger.report.reusedBytes += entry.reused
         ledger.report.resumedBytes += entry.resumed

@@ -65,15 +65,25 @@ struct FolderMaking {
         }
     }
 
-    /// Gives a new folder the extended attributes of the other side, if both are of this machine. Before its mode,
-    /// which has a part of an access list.
-    private func copyAttributes(_ name: [UInt8], _ action: SyncAction, to folder: any ReplicaFolder) async throws {
+    /// Gives a new folder the extended attributes of the other side, and no others. Before its mode, which has a part of
+    /// an access list.
+    ///
+    /// - Returns: The attributes of the other side, and those of the new folder.
+    private func copyAttributes(
+        _ name: [UInt8], _ action: SyncAction, to folder: any ReplicaFolder
+    ) async throws -> (source: AttributePrint?, own: AttributePrint?) {
         let path = action.source?.path ?? action.path
-        guard let folder = folder as? LocalFolder,
-            let across = try await ledger.replicas[action.side.other].folderIfThere(path.parent) as? LocalFolder
-        else { return }
-        let lost = folder.copyAttributes(name, from: across, Array(path.name))
-        if lost > 0 { ledger.report.incomplete = (ledger.report.incomplete ?? 0) + 1 }
+        let across = try await ledger.replicas[action.side.other].folderIfThere(path.parent)
+        guard let wanted = try await across?.attributes(of: Array(path.name)) else { return (nil, nil) }
+        let surplus = try await folder.attributes(of: name)?.keys.filter { wanted[$0] == nil } ?? []
+        var lost: [[UInt8]] = []
+        if !wanted.isEmpty || !surplus.isEmpty {
+            lost = try await folder.changeAttributes(of: name, setting: wanted, removing: surplus)
+            ledger.noteLost(lost, of: action)
+        }
+        let print = AttributePrint(wanted)
+        guard !lost.isEmpty else { return (print, print) }
+        return (print, try await folder.attributes(of: name).map(AttributePrint.init))
     }
 
     /// Gives the new folders their metadata. It comes last, as it may take away the right to write in them.
@@ -83,12 +93,14 @@ struct FolderMaking {
             try await ledger.attempt(action) {
                 let name = Array(action.path.name)
                 let folder = try await replica.folder(action.path.parent)
-                try await copyAttributes(name, action, to: folder)
+                let prints = try await copyAttributes(name, action, to: folder)
                 try await folder.setMetadata(name, action.metadata, kind: .directory, owner: replica.setsOwners)
                 guard let status = try await folder.status(name) else { throw folder.failure("stat", name, ENOENT) }
                 ledger.noteChanges(on: action.side) { $0.noteMetadata(of: action.path, kind: .directory) }
-                let state = ArchiveEntry.SideState(
+                var state = ArchiveEntry.SideState(
                     written: status, metadata: Metadata(of: status, owners: replica.setsOwners))
+                state.attributes = prints.own
+                ledger.note(prints.source, of: action.subject, on: action.side.other)
                 ledger.finish(action, kind: .directory, target: [], now: state)
             }
             ledger.end(intents: [number])

@@ -18,7 +18,7 @@ struct NameChanges {
         let name = Array(action.path.name)
         let folder = try await ledger.folder(of: action.path, on: action.side)
         guard let status = try await folder.status(name) else { throw folder.failure("find", name, ENOENT) }
-        if let old = action.old, !old.isSame(as: status) {
+        if let old = action.old, !old.isSame(as: status), !isDone(action, old, status) {
             return ledger.skip(action, "it changed during the run; the next run looks again")
         }
         switch action.work {
@@ -36,22 +36,49 @@ struct NameChanges {
             ledger.record(.remove(action.path))
             ledger.report.renamed += 1
             try await noteState(action, Array(new.name), in: target)
+        case .setAttributes:
+            ledger.noteChanges(on: action.side) { $0.noteMetadata(of: action.path, kind: status.kind) }
+            try await setAttributes(name, action, in: folder)
+            try await noteState(action, name, in: folder)
         case .describe:
             ledger.noteChanges(on: action.side) { $0.noteMetadata(of: action.path, kind: status.kind) }
+            // Before the mode, which has a part of an access list.
+            try await setAttributes(name, action, in: folder)
             try await folder.setMetadata(name, action.metadata, kind: status.kind, owner: owner)
             ledger.options.reached(.described)
             ledger.report.described += 1
             try await noteState(action, name, in: folder)
-        case .put, .delete, .makeFolder: break
+        case .put, .link, .delete, .makeFolder: break
         }
+    }
+
+    /// Whether a step on another name of the same file has done this one already.
+    private func isDone(_ action: SyncAction, _ old: Observation, _ status: EntryStatus) -> Bool {
+        guard action.work == .describe, old.links > 1, status.stamp.inode == old.stamp.inode else { return false }
+        return status.stamp.size == old.stamp.size && status.stamp.modified == action.metadata.modified
+    }
+
+    /// Gives an entry attributes of the other side.
+    private func setAttributes(_ name: [UInt8], _ action: SyncAction, in folder: any ReplicaFolder) async throws {
+        guard !action.attributes.isEmpty else { return }
+        let across = try await ledger.replicas[action.side.other].folder(action.path.parent)
+        let values = try await across.attributes(of: name) ?? [:]
+        let wanted = values.filter { action.attributes.copied.contains($0.key) }
+        let lost = try await folder.changeAttributes(
+            of: name, setting: wanted, removing: Array(action.attributes.removed))
+        ledger.noteLost(lost, of: action)
     }
 
     private func noteState(_ action: SyncAction, _ name: [UInt8], in folder: any ReplicaFolder) async throws {
         guard let status = try await folder.status(name) else { return }
         let metadata = Metadata(of: status, owners: ledger.replicas[action.side].setsOwners)
         let entry = action.source ?? action.old
-        ledger.finish(
-            action, kind: entry?.kind, target: entry?.target ?? [],
-            now: ArchiveEntry.SideState(written: status, metadata: metadata))
+        var state = ArchiveEntry.SideState(written: status, metadata: metadata)
+        if case .rename = action.work, status.kind == .regular {
+            state.attributes = try await folder.attributes(of: name).map(AttributePrint.init)
+        } else if !action.attributes.isEmpty {
+            state.attributes = try await folder.attributes(of: name).map(AttributePrint.init)
+        }
+        ledger.finish(action, kind: entry?.kind, target: entry?.target ?? [], now: state)
     }
 }

@@ -1,3 +1,4 @@
+internal import SafeFiles
 internal import TreeScan
 
 /// A new entry under its temporary name, with all that it needs to get its name.
@@ -13,8 +14,8 @@ struct PreparedEntry: Sendable {
     var bytes: Int64 = 0
     var reused: Int64 = 0
     var resumed: Int64 = 0
-    /// The number of extended attributes of the source that it lacks.
-    var lost = 0
+    /// The names of the extended attributes of the source that it lacks.
+    var lost: [[UInt8]] = []
     var part: PartialFile?
 
     /// The name that the entry gets.
@@ -30,6 +31,15 @@ struct PreparedEntry: Sendable {
         intent.source = Intent.State(source)
         intent.setOld(action.old)
         return intent
+    }
+}
+
+extension PreparedEntry {
+    /// Notes the attributes that the source has, and what the new file has of them.
+    mutating func noteAttributes(_ values: AttributeSet?, of file: Int32) {
+        source.attributes = values.map(AttributePrint.init)
+        written.attributes =
+            lost.isEmpty ? source.attributes : ExtendedAttributes.all(of: file).map(AttributePrint.init)
     }
 }
 

@@ -78,21 +78,31 @@ struct SmallFiles: Sendable {
                 return .skipped("\(across.display(seen.path)) changed while it was copied; the next run copies it")
             }
             copier.options.reached(.copied)
-            return .prepared(
-                PreparedEntry(
-                    action: action, temporary: temporary, isDurable: isAlone, written: result.state,
-                    source: ArchiveEntry.SideState(entry, at: time), digest: result.digest, bytes: before.stamp.size,
-                    lost: result.lost))
+            var prepared = PreparedEntry(
+                action: action, temporary: temporary, isDurable: isAlone, written: result.state,
+                source: ArchiveEntry.SideState(entry, at: time), digest: result.digest, bytes: before.stamp.size,
+                lost: result.lost)
+            prepared.noteAttributes(result.attributes, of: output.number)
+            return .prepared(prepared)
         } catch {
             target.discard(temporary)
             throw error
         }
     }
 
+    /// A file with its content and metadata.
+    private struct Written {
+        var state: ArchiveEntry.SideState
+        var digest: [UInt8]
+        /// The attributes of the source.
+        var attributes: AttributeSet?
+        var lost: [[UInt8]]
+    }
+
     /// Writes content and metadata. Returns nil if the source changed meanwhile.
     private func write(
         _ input: OpenDescriptor, to output: OpenDescriptor, _ action: SyncAction, _ stamp: FileStamp
-    ) throws -> (state: ArchiveEntry.SideState, digest: [UInt8]?, lost: Int)? {
+    ) throws -> Written? {
         // Through memory: the digest needs the bytes. It tells later whether the file is still the one of this sync.
         let (bytes, failure) = FileBytes.read(input.number, from: 0, count: Int(stamp.size))
         guard failure == 0 else { throw FileSystemFailure(path: action.path, operation: "read", code: failure) }
@@ -102,9 +112,10 @@ struct SmallFiles: Sendable {
         guard written == 0 else { throw FileSystemFailure(path: action.path, operation: "write", code: written) }
         guard EntryStatus(descriptor: input.number)?.stamp == stamp else { return nil }
         let owners = copier.replicas[action.side].setsOwners
-        var lost = 0
+        var lost: [[UInt8]] = []
+        let attributes = ExtendedAttributes.all(of: input.number)
         let code = LocalFolder.setMetadata(
-            output.number, action.metadata, owner: owners, attributesOf: input.number, lost: &lost)
+            output.number, action.metadata, owner: owners, attributes: attributes ?? [:], lost: &lost)
         guard code == 0, let status = EntryStatus(descriptor: output.number) else {
             throw FileSystemFailure(path: action.path, operation: "set the metadata of", code: code == 0 ? errno : code)
         }
@@ -114,7 +125,7 @@ struct SmallFiles: Sendable {
             let code = output.synchronize()
             guard code == 0 else { throw SyncError.notWritten(action.side, code: code) }
         }
-        return (state, Array(SHA256.hash(data: bytes)), lost)
+        return Written(state: state, digest: Array(SHA256.hash(data: bytes)), attributes: attributes, lost: lost)
     }
 
     /// Writes all but pages of zeros. Returns the error number, or 0.

@@ -3,6 +3,9 @@ internal import TreeScan
 
 /// The notes of a run about its steps, and the way to the archive. All kinds of steps share it. One task at a time.
 final class StepLedger {
+    /// The number of notes, and of changes in a report, at most.
+    private static let limit = (notes: 10_000, changes: 1000)
+
     let archive: SyncArchive
     let replicas: Pair<any Replica>
     let options: SyncOptions
@@ -33,6 +36,7 @@ final class StepLedger {
         report = SyncReport()
         report.unchanged = plan.unchanged
         report.skipped = plan.skipped
+        report.notes = plan.notes.isEmpty ? nil : plan.notes
         for name in plan.names where name.decision.isConflict {
             let to = name.otherName.map { "; one version is now \($0.display)" } ?? ""
             report.conflicts.append("\(name.path.display): \(name.decision.reason)\(to)")
@@ -67,13 +71,41 @@ final class StepLedger {
     /// Whether a step must not be done, because one before it, or one above it, was not.
     func isBlocked(_ action: SyncAction) -> Bool { progress.isBlocked(action) }
 
+    /// Whether a step of a name was not done.
+    func hasFailed(_ path: RelativePath) -> Bool { progress.hasFailed(path) }
+
     /// Notes a step that is done, with what its side has now, and the other side had when it was read.
     func finish(
         _ action: SyncAction, kind: FileKind?, target: [UInt8], now state: ArchiveEntry.SideState?,
         source: ArchiveEntry.SideState? = nil, digest: [UInt8]? = nil
     ) {
+        if let work = action.reported, report.changes?.count ?? 0 < Self.limit.changes {
+            let path = action.subject.display
+            let time = (Double(options.now()) / 1e6).rounded() / 1000
+            report.changes = report.changes ?? []
+            report.changes?.append(SyncChange(work, on: action.side, path, at: time))
+        }
         let result = progress.done(action, kind: kind, target: target, now: state, source: source, digest: digest)
         if let result { results.append(result) }
+    }
+
+    /// Notes the extended attributes of an entry that a step reads.
+    func note(_ attributes: AttributePrint?, of path: RelativePath, on side: Side) {
+        progress.note(attributes, of: path, on: side)
+    }
+
+    /// Notes extended attributes that an entry could not get.
+    func noteLost(_ names: [[UInt8]], of action: SyncAction) {
+        guard !names.isEmpty else { return }
+        report.incomplete = (report.incomplete ?? 0) + 1
+        note("\(replicas[action.side].display(action.path)): it cannot have \(names.attributeNames)")
+    }
+
+    /// Notes an effect that a person may not expect. The last notes of many are left out.
+    private func note(_ text: String) {
+        guard report.notes?.count ?? 0 < Self.limit.notes else { return }
+        report.notes = report.notes ?? []
+        report.notes?.append(text)
     }
 
     /// Notes something that needs no step.

@@ -19,6 +19,7 @@ final class SyncApplier {
     private var notWritten: Set<RelativePath> = []
     private let ledger: StepLedger
     private let writing: FileWriting
+    private let links: LinkMaking
     private let removals: Removals
     private let names: NameChanges
     private var folders: FolderMaking
@@ -39,6 +40,7 @@ final class SyncApplier {
             plan, archive: archive, replicas: replicas, times: times, versions: versions, options: options)
         let copier = FileCopier(replicas: replicas, archive: archive, options: options, parts: parts)
         writing = FileWriting(ledger: ledger, copier: copier)
+        links = LinkMaking(ledger: ledger, writing: writing)
         removals = Removals(ledger: ledger)
         names = NameChanges(ledger: ledger)
         folders = FolderMaking(ledger: ledger, unfinished: unfinished)
@@ -70,9 +72,10 @@ final class SyncApplier {
                 count = try await writing.run(batch[...], isInterrupted: isInterrupted, breathe)
                 // Somebody waits for these.
                 if isWanted { try await ledger.commit() }
+            case .link: try await links.run(batch, breathe)
             case .delete: try await removals.run(batch, breathe)
             case .makeFolder: try await folders.run(batch, breathe)
-            case .moveAside, .rename, .describe: try await names.run(batch, breathe)
+            case .moveAside, .rename, .setAttributes, .describe: try await names.run(batch, breathe)
             }
             done += count
             index += count
@@ -80,6 +83,7 @@ final class SyncApplier {
         if !hasSettled { try await folders.settleTimes() }
         ledger.close()
         try await folders.finish()
+        try await links.settle(plan.touchedLinks)
         return ledger.report
     }
 
@@ -147,7 +151,7 @@ extension SyncAction {
     fileprivate func isLike(_ other: SyncAction) -> Bool {
         switch (work, other.work) {
         case (.put, .put), (.delete, .delete), (.makeFolder, .makeFolder), (.describe, .describe): true
-        case (.moveAside, .moveAside), (.rename, .rename): true
+        case (.moveAside, .moveAside), (.rename, .rename), (.link, .link), (.setAttributes, .setAttributes): true
         default: false
         }
     }

@@ -18,6 +18,8 @@ public struct SyncReport: Sendable, Codable, Hashable {
     public var removed = 0
     /// The number of entries whose metadata was set.
     public var described = 0
+    /// The number of names that became names of a file that has another one, as on the other side; nil for none.
+    public var linked: Int?
     /// The number of entries that were taken and kept, if there is a place for them.
     public var kept: Int?
     /// The number of new entries that lack extended attributes of the other side, as its file system, or the rights of
@@ -27,6 +29,10 @@ public struct SyncReport: Sendable, Codable, Hashable {
     public var conflicts: [String] = []
     /// The entries that stay as they are, each with its reason, for people.
     public var skipped: [String] = []
+    /// The names that the run changed, in the order of the changes; the first thousand.
+    public var changes: [SyncChange]?
+    /// Effects of the run that a person may not expect, each with the name, for people; nil for none.
+    public var notes: [String]?
 
     /// Whether both sides are in step now.
     public var isInStep: Bool { conflicts.isEmpty && skipped.isEmpty }

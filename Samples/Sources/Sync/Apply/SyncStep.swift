@@ -16,6 +16,8 @@ public enum SyncStep: String, Sendable, CaseIterable {
     case partWritten
     /// A temporary file has its content.
     case copied
+    /// A temporary name is one of a file that is there.
+    case linked
     /// The temporary files are on the disk.
     case synchronized
     /// The journal says what follows.

@@ -7,7 +7,7 @@ enum ArchiveSchema {
     static let application: Int32 = 0x716F_7379
 
     /// The version of the tables, `PRAGMA user_version`.
-    static let version: Int32 = 3
+    static let version: Int32 = 4
 
     /// Makes the tables in an empty database.
     ///
@@ -24,7 +24,8 @@ enum ArchiveSchema {
                     inode_a INTEGER NOT NULL, racy_a INTEGER NOT NULL,
                     mode_b INTEGER NOT NULL, owner_b INTEGER NOT NULL, group_b INTEGER NOT NULL,
                     modified_b INTEGER NOT NULL, size_b INTEGER NOT NULL, changed_b INTEGER NOT NULL,
-                    inode_b INTEGER NOT NULL, racy_b INTEGER NOT NULL, digest BLOB
+                    inode_b INTEGER NOT NULL, racy_b INTEGER NOT NULL, digest BLOB,
+                    attributes_a BLOB, attributes_b BLOB
                 ) WITHOUT ROWID;
                 CREATE TABLE intent (id INTEGER PRIMARY KEY, record BLOB NOT NULL);
                 CREATE TABLE part (temporary BLOB PRIMARY KEY, record TEXT NOT NULL) WITHOUT ROWID;
@@ -39,6 +40,10 @@ enum ArchiveSchema {
     static func update(_ database: Database, from older: Int32) throws {
         guard older < version else { return }
         if older == 1 { try database.execute(sql: "ALTER TABLE entry ADD COLUMN digest BLOB") }
+        try database.execute(
+            sql: "ALTER TABLE entry ADD COLUMN attributes_a BLOB; ALTER TABLE entry ADD COLUMN attributes_b BLOB")
+        try database.execute(sql: "PRAGMA user_version = \(version)")
+        guard older < 3 else { return }
         // Intents were text in JSON.
         let intents = try Row.fetchAll(database, sql: "SELECT id, record FROM intent").map { row in
             let (number, text): (Int64, String) = (row[0], row[1])
@@ -50,6 +55,5 @@ enum ArchiveSchema {
             try database.execute(
                 sql: "INSERT INTO intent VALUES (?, ?)", arguments: [number, Data(intent.record)])
         }
-        try database.execute(sql: "PRAGMA user_version = \(version)")
     }
 }

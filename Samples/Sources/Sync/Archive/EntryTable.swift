@@ -12,23 +12,32 @@ enum EntryResult {
 struct EntryTable {
     let database: Database
 
-    private static let columns = 20
+    private static let columns = 22
 
     /// Returns all rows, in the order of the bytes of their paths.
     func all() throws -> [ArchiveEntry] {
         let rows = try Row.fetchCursor(database, sql: "SELECT * FROM entry ORDER BY path")
         var entries: [ArchiveEntry] = []
         while let row = try rows.next() {
-            guard let kind = FileKind(rawValue: row[1]) else { continue }
-            let path: Data = row[0]
-            let target: Data = row[2]
-            let digest: Data? = row[19]
-            entries.append(
-                ArchiveEntry(
-                    path: RelativePath(bytes: Array(path)), kind: kind, target: Array(target),
-                    sides: Pair(a: state(row, 3), b: state(row, 11)), digest: digest.map { Array($0) }))
+            if let entry = entry(row) { entries.append(entry) }
         }
         return entries
+    }
+
+    private func entry(_ row: Row) -> ArchiveEntry? {
+        guard let kind = FileKind(rawValue: row[1]) else { return nil }
+        let path: Data = row[0]
+        let target: Data = row[2]
+        let digest: Data? = row[19]
+        return ArchiveEntry(
+            path: RelativePath(bytes: Array(path)), kind: kind, target: Array(target),
+            sides: Pair(a: state(row, 3, 20), b: state(row, 11, 21)), digest: digest.map { Array($0) })
+    }
+
+    /// Returns a row; nil if there is none.
+    func entry(_ path: RelativePath) throws -> ArchiveEntry? {
+        let statement = try database.cachedStatement(sql: "SELECT * FROM entry WHERE path = ?")
+        return try Row.fetchOne(statement, arguments: [Data(path.bytes)]).flatMap(entry)
     }
 
     /// Adds or replaces a row.
@@ -46,6 +55,7 @@ struct EntryTable {
             ]
         }
         arguments.append(entry.digest.map { Data($0) })
+        for side in Side.allCases { arguments.append(entry.sides[side].attributes.map { Data($0.encoded) }) }
         try statement.execute(arguments: StatementArguments(arguments))
     }
 
@@ -54,13 +64,14 @@ struct EntryTable {
         try database.cachedStatement(sql: "DELETE FROM entry WHERE path = ?").execute(arguments: [Data(path.bytes)])
     }
 
-    private func state(_ row: Row, _ first: Int) -> ArchiveEntry.SideState {
+    private func state(_ row: Row, _ first: Int, _ attributes: Int) -> ArchiveEntry.SideState {
         func number(_ offset: Int) -> Int64 { row[first + offset] }
         let metadata = Metadata(
             mode: UInt32(truncatingIfNeeded: number(0)), owner: UInt32(truncatingIfNeeded: number(1)),
             group: UInt32(truncatingIfNeeded: number(2)), modified: number(3))
+        let print: Data? = row[attributes]
         return ArchiveEntry.SideState(
             metadata: metadata, size: number(4), changed: number(5), inode: UInt64(bitPattern: number(6)),
-            isRacy: number(7) != 0)
+            isRacy: number(7) != 0, attributes: print.flatMap { try? AttributePrint(decoding: Array($0)) })
     }
 }

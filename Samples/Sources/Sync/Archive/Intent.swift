@@ -23,6 +23,8 @@ struct Intent: Codable, Sendable, Hashable {
         var changed: Int64
         var inode: UInt64
         var isRacy: Bool
+        /// The bytes of the print of the attributes.
+        var attributes: [UInt8]?
 
         init(_ state: ArchiveEntry.SideState) {
             mode = state.metadata.mode
@@ -33,12 +35,14 @@ struct Intent: Codable, Sendable, Hashable {
             changed = state.changed
             inode = state.inode
             isRacy = state.isRacy
+            attributes = state.attributes?.encoded
         }
 
         var state: ArchiveEntry.SideState {
             ArchiveEntry.SideState(
                 metadata: Metadata(mode: mode, owner: owner, group: group, modified: modified), size: size,
-                changed: changed, inode: inode, isRacy: isRacy)
+                changed: changed, inode: inode, isRacy: isRacy,
+                attributes: attributes.flatMap { try? AttributePrint(decoding: $0) })
         }
     }
 
@@ -77,6 +81,11 @@ extension Intent {
             writer.byte(state == nil ? 0 : 1)
             state?.write(to: &writer)
         }
+        guard written?.attributes != nil || source?.attributes != nil else { return writer.bytes }
+        for state in [written, source] {
+            writer.byte(state?.attributes == nil ? 0 : 1)
+            if let attributes = state?.attributes { writer.counted(attributes) }
+        }
         return writer.bytes
     }
 
@@ -94,6 +103,11 @@ extension Intent {
         written = try State(&reader)
         source = try State(&reader)
         old = try State(&reader)
+        // Earlier versions have no attributes.
+        if reader.rest > 0 {
+            if try reader.count(1) == 1 { written?.attributes = try reader.counted(limit: Self.longest) }
+            if try reader.count(1) == 1 { source?.attributes = try reader.counted(limit: Self.longest) }
+        }
         guard reader.rest == 0 else { throw WireError("a record is too long") }
     }
 }

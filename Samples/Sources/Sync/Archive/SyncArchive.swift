@@ -111,6 +111,12 @@ final class SyncArchive: Sendable {
         return isTurned ? entries.map(\.turned) : entries
     }
 
+    /// Returns an entry; nil if there is none.
+    func entry(_ path: RelativePath) throws -> ArchiveEntry? {
+        let entry = try read { try EntryTable(database: $0).entry(path) }
+        return isTurned ? entry?.turned : entry
+    }
+
     /// Reads within one transaction.
     func read<Value>(_ body: (Database) throws -> Value) throws -> Value {
         do {

@@ -10,6 +10,8 @@ package enum DeltaStep: Sendable, Hashable {
     case copy(offset: Int64, length: Int64)
     /// Bytes that it does not have.
     case data([UInt8])
+    /// Bytes of zero that occupy no room. Of level 2 of the protocol.
+    case hole(length: Int64)
 
     /// The bytes of one step of data, at most.
     package static let dataLimit = 256 << 10
@@ -25,6 +27,9 @@ package enum DeltaStep: Sendable, Hashable {
         case .data(let bytes):
             writer.byte(2)
             writer.raw(bytes)
+        case .hole(let length):
+            writer.byte(3)
+            writer.number(UInt64(length))
         }
         return writer.bytes
     }
@@ -40,6 +45,11 @@ package enum DeltaStep: Sendable, Hashable {
             }
             self = .copy(offset: Int64(offset), length: Int64(length))
         case 2: self = .data(Array(payload.dropFirst()))
+        case 3:
+            var reader = WireReader(payload.dropFirst())
+            let length = try reader.number()
+            guard length <= UInt64(Int64.max / 2) else { throw WireError("a hole is too long") }
+            self = .hole(length: Int64(length))
         default: return nil
         }
     }
@@ -54,14 +64,21 @@ package struct DeltaMaker {
 
     private var known: [UInt64: Place] = [:]
     private let normal: Int?
+    private let holes: Bool
     private var copy: (offset: Int64, length: Int64)?
     private var data: [UInt8] = []
 
     /// The number of bytes that the old version has.
     package private(set) var reused: Int64 = 0
 
-    /// - Parameter former: The chunks of the old version; nil if there is none.
-    package init(former: ChunkList?) {
+    /// The shortest hole that is worth a step, in bytes. One between chunks of an old version moves their ends.
+    private static let shortestHole = (alone: Int64(4096), withChunks: Int64(64 << 10))
+
+    /// - Parameters:
+    ///   - former: The chunks of the old version; nil if there is none.
+    ///   - holes: Whether holes are steps of their own.
+    package init(former: ChunkList?, holes: Bool = false) {
+        self.holes = holes
         normal = former?.normal
         var offset: Int64 = 0
         for chunk in former?.chunks ?? [] {
@@ -82,7 +99,18 @@ package struct DeltaMaker {
         var (position, done) = (start, start)
         while position < end {
             try Task.checkCancellation()
-            let (offset, wanted) = (Int(position), Int(min(Int64(DeltaStep.dataLimit), end - position)))
+            let shortest = normal == nil ? Self.shortestHole.alone : Self.shortestHole.withChunks
+            let data = holes ? FileBytes.data(file.number, from: position, to: end, skipping: shortest) : position..<end
+            if data.lowerBound > position {
+                stream?.finish()
+                while let chunk = stream?.next() { try await add(chunk, &done, emit) }
+                try await flush(&done, emit)
+                stream = normal.map { ChunkStream(ChunkList.chunker(normal: $0)) }
+                try await emit(.hole(length: data.lowerBound - position), data.lowerBound)
+                (position, done) = (data.lowerBound, data.lowerBound)
+                continue
+            }
+            let (offset, wanted) = (Int(position), Int(min(Int64(DeltaStep.dataLimit), data.upperBound - position)))
             let (bytes, code) = try await IOThrottle.process.perform(bytes: wanted) { granted in
                 FileBytes.read(file.number, from: offset, count: max(1, min(wanted, granted)))
             }
@@ -171,6 +199,10 @@ package struct DeltaWriter: Sendable {
             }
             position += Int64(bytes.count)
             return code
+        case .hole(let length):
+            guard length <= limit - position else { return EBADMSG }
+            position += length
+            return ftruncate(output.number, off_t(position)) == 0 ? 0 : errno
         case .copy(let start, let length):
             guard let former, length <= limit - position else { return EBADMSG }
             var (from, rest) = (start, length)

@@ -15,6 +15,8 @@ public struct Decision: Sendable, Hashable {
         case copy(to: Side, metadata: Metadata, source: Metadata?)
         /// Contents stay. Each side gets metadata, or nil if it has it already.
         case describe(a: Metadata?, b: Metadata?)
+        /// Contents and metadata stay. On a side, the name becomes a name of another one's file, or no longer is one.
+        case link
         /// One side loses the entry.
         case delete(on: Side)
         /// The version of one side gets a name of its own. Both versions then go to both sides.

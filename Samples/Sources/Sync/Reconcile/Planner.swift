@@ -9,6 +9,10 @@ struct Planner {
     let scans: Pair<SideScan>
 
     private var plan = SyncPlan()
+    /// Names that are in step, of files that have several on a side.
+    private var inStep: [PlannedName] = []
+    /// Folders that are in step, of which something beside the metadata may have changed.
+    private var otherFolders: [PlannedName] = []
     private var blocked: Set<RelativePath> = []
     private var exclusions: Exclusions
     /// The entries that are left out, without those below them.
@@ -30,6 +34,8 @@ struct Planner {
     /// - Parameter look: Looks at the bytes of files. It is asked only if sizes are the same, and times leave a doubt.
     mutating func plan(_ look: ContentLook) async throws -> SyncPlan {
         plan = SyncPlan()
+        inStep = []
+        otherFolders = []
         plan.totals = Pair(a: scans.a.entries.count, b: scans.b.entries.count)
         plan.archived = archive.count
         plan.skipped = scans.a.skipped + scans.b.skipped
@@ -37,8 +43,10 @@ struct Planner {
         try await decideEach(look)
         keepNeededFolders()
         try await findRenames(look)
+        try await planAttributes(look)
         refuseFoldedNames()
         nameConflicts()
+        planLinks()
         plan.actions = actions()
         return plan
     }
@@ -77,6 +85,8 @@ struct Planner {
             try await decide(&name, look)
             if name.decision.outcome == .keep {
                 plan.unchanged += 1
+                if name.hasSeveralNames { inStep.append(name) }
+                if name.hasOtherInode { otherFolders.append(name) }
             } else {
                 plan.names.append(name)
             }
@@ -196,6 +206,7 @@ struct Planner {
                 plan.names[index].decision.outcome = .rename(on: side.other, from: row.path.bytes)
                 plan.names[index].decision.reason = "renamed on \(side.rawValue)"
                 plan.names[index].otherName = row.path
+                plan.names[index].renamed = across
                 plan.names[index].digest = row.digest
                 plan.names[before].decision.outcome = .renamedAway
                 plan.names[before].decision.reason = "renamed on \(side.rawValue)"
@@ -247,6 +258,144 @@ struct Planner {
             }
             given.insert(name)
             plan.names[index].otherName = name
+        }
+    }
+
+    // MARK: Attributes
+
+    /// Looks at the extended attributes of entries whose inode has changed, and decides about them.
+    private mutating func planAttributes(_ look: ContentLook) async throws {
+        let folders = otherFolders.map { name in
+            var name = name
+            name.decision.outcome = .describe(a: nil, b: nil)
+            return name
+        }
+        var wanted = Pair<[RelativePath]>(a: [], b: [])
+        for name in plan.names + folders {
+            for side in name.sidesWithAttributes(mode: reconciler.mode) { wanted[side].append(name.path) }
+        }
+        guard !wanted.a.isEmpty || !wanted.b.isEmpty else { return }
+        let prints = Pair(
+            a: try await look.attributes(wanted.a, .a), b: try await look.attributes(wanted.b, .b))
+        for index in plan.names.indices { merge(&plan.names[index], prints) }
+        for var name in folders {
+            merge(&name, prints)
+            guard Side.allCases.contains(where: { !name.attributeChanges[$0].isEmpty }) else { continue }
+            plan.unchanged -= 1
+            plan.names.append(name)
+        }
+        plan.names.sort { $0.path < $1.path }
+    }
+
+    private func merge(_ name: inout PlannedName, _ prints: Pair<[RelativePath: AttributePrint]>) {
+        for side in Side.allCases { name.attributes[side] = prints[side][name.path] }
+        guard let a = name.sides.a, let b = name.sides.b, let printA = name.attributes.a,
+            let printB = name.attributes.b, name.mergesAttributes
+        else { return }
+        let archived = Pair(a: name.archived?.sides.a.attributes, b: name.archived?.sides.b.attributes)
+        let merge = AttributeMerge(
+            archived: archived, mode: reconciler.mode,
+            prefersB: reconciler.winner(Facts(.folder, a.metadata), Facts(.folder, b.metadata)) == .b)
+        name.attributeChanges = merge.changes(a: printA, b: printB)
+        switch name.decision.outcome {
+        case .record where Side.allCases.contains(where: { !name.attributeChanges[$0].isEmpty }):
+            name.decision.outcome = .describe(a: nil, b: nil)
+        case .copy(let side, _, _):
+            // It gets the attributes with the content, and nothing is known that it had before.
+            name.attributeChanges[side] = AttributeChange()
+            if archived[side] == nil || archived[side.other] == nil {
+                name.attributeChanges[side.other] = AttributeChange()
+            }
+            name.attributes[side] = nil
+        default: break
+        }
+        if case .describe = name.decision.outcome, name.decision.reason.isEmpty || name.decision.reason == "in step" {
+            name.decision.reason = "same content, other attributes"
+        }
+    }
+
+    // MARK: Links
+
+    /// Decides about the names of files that have several on a side.
+    private mutating func planLinks() {
+        noteOuterNames()
+        let archived = Dictionary(
+            plan.names.filter { $0.decision.outcome == .renamedAway }.map { ($0.path, $0.archived) },
+            uniquingKeysWith: { first, _ in first })
+        var all = inStep.map { $0.linkedName(archived: $0.archived) }
+        for name in plan.names {
+            guard name.hasSeveralNames || name.renamed != nil else { continue }
+            let row = name.renamed == nil ? name.archived : name.otherName.flatMap { archived[$0] ?? nil }
+            all.append(name.linkedName(archived: row))
+            all.append(name.linkedOtherName)
+        }
+        let names = all.compactMap(\.self).sorted { $0.path < $1.path }
+        guard names.contains(where: { $0.files.a != nil || $0.files.b != nil }) else { return }
+        let links = LinkPlanner(names, mode: reconciler.mode)
+        var known = Dictionary(plan.names.indices.map { (plan.names[$0].path, $0) }, uniquingKeysWith: { $1 })
+        let digests = Dictionary(inStep.map { ($0.path, $0.archived?.digest) }, uniquingKeysWith: { $1 })
+        for name in inStep where links.steps.a[name.path] != nil || links.steps.b[name.path] != nil {
+            var name = name
+            name.digest = name.archived?.digest
+            name.decision.outcome = .link
+            name.decision.reason = "several names of one file"
+            known[name.path] = plan.names.count
+            plan.names.append(name)
+            plan.unchanged -= 1
+        }
+        for index in plan.names.indices {
+            for side in Side.allCases {
+                let name = plan.names[index]
+                plan.names[index].links[side] = links.steps[side][name.path]
+                if let other = name.otherName, case .keepBoth = name.decision.outcome {
+                    plan.names[index].otherLinks[side] = links.steps[side][other]
+                }
+                // The content is that of a file that both sides have.
+                if case .join(let target) = plan.names[index].links[side], name.digest == nil {
+                    plan.names[index].digest = known[target].map { plan.names[$0].digest } ?? digests[target] ?? nil
+                }
+            }
+        }
+        plan.names.sort { $0.path < $1.path }
+        noteTouchedLinks(links.groups)
+    }
+
+    /// A step on one name of a file changes the inode of the others.
+    private mutating func noteTouchedLinks(_ groups: [[RelativePath]]) {
+        let changed = Set(plan.names.filter { $0.decision.outcome != .record }.map(\.path))
+        for group in groups where group.contains(where: { changed.contains($0) }) {
+            plan.touchedLinks.formUnion(group)
+        }
+        // One name of a file goes, and others stay.
+        for side in Side.allCases {
+            let gone = plan.names.compactMap { name in
+                name.leaves(side) ? name.sides[side].map { LinkedName.File($0) } : nil
+            }
+            guard !gone.isEmpty else { continue }
+            let files = Set(gone)
+            for name in inStep + plan.names {
+                if let entry = name.sides[side], entry.links > 1, files.contains(LinkedName.File(entry)) {
+                    plan.touchedLinks.insert(name.path)
+                }
+            }
+        }
+    }
+
+    /// Tells of files that get a new content, and have names outside of the folder: those keep the old one.
+    private mutating func noteOuterNames() {
+        for side in Side.allCases {
+            var counts: [LinkedName.File: UInt64] = [:]
+            for entry in scans[side].entries where entry.kind == .regular && entry.links > 1 {
+                counts[LinkedName.File(entry), default: 0] += 1
+            }
+            for name in plan.names {
+                guard case .copy(side, _, _) = name.decision.outcome, let old = name.sides[side], old.kind == .regular,
+                    old.links > counts[LinkedName.File(old), default: old.links]
+                else { continue }
+                plan.notes.append(
+                    "\(side.rawValue)/\(name.path.display): its file has a name outside of the folder, which keeps "
+                        + "the old version")
+            }
         }
     }
 

@@ -107,7 +107,8 @@ public struct Reconciler: Sendable {
         decision.reason = "both sides changed it; \(winner.rawValue) wins (\(policy.rawValue))"
     }
 
-    private func winner(_ a: Facts, _ b: Facts) -> Side? {
+    /// The side that wins if both changed something; nil if the policy knows none.
+    func winner(_ a: Facts, _ b: Facts) -> Side? {
         switch policy {
         case .keepBoth: nil
         case .newer: a.metadata.modified >= b.metadata.modified ? .a : .b

@@ -11,7 +11,13 @@ struct SyncAction: Sendable, Hashable {
         case rename(to: RelativePath)
         /// Writes the other side's entry under the same name.
         case put
-        /// Sets metadata.
+        /// Makes the name one of a file that is there under another name.
+        ///
+        /// - orCopies: Whether it has to get the content of the other side if that cannot be done.
+        case link(to: RelativePath, orCopies: Bool)
+        /// Sets extended attributes, before the content goes to the other side.
+        case setAttributes
+        /// Sets metadata and extended attributes.
         case describe
         /// Removes an entry. A folder must be empty by then.
         case delete
@@ -22,8 +28,13 @@ struct SyncAction: Sendable, Hashable {
     var path: RelativePath
     /// The metadata that the entry gets.
     var metadata = Metadata(mode: 0)
+    /// The extended attributes that the entry gets from the other side, beside a content.
+    var attributes = AttributeChange()
     /// The other side's entry.
     var source: Observation?
     /// The entry that must be under the name; nil if the name must be free.
     var old: Observation?
+
+    /// Whether the name becomes one of a file that is there.
+    var isLink: Bool { if case .link = work { true } else { false } }
 }

@@ -8,8 +8,18 @@ struct PlannedName: Sendable {
     var decision: Decision
     /// The name that one version gets, or the name that an entry had.
     var otherName: RelativePath?
+    /// The entry that the side across renames.
+    var renamed: Observation?
     /// The digest of the content, if the archive has it, and both sides are known to have that content.
     var digest: [UInt8]?
+    /// The extended attributes of both sides, as far as the plan needed them.
+    var attributes: Pair<AttributePrint?> = Pair(a: nil, b: nil)
+    /// The attributes that each side gets from the other one.
+    var attributeChanges = Pair(a: AttributeChange(), b: AttributeChange())
+    /// What becomes of the name among the names of one file, on each side.
+    var links: Pair<LinkPlanner.Step?> = Pair(a: nil, b: nil)
+    /// The same for the name that a version of a conflict gets.
+    var otherLinks: Pair<LinkPlanner.Step?> = Pair(a: nil, b: nil)
 
     /// What a side has, for the archive.
     ///
@@ -23,6 +33,8 @@ struct PlannedName: Sendable {
         {
             state.isRacy = false
         }
+        let isAsBefore = archived?.sides[side].changed == state.changed && archived?.sides[side].inode == state.inode
+        state.attributes = attributes[side] ?? (isAsBefore ? archived?.sides[side].attributes : nil)
         return state
     }
 }
@@ -41,6 +53,10 @@ struct SyncPlan: Sendable {
     var archived = 0
     /// The entries that stay as they are, for people.
     var skipped: [String] = []
+    /// Names that are in step and that a step of another name of the same file touches.
+    var touchedLinks: Set<RelativePath> = []
+    /// What becomes of names outside of the folders, for people.
+    var notes: [String] = []
 
     /// Notes the digests of files that both sides have.
     mutating func noteDigests(_ digest: (RelativePath) -> [UInt8]?) {

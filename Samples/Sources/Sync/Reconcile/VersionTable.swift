@@ -1,11 +1,15 @@
 internal import TreeScan
 
-/// The two ways to look at the bytes of files.
+/// The ways to look at the bytes and attributes of files.
 struct ContentLook {
     /// Compares the bytes of a file of A with those of one of B.
     var isEqual: (_ a: Observation, _ b: Observation) async throws -> Bool
     /// The SHA-256 of a file; nil if it cannot be read, or is not as it was seen.
     var digest: (_ entry: Observation, _ side: Side) async throws -> [UInt8]?
+    /// The prints of the extended attributes of entries. Those that cannot be read are left out.
+    var attributes: (_ paths: [RelativePath], _ side: Side) async throws -> [RelativePath: AttributePrint] = { _, _ in
+        [:]
+    }
 }
 
 /// Tells which contents of a file are the same: those of the archive, of A and of B.

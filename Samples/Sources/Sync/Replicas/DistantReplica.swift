@@ -35,6 +35,10 @@ package struct SendOrder: Sendable {
     package var former: Observation?
     /// The bytes of one part, if each is put on the disk before the next one.
     package var durablePart: Int64?
+    /// The extended attributes, and no others; nil to leave them.
+    package var attributes: AttributeSet?
+    /// The bytes from `start` on that are no hole.
+    package var room: Int64?
 }
 
 /// The state of a file that is sent in parts.
@@ -57,6 +61,8 @@ package struct SendResult: Sendable {
     package var reused: Int64
     /// The SHA-256 of the content.
     package var digest: [UInt8]
+    /// The names of the extended attributes that it lacks.
+    package var lost: [[UInt8]] = []
 
     package init(status: EntryStatus, reused: Int64, digest: [UInt8]) {
         self.status = status
@@ -85,6 +91,8 @@ package struct ReceiveResult: Sendable {
     package var reused: Int64
     /// The SHA-256 of the content.
     package var digest: [UInt8]
+    /// The extended attributes; nil if they are not known, or the file system over there has none.
+    package var attributes: AttributeSet?
 
     package init(stamp: FileStamp, time: Int64, reused: Int64, digest: [UInt8]) {
         self.stamp = stamp

@@ -67,6 +67,16 @@ package final class LocalFolder: ReplicaFolder {
         guard result == 0 else { throw failure("create", name) }
     }
 
+    package func makeName(
+        _ temporary: [UInt8], of name: [UInt8], in folder: any ReplicaFolder
+    ) throws(FileSystemFailure) {
+        guard let folder = folder as? LocalFolder else { throw failure("link", temporary, EXDEV) }
+        let result = rights.retrying(in: descriptor) {
+            unsafe linkat(folder.descriptor, name.terminated, descriptor, temporary.terminated, 0)
+        }
+        guard result == 0 else { throw failure("link", temporary) }
+    }
+
     package func makeFolder(_ name: [UInt8]) throws(FileSystemFailure) {
         let result = rights.retrying(in: descriptor) { unsafe mkdirat(descriptor, name.terminated, 0o700) }
         guard result == 0 else { throw failure("make", name) }
@@ -176,15 +186,18 @@ package final class LocalFolder: ReplicaFolder {
             AT_SYMLINK_NOFOLLOW)
     }
 
-    /// Gives a new folder the extended attributes of another one.
-    ///
-    /// - Returns: The number of those that it lacks.
-    func copyAttributes(_ name: [UInt8], from folder: LocalFolder, _ other: [UInt8]) -> Int {
-        guard let file = openFile(name, writing: false), let source = folder.openFile(other, writing: false) else {
-            return 0
-        }
-        defer { for open in [file, source] { close(open) } }
-        return ExtendedAttributes.copy(from: source, to: file).count
+    package func attributes(of name: [UInt8]) -> AttributeSet? {
+        guard let file = openFile(name, writing: false) else { return nil }
+        defer { close(file) }
+        return ExtendedAttributes.all(of: file)
+    }
+
+    package func changeAttributes(
+        of name: [UInt8], setting values: AttributeSet, removing names: [[UInt8]]
+    ) throws(FileSystemFailure) -> [[UInt8]] {
+        guard let file = openFile(name, writing: false) else { throw failure("open", name) }
+        defer { close(file) }
+        return ExtendedAttributes.change(file, setting: values, removing: names)
     }
 
     /// The bytes of a file that occupy room, or all if its file system does not know.
@@ -198,21 +211,21 @@ package final class LocalFolder: ReplicaFolder {
     /// Sets the same of an open file.
     ///
     /// - Parameters:
-    ///   - source: A file whose extended attributes it gets, too; nil for none.
-    ///   - lost: The number of attributes that it lacks.
+    ///   - attributes: The extended attributes that it gets, and no others; nil to leave them.
+    ///   - lost: The names of the attributes that it lacks.
     package static func setMetadata(
-        _ file: Int32, _ metadata: Metadata, owner: Bool, attributesOf source: Int32? = nil, lost: inout Int
+        _ file: Int32, _ metadata: Metadata, owner: Bool, attributes: AttributeSet?, lost: inout [[UInt8]]
     ) -> Int32 {
         let isOwned = owner && fchown(file, metadata.owner, metadata.group) == 0
         // Between the owner, whose change takes capabilities away, and the mode, which has a part of an access list.
-        if let source { lost += ExtendedAttributes.copy(from: source, to: file).count }
+        if let attributes { lost += ExtendedAttributes.replace(of: file, by: attributes) }
         // A program of another user must not become one of this user.
         if fchmod(file, mode_t(isOwned ? metadata.mode : metadata.mode & 0o1777)) != 0, errno != EPERM { return errno }
         return unsafe futimens(file, FileTime.setting(modified: metadata.modified)) == 0 ? 0 : errno
     }
     /// Sets the same of an open file, without attributes.
     package static func setMetadata(_ file: Int32, _ metadata: Metadata, owner: Bool) -> Int32 {
-        var lost = 0
-        return setMetadata(file, metadata, owner: owner, lost: &lost)
+        var lost: [[UInt8]] = []
+        return setMetadata(file, metadata, owner: owner, attributes: nil, lost: &lost)
     }
 }

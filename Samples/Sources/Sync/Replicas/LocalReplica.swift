@@ -119,7 +119,8 @@ package final class LocalReplica: Replica {
             return
         }
         var entry = Observation(
-            path: path, kind: status.kind, metadata: Metadata(of: status, owners: setsOwners), stamp: status.stamp)
+            path: path, kind: status.kind, metadata: Metadata(of: status, owners: setsOwners), stamp: status.stamp,
+            links: status.links)
         if status.kind == .symbolicLink {
             do throws(FileSystemFailure) {
                 let link = try root.descriptor(of: path, for: .status)
@@ -165,6 +166,18 @@ package final class LocalReplica: Replica {
             case UInt8(ascii: "A")...UInt8(ascii: "Z"): byte + 32
             default: byte
             }
+        }
+    }
+
+    package func attributes(of paths: [RelativePath]) async throws -> [RelativePath: AttributePrint] {
+        await QoS.withBlocking {
+            var found: [RelativePath: AttributePrint] = [:]
+            for path in paths {
+                guard let file = try? root.descriptor(of: path, for: .reading) else { continue }
+                defer { close(file) }
+                if let values = ExtendedAttributes.all(of: file) { found[path] = AttributePrint(values) }
+            }
+            return found
         }
     }
 

@@ -12,6 +12,9 @@ package protocol Replica: Sendable {
     /// Whether owners are in step. Both sides must be able to set them.
     var setsOwners: Bool { get }
 
+    /// What an agent of an earlier version leaves behind, for people; nil if it does all.
+    var shortcoming: String? { get }
+
     /// Begins a run.
     ///
     /// - Parameter settingOwners: Whether the other side can set owners.
@@ -41,6 +44,10 @@ package protocol Replica: Sendable {
     ///     without those below it.
     func scan(at time: Int64, probing: Bool, leavingOut rules: ExcludeRules) async throws -> SideScan
 
+    /// The prints of the extended attributes of files and folders. Those that cannot be read, or that the file system
+    /// has none for, are left out.
+    func attributes(of paths: [RelativePath]) async throws -> [RelativePath: AttributePrint]
+
     /// The SHA-256 of a file; nil if it cannot be read, or is not as it was seen.
     func digest(of entry: Observation) async throws -> [UInt8]?
 
@@ -61,6 +68,8 @@ extension Replica {
             return nil
         }
     }
+
+    package var shortcoming: String? { nil }
 
     /// A name for people.
     func display(_ path: RelativePath) -> String { "\(side.rawValue)/\(path.display)" }
@@ -83,6 +92,13 @@ package protocol ReplicaFolder: Sendable {
     /// Makes a named pipe.
     func makePipe(_ name: [UInt8]) async throws
 
+    /// Makes a further name of a file, link(2).
+    ///
+    /// - Parameters:
+    ///   - name: The name of the file.
+    ///   - folder: Its folder, of the same side.
+    func makeName(_ temporary: [UInt8], of name: [UInt8], in folder: any ReplicaFolder) async throws
+
     /// Makes a folder that its owner alone may use.
     func makeFolder(_ name: [UInt8]) async throws
 
@@ -99,6 +115,16 @@ package protocol ReplicaFolder: Sendable {
 
     /// Lets two names change places if the second one still has the entry that was seen.
     func exchange(_ temporary: [UInt8], with name: [UInt8], ifStill old: Observation) async throws -> NameExchange
+
+    /// The extended attributes of a file or a folder; nil if they cannot be read, or the file system has none.
+    func attributes(of name: [UInt8]) async throws -> AttributeSet?
+
+    /// Sets and removes extended attributes of a file or a folder.
+    ///
+    /// - Returns: The names of those for which that could not be done.
+    func changeAttributes(
+        of name: [UInt8], setting values: AttributeSet, removing names: [[UInt8]]
+    ) async throws -> [[UInt8]]
 
     /// Sets owner, mode and time of an entry by name, the time last.
     func setMetadata(_ name: [UInt8], _ metadata: Metadata, kind: FileKind, owner: Bool) async throws

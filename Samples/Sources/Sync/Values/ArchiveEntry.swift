@@ -12,6 +12,8 @@ struct ArchiveEntry: Sendable, Hashable {
         var inode: UInt64
         /// Whether a later write could have left all this as it is.
         var isRacy: Bool
+        /// The extended attributes; nil if they are not known, or the file system has none.
+        var attributes: AttributePrint?
     }
 
     var path: RelativePath
@@ -73,6 +75,8 @@ extension ArchiveEntry.SideState {
             state.changed = 0
             return state
         }
-        return Self(written: now, metadata: metadata)
+        var state = Self(written: now, metadata: metadata)
+        state.attributes = attributes
+        return state
     }
 }

@@ -9,13 +9,19 @@ package struct Observation: Sendable, Hashable {
     /// The target of a symbolic link.
     package var target: [UInt8] = []
     package var stamp: FileStamp
+    /// The number of names of the inode, 1 or more. Some of them may be outside of the folder.
+    package var links: UInt64
 
-    package init(path: RelativePath, kind: FileKind, metadata: Metadata, target: [UInt8] = [], stamp: FileStamp) {
+    package init(
+        path: RelativePath, kind: FileKind, metadata: Metadata, target: [UInt8] = [], stamp: FileStamp,
+        links: UInt64 = 1
+    ) {
         self.path = path
         self.kind = kind
         self.metadata = metadata
         self.target = target
         self.stamp = stamp
+        self.links = links
     }
 
     /// Whether an entry is still this one, by inode, kind, length and modification time. A rename keeps all of them.

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Glibc
 internal import Sync
 internal import TreeScan
 
@@ -40,6 +41,13 @@ struct RemoteFolder: ReplicaFolder {
         _ = try await call(.makePipe(folder: data, name: Data(name)), name)
     }
 
+    func makeName(_ temporary: [UInt8], of name: [UInt8], in folder: any ReplicaFolder) async throws {
+        guard replica.level >= 2 else { throw failure("link", temporary, ENOSYS) }
+        let command = AgentCommand.makeName(
+            folder: data, name: Data(temporary), fileFolder: Data(folder.path.bytes), file: Data(name))
+        _ = try await call(command, temporary)
+    }
+
     func makeFolder(_ name: [UInt8]) async throws {
         _ = try await call(.makeFolder(folder: data, name: Data(name)), name)
     }
@@ -71,6 +79,22 @@ struct RemoteFolder: ReplicaFolder {
         let command = AgentCommand.setMetadata(
             folder: data, name: Data(name), metadata: metadata, kind: kind.rawValue, owner: owner)
         _ = try await call(command, name)
+    }
+
+    func attributes(of name: [UInt8]) async throws -> AttributeSet? {
+        guard replica.level >= 2 else { return nil }
+        let answer = try await call(.attributes(folder: data, name: Data(name)), name)
+        return try answer.attributes.map { try replica.values($0) }
+    }
+
+    func changeAttributes(
+        of name: [UInt8], setting values: AttributeSet, removing names: [[UInt8]]
+    ) async throws -> [[UInt8]] {
+        guard replica.level >= 2 else { return names + values.keys }
+        let (sent, left) = AgentAttribute.all(of: values, privileged: replica.setsOwners)
+        let command = AgentCommand.changeAttributes(
+            folder: data, name: Data(name), values: sent, removed: names.map { Data($0) })
+        return left + (try await call(command, name).lost ?? []).map { Array($0) }
     }
 
     func setTime(_ name: [UInt8], _ modified: Int64) async {

@@ -46,13 +46,14 @@ extension RemoteReplica {
         _ order: SendOrder, from source: OpenDescriptor, _ list: ChunkList?, _ progress: (SendProgress) throws -> Void
     ) async throws -> SendResult {
         let partSize = order.durablePart ?? Self.part
-        var maker = DeltaMaker(former: list)
+        var maker = DeltaMaker(former: list, holes: level >= 2)
         var frames: [UInt8] = []
         var position = order.start
         var part = AgentPart(
             folder: Data(order.path.parent.bytes), temporary: Data(order.temporary), start: order.start,
             size: order.size,
-            former: list == nil ? nil : order.former.map(SeenEntry.init), isDurable: order.durablePart != nil)
+            former: list == nil ? nil : order.former.map(SeenEntry.init), room: order.room,
+            isDurable: order.durablePart != nil)
         var reused: Int64 = 0
         let isWhole = try await maker.run(source, from: order.start, to: order.size) { step, end in
             // A part ends before the step that would make it too long.
@@ -71,12 +72,17 @@ extension RemoteReplica {
         guard isWhole, let digest = await FileDigest.compute(source, to: order.size) else {
             throw FileSystemFailure(path: order.path, operation: "read", code: ESTALE)
         }
-        part.end = AgentPart.End(digest: Data(digest), metadata: order.metadata, setsOwners: setsOwners)
+        let attributes = order.attributes.map { AgentAttribute.all(of: $0, privileged: setsOwners) }
+        part.end = AgentPart.End(
+            digest: Data(digest), metadata: order.metadata, setsOwners: setsOwners, attributes: attributes?.sent)
         let answer = try await write(part, frames, of: order)
         guard let status = answer.status?.status, status.kind == .regular, status.stamp.size == order.size else {
             throw wrong("a file that was sent has another length, for \(order.path.display)")
         }
-        return SendResult(status: status, reused: reused + (answer.reused ?? 0), digest: digest)
+        var result = SendResult(status: status, reused: reused + (answer.reused ?? 0), digest: digest)
+        result.lost = (attributes?.left ?? []) + (answer.lost ?? []).map { Array($0) }
+        if level < 2 { result.lost = order.attributes.map { Array($0.keys) } ?? [] }
+        return result
     }
 
     private func write(_ part: AgentPart, _ frames: [UInt8], of order: SendOrder) async throws -> AgentAnswer {
@@ -127,7 +133,7 @@ extension RemoteReplica {
         let path = order.source.path
         var writer = DeltaWriter(
             former: order.former, output: output, from: order.start, limit: order.source.stamp.size)
-        let command = AgentCommand.read(SeenEntry(order.source), start: order.start)
+        let command = AgentCommand.read(SeenEntry(order.source), start: order.start, level: level)
         let answer = try await call(command, at: path, payload: payload) { piece in
             guard let step = try DeltaStep(piece) else { throw WireError("a step is of an unknown kind") }
             let code = try await writer.write(step)
@@ -145,6 +151,8 @@ extension RemoteReplica {
         guard writer.position == status.stamp.size,
             await FileDigest.compute(output, to: status.stamp.size) == Array(digest)
         else { return nil }
-        return ReceiveResult(stamp: status.stamp, time: time, reused: writer.reused, digest: Array(digest))
+        var result = ReceiveResult(stamp: status.stamp, time: time, reused: writer.reused, digest: Array(digest))
+        result.attributes = try answer.attributes.map { try values($0) }
+        return result
     }
 }

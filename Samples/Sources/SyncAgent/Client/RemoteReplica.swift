@@ -10,8 +10,12 @@ final class RemoteReplica: DistantReplica {
         var session: String?
         var setsOwners = false
         var inode: UInt64 = 0
+        var level = 1
         var count = 0
     }
+
+    /// The bytes of paths in one request.
+    private static let pathBytes = 1 << 20
 
     let side = Side.b
     let client: AgentClient
@@ -21,6 +25,13 @@ final class RemoteReplica: DistantReplica {
 
     var place: String { client.address.description }
     var setsOwners: Bool { state.withLock { $0.setsOwners } }
+    /// What the agent knows, as `AgentCommand.level` counts it.
+    var level: Int { state.withLock { $0.level } }
+
+    var shortcoming: String? {
+        guard level < 2 else { return nil }
+        return "\(place): the agent is of an earlier version. Extended attributes, holes and hard links stay behind."
+    }
 
     /// - Parameter pair: The name of the archive. It is a part of the names of temporary files.
     init(_ client: AgentClient, pair: String) {
@@ -57,6 +68,7 @@ final class RemoteReplica: DistantReplica {
             state.session = session.identifier
             state.setsOwners = settingOwners && session.setsOwners
             state.inode = session.inode
+            state.level = session.level ?? 1
         }
         return settingOwners && session.setsOwners
     }
@@ -106,6 +118,36 @@ final class RemoteReplica: DistantReplica {
         scan.time = time
         scan.foldsCase = answer.foldsCase ?? false
         return scan
+    }
+
+    /// The attributes of an answer.
+    func values(_ attributes: [AgentAttribute]) throws -> AttributeSet {
+        do {
+            return try AgentAttribute.values(attributes, privileged: setsOwners)
+        } catch {
+            throw wrong(error.description)
+        }
+    }
+
+    func attributes(of paths: [RelativePath]) async throws -> [RelativePath: AttributePrint] {
+        guard level >= 2 else { return [:] }
+        var found: [RelativePath: AttributePrint] = [:]
+        var rest = paths[...]
+        while !rest.isEmpty {
+            var payload: [UInt8] = []
+            var asked: Set<RelativePath> = []
+            while let path = rest.first, payload.count < Self.pathBytes {
+                payload += FrameReader.frame(path.bytes)
+                asked.insert(path)
+                rest = rest.dropFirst()
+            }
+            _ = try await call(.attributePrints, payload: payload) { piece in
+                let (path, print) = try PrintPiece.decode(piece)
+                guard asked.contains(path) else { throw WireError("an entry was not asked for") }
+                found[path] = print
+            }
+        }
+        return found
     }
 
     func digest(of entry: Observation) async throws -> [UInt8]? {

@@ -15,6 +15,8 @@ enum AgentCommand: Codable, Sendable {
     case status(folder: Data, name: Data)
     case makeLink(folder: Data, name: Data, target: Data)
     case makePipe(folder: Data, name: Data)
+    /// Makes a temporary name of a file that is there. Of level 2.
+    case makeName(folder: Data, name: Data, fileFolder: Data, file: Data)
     case makeFolder(folder: Data, name: Data)
     /// Removes a temporary file, or an empty folder.
     case remove(folder: Data, name: Data, isFolder: Bool)
@@ -23,6 +25,11 @@ enum AgentCommand: Codable, Sendable {
     /// Lets two names change places, if the second one has the entry that was seen.
     case exchange(folder: Data, temporary: Data, name: Data, old: SeenEntry)
     case setMetadata(folder: Data, name: Data, metadata: Metadata, kind: String, owner: Bool)
+    /// The extended attributes of an entry. Of level 2, as the next two.
+    case attributes(folder: Data, name: Data)
+    case changeAttributes(folder: Data, name: Data, values: [AgentAttribute], removed: [Data])
+    /// The prints of the attributes of many entries, each a piece of the answer. The payload is their paths.
+    case attributePrints
     case setTime(folder: Data, name: Data, modified: Int64)
     case synchronizeNames(folder: Data)
     case synchronize
@@ -31,7 +38,8 @@ enum AgentCommand: Codable, Sendable {
     /// The list of chunks of a file that was seen.
     case chunks(SeenEntry, normal: Int)
     /// The content of a file that was seen, from a place on, as steps. The payload is a list of chunks, or nothing.
-    case read(SeenEntry, start: Int64)
+    /// Of level 2: holes are steps, too, and the attributes are in the answer.
+    case read(SeenEntry, start: Int64, level: Int?)
     /// A part of a temporary file. The payload is frames with steps.
     case write(AgentPart)
 
@@ -41,12 +49,20 @@ enum AgentCommand: Codable, Sendable {
     static let sessionField = "QoS-Sync-Session"
     /// The version of the protocol.
     static let version = 1
+    /// What this program knows beyond the first agents, which have no level: 2 for names of one file, attributes and
+    /// holes.
+    static let level = 2
 
     /// Whether it may change something in the folder.
     var isChange: Bool {
         switch self {
-        case .open, .scan, .folder, .status, .synchronizeNames, .synchronize, .digest, .chunks, .read: false
-        case .makeLink, .makePipe, .makeFolder, .remove, .rename, .exchange, .setMetadata, .setTime, .write: true
+        case .open, .scan, .folder, .status, .synchronizeNames, .synchronize, .digest, .chunks, .read, .attributes,
+            .attributePrints:
+            false
+        case .makeLink, .makePipe, .makeName, .makeFolder, .remove, .rename, .exchange, .setMetadata, .changeAttributes,
+            .setTime,
+            .write:
+            true
         }
     }
 }
@@ -61,6 +77,8 @@ struct AgentPart: Codable, Sendable {
     var size: Int64
     /// The entry from which steps copy, and its name.
     var former: SeenEntry?
+    /// The bytes from `start` on that are no hole; nil if it is not known.
+    var room: Int64?
     /// Whether the part is put on the disk.
     var isDurable: Bool
     /// The end of the file; nil if more parts follow.
@@ -71,6 +89,8 @@ struct AgentPart: Codable, Sendable {
         var digest: Data
         var metadata: Metadata
         var setsOwners: Bool
+        /// The extended attributes of the file, and no others; nil to leave them.
+        var attributes: [AgentAttribute]?
     }
 }
 
@@ -81,6 +101,8 @@ struct AgentAnswer: Codable, Sendable {
         var setsOwners: Bool
         /// The inode of the root.
         var inode: UInt64
+        /// The level of the agent; nil for 1.
+        var level: Int?
     }
 
     var session: Session?
@@ -94,6 +116,10 @@ struct AgentAnswer: Codable, Sendable {
     /// The number of bytes that came from an old version.
     var reused: Int64?
     var foldsCase: Bool?
+    /// The extended attributes of the entry; nil if they cannot be read, or its file system has none.
+    var attributes: [AgentAttribute]?
+    /// The names of attributes that could not be set or removed.
+    var lost: [Data]?
 }
 
 /// The reason why an agent did not do a command.

@@ -36,6 +36,8 @@ enum ScanPiece {
             writer.signed(entry.stamp.changed)
             writer.number(entry.stamp.inode)
             writer.number(entry.stamp.device)
+            // The first clients do not read it.
+            if entry.links > 1 { writer.number(entry.links) }
         case .blocked(let path):
             writer.byte(1)
             writer.raw(path.bytes)
@@ -64,8 +66,10 @@ enum ScanPiece {
             let stamp = FileStamp(
                 size: Int64(try reader.count(Int.max)), modified: try reader.signed(), changed: try reader.signed(),
                 inode: try reader.number(), device: try reader.number())
+            let links = reader.rest > 0 ? max(1, try reader.number()) : 1
             self = .entry(
-                Observation(path: path, kind: Self.kinds[kind], metadata: metadata, target: target, stamp: stamp))
+                Observation(
+                    path: path, kind: Self.kinds[kind], metadata: metadata, target: target, stamp: stamp, links: links))
         case 1: self = .blocked(try NameRules.path(Array(bytes.dropFirst())))
         case 2: self = .leftover(try NameRules.path(Array(bytes.dropFirst())))
         case 3: self = .skipped(RelativePath(bytes: Array(bytes.dropFirst())).display)

@@ -97,7 +97,8 @@ struct AgentAnswering: Sendable {
             let rules = try ExcludeRules(excludes ?? [])
             return try await scan(session, probing: probing && !isReadOnly, leavingOut: rules, pipe)
         case .chunks(let seen, let normal): return try await chunks(desk, seen, normal, pipe)
-        case .read(let seen, let start): return try await read(desk, seen, start, payload, pipe)
+        case .read(let seen, let start, let level): return try await read(desk, seen, start, level ?? 1, payload, pipe)
+        case .attributePrints: return try await prints(session, payload, pipe)
         default: break
         }
         guard command.isChange else { return try await working(pipe) { try await desk.perform(command) } }
@@ -126,7 +127,7 @@ struct AgentAnswering: Sendable {
         var answer = AgentAnswer()
         answer.session = AgentAnswer.Session(
             identifier: session.identifier, setsOwners: session.replica.setsOwners,
-            inode: try session.replica.identity())
+            inode: try session.replica.identity(), level: AgentCommand.level)
         return answer
     }
 
@@ -170,7 +171,7 @@ struct AgentAnswering: Sendable {
     }
 
     private func read(
-        _ desk: AgentDesk, _ seen: SeenEntry, _ start: Int64, _ payload: FrameReader,
+        _ desk: AgentDesk, _ seen: SeenEntry, _ start: Int64, _ level: Int, _ payload: FrameReader,
         _ pipe: FramePipe
     ) async throws -> AgentAnswer {
         var frames = payload
@@ -181,7 +182,7 @@ struct AgentAnswering: Sendable {
         answer.time = now()
         let (file, entry, stamp) = try desk.open(seen)
         guard (0...stamp.size).contains(start) else { throw WireError("a place is out of its file") }
-        var maker = DeltaMaker(former: former)
+        var maker = DeltaMaker(former: former, holes: level >= 2)
         let isWhole = try await maker.run(file, from: start, to: stamp.size) { step, _ in
             try await Self.write(.piece, step.encoded, to: pipe)
         }
@@ -192,7 +193,24 @@ struct AgentAnswering: Sendable {
         }
         answer.digest = Data(digest)
         answer.status = SeenStatus(after)
+        if level >= 2 {
+            answer.attributes = ExtendedAttributes.all(of: file.number).map {
+                AgentAttribute.all(of: $0, privileged: desk.session.replica.setsOwners).sent
+            }
+        }
         return answer
+    }
+
+    private func prints(
+        _ session: AgentSession, _ payload: FrameReader, _ pipe: FramePipe
+    ) async throws -> AgentAnswer {
+        var frames = payload
+        var paths: [RelativePath] = []
+        while let frame = try frames.next() { paths.append(try NameRules.path(Array(frame))) }
+        let wanted = paths
+        let prints = try await working(pipe) { try await session.replica.attributes(of: wanted) }
+        for (path, print) in prints { try await Self.write(.piece, PrintPiece.encode(path, print), to: pipe) }
+        return AgentAnswer()
     }
 
     // MARK: Frames

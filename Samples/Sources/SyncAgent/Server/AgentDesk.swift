@@ -46,6 +46,9 @@ struct AgentDesk: Sendable {
             guard !target.isEmpty, !target.contains(0) else { throw WireError("a link has no target") }
             try names(of: path).makeLink(try temporary(name), to: Array(target))
         case .makePipe(let path, let name): try names(of: path).makePipe(try temporary(name))
+        case .makeName(let path, let name, let filePath, let file):
+            try names(of: path).makeName(
+                try temporary(name), of: try NameRules.name(Array(file)), in: try folder(filePath))
         case .makeFolder(let path, let name): try names(of: path).makeFolder(try NameRules.name(Array(name)))
         case .remove(let path, let name, let isFolder):
             let name = isFolder ? try NameRules.name(Array(name)) : try temporary(name)
@@ -61,11 +64,25 @@ struct AgentDesk: Sendable {
             let (folder, name) = (try folder(path), try NameRules.name(Array(name)))
             try folder.setMetadata(name, metadata, kind: kind, owner: owner && replica.setsOwners)
             if !folder.isCovered { changes.noteMetadata(of: folder.path.appending(name), kind: kind) }
+        case .attributes(let path, let name):
+            answer.attributes = try folder(path).attributes(of: try NameRules.name(Array(name))).map {
+                AgentAttribute.all(of: $0, privileged: replica.setsOwners).sent
+            }
+        case .changeAttributes(let path, let name, let values, let removed):
+            let (folder, name) = (try folder(path), try NameRules.name(Array(name)))
+            let privileged = replica.setsOwners
+            let names = try removed.map { try AgentAttribute.name($0) }.filter {
+                AgentAttribute.mayGo($0, privileged: privileged)
+            }
+            answer.lost = try folder.changeAttributes(
+                of: name, setting: try AgentAttribute.values(values, privileged: privileged), removing: names
+            ).map { Data($0) }
+            if !folder.isCovered { changes.noteMetadata(of: folder.path.appending(name), kind: .regular) }
         case .setTime(let path, let name, let modified):
             try names(of: path).setTime(name.isEmpty ? [] : try NameRules.name(Array(name)), modified)
         case .synchronizeNames(let path):
             answer.code = FileBytes.synchronizeNames(in: try folder(path).descriptor)
-        case .open, .scan, .digest, .synchronize, .chunks, .read, .write:
+        case .open, .scan, .digest, .synchronize, .chunks, .read, .write, .attributePrints:
             throw WireError("this is no command without a payload")
         }
         try replica.synchronizeNow(changes)
@@ -99,10 +116,13 @@ struct AgentDesk: Sendable {
         let folder = try folder(part.folder)
         let name = try temporary(part.temporary)
         guard part.size >= 0, (0...part.size).contains(part.start) else { throw WireError("a part is out of its file") }
-        guard folder.hasRoom(for: part.size - part.start) else { throw folder.failure("make room for", name, ENOSPC) }
+        guard folder.hasRoom(for: min(part.room ?? .max, part.size - part.start)) else {
+            throw folder.failure("make room for", name, ENOSPC)
+        }
         let output = OpenDescriptor(
             owning: part.start == 0 ? try folder.makeFile(name) : try existing(name, in: folder, size: part.start))
         let former = try part.former.map { try open($0) }
+        var lost: [[UInt8]] = []
         var writer = DeltaWriter(former: former?.0, output: output, from: part.start, limit: part.size)
         while let frame = try frames.next() {
             guard let step = try DeltaStep(frame) else { throw WireError("a step is of an unknown kind") }
@@ -115,8 +135,10 @@ struct AgentDesk: Sendable {
             guard writer.position == part.size, let digest = await FileDigest.compute(output, to: part.size),
                 digest == Array(end.digest)
             else { throw folder.failure("check", name, EBADMSG) }
+            let owner = end.setsOwners && replica.setsOwners
+            let attributes = try end.attributes.map { try AgentAttribute.values($0, privileged: owner) }
             let code = LocalFolder.setMetadata(
-                output.number, end.metadata, owner: end.setsOwners && replica.setsOwners)
+                output.number, end.metadata, owner: owner, attributes: attributes, lost: &lost)
             guard code == 0 else { throw folder.failure("set the metadata of", name, code) }
         }
         guard let status = EntryStatus(descriptor: output.number) else { throw folder.failure("stat", name) }
@@ -127,6 +149,7 @@ struct AgentDesk: Sendable {
         var answer = AgentAnswer()
         answer.status = SeenStatus(status)
         answer.reused = writer.reused
+        answer.lost = lost.isEmpty ? nil : lost.map { Data($0) }
         return answer
     }
 

@@ -45,6 +45,9 @@ struct IgnorePattern: Hashable, Sendable {
         var segments: [Segment] = []
         for part in text.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
             guard !part.isEmpty else { throw Malformed(reason: "it has two slashes in a row") }
+            guard !part.elementsEqual(".".utf8), !part.elementsEqual("..".utf8) else {
+                throw Malformed(reason: "no entry has the name . or .., so it would match nothing")
+            }
             if part.elementsEqual("**".utf8) {
                 if segments.last != .anyDepth { segments.append(.anyDepth) }
             } else {

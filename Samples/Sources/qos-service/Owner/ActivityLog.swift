@@ -24,8 +24,20 @@ final class ActivityLog: WorkloadObserver {
         var seconds: Double
         /// What happened, for people.
         var text: String
-        /// Names of files with what happened to them, at most a hundred.
+        /// Names of files with what kept them from being saved or synced, at most a hundred.
         var details: [String] = []
+        /// The files that were saved, synced or removed, at most a hundred, in the order of their times.
+        var files: [FileEvent]?
+    }
+
+    /// What happened to a file.
+    struct FileEvent: Codable, Sendable, Equatable {
+        /// Seconds since 1970.
+        var time: Double
+        /// What was done, for people.
+        var what: String
+        /// The name below the folder of the backup or the sync, safe to print.
+        var name: String
     }
 
     /// What is kept.
@@ -114,6 +126,7 @@ final class ActivityLog: WorkloadObserver {
     func note(_ report: SyncReport, after time: Duration) {
         let counts = [
             (report.copied, "file copied", "files copied"), (report.renamed, "renamed", "renamed"),
+            (report.linked ?? 0, "linked", "linked"), (report.described, "with new attributes", "with new attributes"),
             (report.removed, "removed", "removed"), (report.folders, "folder made", "folders made"),
             (report.conflicts.count, "conflict", "conflicts"),
         ].filter { $0.0 > 0 }.map { "\($0.0) \($0.0 == 1 ? $0.1 : $0.2)" }
@@ -138,7 +151,8 @@ final class ActivityLog: WorkloadObserver {
         add(
             Entry(
                 time: Date().timeIntervalSince1970, kind: SyncWorkload.name.rawValue, seconds: time / .seconds(1),
-                text: text, details: Self.cut(report.conflicts + report.skipped)),
+                text: text, details: Self.cut(report.conflicts + report.skipped + (report.notes ?? [])),
+                files: Self.events(report.changes ?? [])),
             isEvent: isEvent)
     }
 
@@ -153,7 +167,11 @@ final class ActivityLog: WorkloadObserver {
             Entry(
                 time: Date().timeIntervalSince1970, kind: BackupWorkload.name.rawValue,
                 seconds: max(0, Date().timeIntervalSince1970 - Double(snapshot.time) / 1e9), text: text + ".",
-                details: Self.cut(report.problems)),
+                details: Self.cut(report.problems),
+                files: report.saved.prefix(Self.detailLimit).map { file in
+                    FileEvent(
+                        time: (Double(file.time) / 1e6).rounded() / 1000, what: "saved", name: Self.cut(file.path))
+                }),
             isEvent: true)
     }
 
@@ -199,8 +217,23 @@ final class ActivityLog: WorkloadObserver {
         }
     }
 
-    private static func cut(_ lines: [String]) -> [String] {
-        lines.prefix(detailLimit).map { String($0.prefix(500)) }
+    private static func cut(_ lines: [String]) -> [String] { lines.prefix(detailLimit).map(cut) }
+
+    private static func cut(_ line: String) -> String { String(line.prefix(500)) }
+
+    private static func events(_ changes: [SyncChange]) -> [FileEvent] {
+        changes.prefix(detailLimit).map { change in
+            let what =
+                switch change.work {
+                case .copied: "copied to \(change.side.rawValue)"
+                case .linked: "linked on \(change.side.rawValue)"
+                case .made: "folder made on \(change.side.rawValue)"
+                case .renamed: "renamed on \(change.side.rawValue)"
+                case .described: "attributes set on \(change.side.rawValue)"
+                case .removed: "removed on \(change.side.rawValue)"
+                }
+            return FileEvent(time: change.time, what: what, name: cut(change.path))
+        }
     }
 
     private func add(_ entry: Entry, isEvent: Bool) {

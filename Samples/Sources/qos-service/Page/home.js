@@ -357,7 +357,10 @@ async function activityList() {
   setTimeout(() => followNow(doing, sizes))
   const items = answer.entries.map(entry => {
     const item = element("li", {}, element("h3", {}, localTime(entry.time)), element("p", entry.has_failed ? { class: "failed" } : {}, entry.has_failed ? `${workName(entry.kind)} failed: ` : "", isolated(entry.text), ` (${time(entry.seconds)})`))
-    if (entry.details.length) item.append(element("details", { class: "plain" }, element("summary", {}, count(entry.details.length, "file", "files")), element("ul", {}, ...entry.details.map(text => element("li", {}, isolated(text))))))
+    const fold = (title, lines) => lines.length && item.append(element("details", { class: "plain" }, element("summary", {}, title), element("ul", {}, ...lines)))
+    fold(count(entry.details.length, "note", "notes"), entry.details.map(text => element("li", {}, isolated(text))))
+    const files = entry.files ?? []
+    fold(files.length < 100 ? count(files.length, "file", "files") : "The first 100 files", files.map(file => element("li", {}, `${localTime(file.time)} ${file.what}: `, isolated(file.name))))
     return item
   })
   const section = (name, texts) => texts.length === 0 ? [] : [element("h3", {}, name), element("ul", { class: "suggestions" }, ...texts.map(text => element("li", {}, isolated(text))))]

@@ -45,6 +45,10 @@ extension SettingsReader {
     private static func check(_ settings: BackupSettings) throws(SettingsError) {
         do {
             _ = try ExcludeRules(settings.excludes)
+            for folder in settings.folders {
+                guard let root = try? RootFolder(folder) else { continue }
+                try ExcludeRules.check(settings.excludes, for: root.absolutePaths)
+            }
         } catch {
             throw SettingsError(description: "--backup-exclude: \(error)")
         }
@@ -152,6 +156,7 @@ extension SettingsReader {
         }
         var options = SyncOptions()
         options.archive = settings.archive
+        options.excludes = settings.excludes
         do {
             // No request is sent: an agent may be away for a while. The workload asks it.
             if let agent = settings.agent, let file = settings.tokenFile {

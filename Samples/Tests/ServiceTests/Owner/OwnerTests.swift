@@ -65,10 +65,18 @@ struct OwnerRouteTests {
     }
 
     struct Activity: Decodable {
+        struct File: Decodable {
+            let time: Double
+            let what: String
+            let name: String
+        }
+
         struct Entry: Decodable {
             let kind: String
             let text: String
+            let time: Double
             let hasFailed: Bool
+            let files: [File]?
         }
 
         let entries: [Entry]
@@ -185,10 +193,32 @@ struct OwnerRouteTests {
         let second = try world.start(world.backup + world.sync + ["--governor", "off"])
         let after = try get(second, "/home", Home.self)
         #expect(after.saved == before.saved && after.backup?.last == before.backup?.last)
-        #expect(
-            try get(second, "/activity", Activity.self).entries.contains {
-                $0.kind == "backup" && $0.text.contains("1 file,")
-            })
+        let entries = try get(second, "/activity", Activity.self).entries
+        let saved = try #require(entries.first { $0.kind == "backup" && $0.text.contains("1 file,") })
+        #expect(saved.files?.map(\.name) == ["a.txt"] && saved.files?.first?.what == "saved")
+        let synced = try #require(entries.first { $0.kind == "sync" && $0.text.contains("1 file copied") })
+        #expect(synced.files?.map(\.name) == ["a.txt"] && synced.files?.first?.what == "copied to A")
+        for entry in [saved, synced] {
+            let time = try #require(entry.files?.first?.time)
+            #expect(time > entry.time - 60 && time <= entry.time + 1)
+        }
+    }
+
+    @Test("a removal and a file that could not be saved are named, and lists have an end")
+    func namesFiles() throws {
+        for number in 0..<120 { try world.served.write("d/f\(number)", "a") }
+        try world.served.write("gone.txt", "a")
+        let service = try world.start(world.backup + world.sync + ["--governor", "off"])
+        while !world.state.exists("other/gone.txt") { _ = try service.get("/status") }
+        let first = try wait(service, "/activity", Activity.self) { $0.entries.contains { $0.kind == "sync" } }
+        #expect(first.entries.allSatisfy { $0.files?.count ?? 0 <= 100 })
+        try world.served.remove("gone.txt")
+        let answer = try wait(service, "/activity", Activity.self) { activity in
+            activity.entries.contains {
+                $0.files?.contains { $0.name == "gone.txt" && $0.what == "removed on A" } ?? false
+            }
+        }
+        #expect(!answer.entries.contains { $0.files?.contains { $0.name.hasPrefix("/") } ?? false })
     }
 
     @Test("in the open mode nobody without the token learns a path of this machine")
