@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// All that a host tells its store and asks of it at one look: the ends of attempts, and the question for new items.
 ///
 /// A call of the store costs a transaction, and over a network a round trip. So a host makes one call for all of its
@@ -79,4 +81,9 @@ public struct TermsMark: Sendable, Hashable {
     public init(number: UInt64) {
         self.number = number
     }
+
+    private static let last = Atomic<UInt64>(0)
+
+    /// Makes a mark that the process has not used before.
+    package static func fresh() -> TermsMark { TermsMark(number: last.add(1, ordering: .relaxed).newValue) }
 }
