@@ -197,7 +197,9 @@ let package = Package(
         .testTarget(name: "QoSEventLoopTests", dependencies: ["QoSEventLoop", "QoSFileTestSupport"]),
         .testTarget(
             name: "QoSControlTests",
-            dependencies: ["qosctl", "QoSCore", "QoSKernel", "QoSFileTestSupport", "QoSKernelTestSupport"]),
+            dependencies: [
+                "qosctl", "QoSCore", "QoSKernel", "QoSRuntime", "QoSFileTestSupport", "QoSKernelTestSupport",
+            ]),
         .testTarget(name: "QoSFoundationTests", dependencies: ["QoSFoundation", "QoSCore"]),
         // Programs on the process-wide runtime, for tests that look at a process from outside.
         .executableTarget(

@@ -33,7 +33,7 @@ public final class VirtualWorkloadClock: WorkloadClock {
         try await clock.sleep(until: deadline, tolerance: tolerance)
     }
 
-    /// Sets the wall clock forward, or back for a negative duration. The other clock goes on.
+    /// Sets the wall clock forward, or back for a negative duration. The other clock is not affected.
     public func setWall(by duration: Duration) {
         wallAtStart.withLock { $0 = $0.advanced(by: duration) }
     }

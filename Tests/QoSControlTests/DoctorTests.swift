@@ -4,6 +4,7 @@ import QoSCore
 import QoSFileTestSupport
 import QoSKernel
 import QoSKernelTestSupport
+import QoSRuntime
 import Testing
 
 @testable import qosctl
@@ -44,6 +45,8 @@ struct DoctorTests {
             foreignIsOver.blockThread()
         }
         isLowered.blockThread()
+        // As a scheduler of this process would.
+        TimerTally.process.reached(limit: SchedulerLimit.standIns.number)
         let run = try ToolRun.run("doctor \(getpid()) --json", reading: \.standardOutput)
         let text = try ToolRun.run("doctor \(getpid())", reading: \.standardOutput)
         isOver.open()
@@ -56,6 +59,9 @@ struct DoctorTests {
         let found = try #require(report.threads.first { $0.names.contains("qos-bg-7") })
         #expect(found.qosClass == "background" && found.policy == "\(SchedulingPolicy.batch)" && found.nice == lowest)
         #expect(report.findings.contains { $0.contains("lower than the main thread") && $0.contains("library") })
+        let shown = TimerTallyReader(process: "self", id: getpid(), root: .real).read().problem == nil
+        #expect(!shown || report.findings.contains { $0.contains("32 workers of a class were blocked") })
+        #expect(!report.findings.contains { $0.contains("63 schedulers") })
         #expect(text.text.contains("background: qos-bg-7") && text.text.contains("nice \(lowest)"))
     }
 

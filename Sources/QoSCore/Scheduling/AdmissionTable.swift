@@ -2,7 +2,7 @@
 /// when the driver has to look again.
 ///
 /// The rules are pure functions of the records. `PickMachine` changes the records. The rules carry numbers, A1 to A6;
-/// `Docs/Protocols/admission.md` has them with the reasons.
+/// `Docs/Inside/Protocols/admission.md` has them with the reasons.
 ///
 /// - Complexity: O(classes) each, that is constant; nothing allocates.
 package struct AdmissionTable: Sendable {

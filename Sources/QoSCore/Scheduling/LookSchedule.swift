@@ -1,7 +1,7 @@
 /// The times of the loop's looks: through the queues for awaited work (rule I4), and at the workers.
 ///
 /// The loop reports each turn and each look with the facts of that moment. The answer says whether the loop looks now,
-/// or when (`Docs/Protocols/promotion.md`). All times are monotonic nanoseconds.
+/// or when (`Docs/Inside/Protocols/promotion.md`). All times are monotonic nanoseconds.
 package struct LookSchedule: Sendable, Equatable {
     /// The interval of the looks through the queues while work waits in them.
     package static let rescanInterval: UInt64 = 2_000_000

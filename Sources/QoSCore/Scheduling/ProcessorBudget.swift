@@ -21,7 +21,7 @@
 /// kernel's slices for each processor, and the lateness of its accounts, are found that way.
 ///
 /// A class that was held for its worst-case wait gets a quantum all the same (rule C7), at the cost of the later low
-/// work. `Docs/Decisions/0038-a-budget-for-low-classes.md` has the reasons and the figures.
+/// work. `Docs/Inside/Decisions/0038-a-budget-for-low-classes.md` has the reasons and the figures.
 ///
 /// Amounts are nanoseconds of processor time. Threading: a value. Complexity: O(1) for each call; nothing allocates.
 package struct ProcessorBudget: Sendable {

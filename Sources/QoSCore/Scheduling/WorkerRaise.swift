@@ -1,7 +1,8 @@
 /// The raise of a worker's running job, because work of a higher class waits for the job (rules I2, I4).
 ///
 /// Each event may change the state, and returns the actions of its driver. The driver carries them out in their order,
-/// before the next event (`Docs/Protocols/promotion.md`). The worker's class is an argument, because it never changes.
+/// before the next event (`Docs/Inside/Protocols/promotion.md`). The worker's class is an argument, because it never
+/// changes.
 package enum WorkerRaise: Sendable, Hashable {
     /// The job runs in its worker's own class.
     case none

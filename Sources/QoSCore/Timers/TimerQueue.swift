@@ -8,7 +8,8 @@
 /// fires before its deadline, and the queue makes none late.
 ///
 /// A ``TimerHeap`` keeps the order, and an array keeps the payloads, each at the slot of its timer. Only that array is
-/// generic, and its users in other modules have code for their own payload (`Docs/Decisions/0026-inlined-locks.md`).
+/// generic, and its users in other modules have code for their own payload
+/// (`Docs/Inside/Decisions/0026-inlined-locks.md`).
 ///
 /// Each timer takes 48 bytes in the heap and an optional payload: 56 bytes with a reference as payload. All arrays grow
 /// by doubling. An empty queue gives large arrays back. At most 2³² − 1 timers at a time.

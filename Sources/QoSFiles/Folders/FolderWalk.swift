@@ -12,7 +12,7 @@ public import QoSRuntime
 /// ```
 ///
 /// Symbolic links are listed and not followed. A directory is one piece of I/O. An entry that cannot be read has an
-/// ``Entry/error``, and the walk goes on. A directory that is removed meanwhile is left out.
+/// ``Entry/error``, and the walk continues. A directory that is removed meanwhile is left out.
 public struct FolderWalk: AsyncSequence, Sendable {
     /// The kind of an entry.
     public enum Kind: String, Sendable, Hashable, CaseIterable {

@@ -19,7 +19,7 @@ package import QoSCore
 /// Unprivileged background work is BATCH at nice 19 and not IDLE. An IDLE thread may stand still behind any busy
 /// neighbour in the group, and without privileges no thread may take it out of IDLE again. In a group of its own the
 /// lower classes stand far below the high ones and close to one another. So the kernel keeps the high ones fast, and
-/// admission orders the low ones (`Docs/Decisions/0007-nice-values.md`).
+/// admission orders the low ones (`Docs/Inside/Decisions/0007-nice-values.md`).
 package struct ClassEffects: Sendable, Hashable {
     /// The scheduling policy.
     package let policy: SchedulingPolicy

@@ -12,7 +12,7 @@ public import Synchronization
 /// second mutex). Not recursive, not fair.
 ///
 /// `@usableFromInline` on the type lets the compiler specialize and inline its functions in other modules
-/// (`Docs/Decisions/0026-inlined-locks.md`).
+/// (`Docs/Inside/Decisions/0026-inlined-locks.md`).
 ///
 /// Threading: any thread. No user code, system call or resumption under it.
 @safe

@@ -4,7 +4,7 @@ internal import CQoSGuests
 ///
 /// A thread or a process inherits affinity, policy, nice value, timer slack, I/O priority and signal mask from the
 /// thread that makes it. Without a privilege it can never be raised again. So a thread of ours makes none itself: the
-/// creator does, a thread that was never bound or lowered (`Docs/Protocols/library-threads.md`). The C target
+/// creator does, a thread that was never bound or lowered (`Docs/Inside/Protocols/library-threads.md`). The C target
 /// `CQoSGuests` defines `pthread_create`, `posix_spawn` and their relatives in front of the C library's.
 ///
 /// Threading: any thread.

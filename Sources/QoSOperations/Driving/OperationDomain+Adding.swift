@@ -6,7 +6,7 @@ extension OperationDomain {
     ///
     /// A long list is added in pieces, and the lock is free between them. The first operations may run before the last
     /// one is added. A wait or a dependency that comes meanwhile may close a circle with a later piece: the operations
-    /// from that piece on are then not added (`Docs/Protocols/operations.md`).
+    /// from that piece on are then not added (`Docs/Inside/Protocols/operations.md`).
     func add(_ operations: some RandomAccessCollection<BaseOperation>, to queue: OperationQueueID)
         throws(OperationError)
     {

@@ -19,7 +19,7 @@ extension QoSOperationQueue {
 
     // MARK: Running
 
-    /// The number of operations that may run at the same time. Running operations go on when it is lowered.
+    /// The number of operations that may run at the same time. Running operations continue when it is lowered.
     public var maxConcurrent: ConcurrencyLimit {
         get { ConcurrencyLimit(count: OperationDomain.shared.look { $0.graph.limit(of: id) }) }
         set {
@@ -29,7 +29,7 @@ extension QoSOperationQueue {
     }
 
     /// Starts no operation until ``resume()`` has been called as often as this, like a `WorkQueue`. Running operations
-    /// go on.
+    /// continue.
     public func suspend() {
         OperationDomain.shared.look { $0.graph.queueSuspended(id) }
     }

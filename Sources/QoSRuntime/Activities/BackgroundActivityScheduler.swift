@@ -84,7 +84,7 @@ public final class BackgroundActivityScheduler: Sendable {
         driver.states.first { $0.activity.identifier == identifier }
     }
 
-    /// Ends the scheduler of the activities: begins no more runs, and asks those that go on to defer.
+    /// Ends the scheduler of the activities: begins no more runs, and asks the running ones to defer.
     ///
     /// - Parameter grace: the time until the tasks of the runs are cancelled. The call returns a second after that at
     ///   the latest.

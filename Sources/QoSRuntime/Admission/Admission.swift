@@ -16,7 +16,7 @@ import Synchronization
 /// The thread that holds the lock looks for notes when it takes the lock and again after it gave the lock back. So no
 /// note stays behind: a thread leaves its note before it tries the lock.
 ///
-/// Threading: any thread. `Docs/Protocols/admission.md` has the rules.
+/// Threading: any thread. `Docs/Inside/Protocols/admission.md` has the rules.
 final class Admission: Sendable {
     /// The classes whose workers ask before they take their next job, as bits by rank. The upper byte has those of them
     /// that ask the machine; the others only look whether the budget is to be read.

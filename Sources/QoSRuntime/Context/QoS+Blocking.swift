@@ -39,7 +39,7 @@ extension QoS {
     /// - in promoted work,
     /// - within `withBlocking(_:)`.
     ///
-    /// A job that is promoted while it waits here goes on.
+    /// A job that is promoted while it waits here continues.
     ///
     /// Any thread. On a thread that is no scheduler's worker it does nothing. In a task, prefer ``yieldIfNeeded()``,
     /// which keeps no thread.

@@ -3,7 +3,7 @@ import QoSEventLoop
 import QoSKernel
 import Synchronization
 
-// A shutdown treats work as it declared, at the beginning and while it goes on (`Docs/Protocols/shutdown.md`).
+// A shutdown treats work as it declared, at the beginning and while it goes on (`Docs/Inside/Protocols/shutdown.md`).
 
 extension SchedulerCore {
     /// Begins to drain the scheduler. Once; the loop's thread.

@@ -3,7 +3,7 @@ import QoSEventLoop
 import QoSKernel
 import Synchronization
 
-// The end of a scheduler, on the loop's thread (`Docs/Protocols/shutdown.md`).
+// The end of a scheduler, on the loop's thread (`Docs/Inside/Protocols/shutdown.md`).
 
 extension SchedulerCore {
     /// Moves on to the next phase if its time has come, and performs its action.

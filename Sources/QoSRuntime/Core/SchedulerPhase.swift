@@ -1,6 +1,6 @@
 /// The life of a scheduler, as a value: running, draining until no work is left, closed, ended.
 ///
-/// Only the loop thread drives it; the pools read a copy of the result (`Docs/Protocols/shutdown.md`).
+/// Only the loop thread drives it; the pools read a copy of the result (`Docs/Inside/Protocols/shutdown.md`).
 enum SchedulerPhase: Equatable {
     /// Takes and runs work.
     case running

@@ -9,6 +9,6 @@ public struct ShutdownReport: Sendable, Hashable {
     /// The error from closing the event loop; `nil` in all but broken environments.
     public let loopFailure: String?
 
-    /// Whether every handle is closed and every thread has ended, except those that are meant to go on.
+    /// Whether every handle is closed and every thread has ended, except those that are meant to continue.
     public var isClean: Bool { abandonedWorkers.isEmpty && loopFailure == nil }
 }

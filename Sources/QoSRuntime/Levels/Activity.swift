@@ -2,7 +2,7 @@ public import QoSCore
 import QoSKernel
 import Synchronization
 
-/// An activity of the program that is going on: its demands on the system, and its reason (rule S8).
+/// An activity of the program that has begun and not ended: its demands on the system, and its reason (rule S8).
 ///
 /// `QoS.performActivity(_:reason:_:)` begins the activity, which lasts as long as the body.
 public struct Activity: Sendable, Identifiable {
@@ -46,7 +46,7 @@ public struct Activity: Sendable, Identifiable {
         inherited = options.level.map { [begunAt] in ($0, begunAt) } ?? outer?.given
     }
 
-    /// The activities that are going on, in the order in which they were begun. Any thread.
+    /// The activities that have not ended, in the order in which they were begun. Any thread.
     static var all: [Activity] {
         running.withLock { Array($0.values) }.sorted { $0.id < $1.id }
     }

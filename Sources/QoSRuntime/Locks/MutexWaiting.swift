@@ -3,7 +3,7 @@ import QoSCore
 import QoSKernel
 public import Synchronization
 
-/// The word of a ``QoSMutex`` and the contended operations on it (`Docs/Protocols/locks.md`).
+/// The word of a ``QoSMutex`` and the contended operations on it (`Docs/Inside/Protocols/locks.md`).
 ///
 /// A free word is 0. A held one is the kernel's id of the holder's thread times two, plus 1 when a thread waits. The
 /// uncontended operations are one compare-and-swap each. With the last bit set, the word changes only under the lock of

@@ -45,7 +45,7 @@ public struct QoSMutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
     /// If the thread holds the mutex already, the process stops with a message.
     ///
     /// A wait can also never end if the holder waits for the thread. If another wait of the circle can throw, for
-    /// example a `sync`, the other one throws, and `withLock` goes on. Otherwise the wait is reported to the observer
+    /// example a `sync`, the other one throws, and `withLock` continues. Otherwise the wait is reported to the observer
     /// (rule I5), or on standard error without one, and the thread sleeps forever. Example: the closure of a `sync`
     /// locks the mutex that the submitter holds. ``withCheckedLock(_:)`` throws instead, and
     /// ``withLockIfAvailable(_:)`` does not wait.

@@ -8,7 +8,7 @@ public enum BackgroundActivityEvent: Sendable, Hashable {
     case askedToDefer(String, reason: String)
     /// The run ended.
     case ended(String, BackgroundActivityResult)
-    /// The run exceeded a limit, after this duration. It goes on.
+    /// The run exceeded a limit, after this duration. It continues.
     case overran(String, ActivityOverrun, after: Duration)
 }
 

@@ -8,9 +8,9 @@ public struct BackgroundActivityState: Sendable, Hashable, Codable {
         case waits(for: Duration)
         /// A run is due, and must not begin for this reason.
         case waitsForConditions(String)
-        /// A run goes on, for this duration so far.
+        /// A run has been running for this duration.
         case runs(for: Duration)
-        /// A run goes on, for this duration so far, although it was asked to defer for this reason.
+        /// A run has been running for this duration, although it was asked to defer for this reason.
         case isAskedToDefer(String, runsFor: Duration)
         /// No run follows.
         case ended

@@ -40,7 +40,7 @@ public enum SchedulerEvent: Sendable, Hashable {
     case idleSleepNotInhibited(String)
     /// A thread could not be created. The scheduler tries again while there is work.
     case threadStartFailed(QoSClass)
-    /// A limit of the runtime or of the system was reached. Told once for each limit.
+    /// A limit of the runtime or of the system was reached. Reported once for each limit.
     case limitReached(SchedulerLimit)
 }
 

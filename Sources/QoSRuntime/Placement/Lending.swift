@@ -1,7 +1,7 @@
 import QoSCore
 
 /// Which threads of low classes use a processor that a higher class leaves to starving ones: a plain value
-/// (`Docs/Protocols/placement.md`).
+/// (`Docs/Inside/Protocols/placement.md`).
 struct Lending {
     /// Where a worker's thread may run while the processor is lent.
     enum Place: Equatable {

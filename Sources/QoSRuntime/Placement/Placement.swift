@@ -11,7 +11,7 @@ import Synchronization
 ///
 /// Lock-free: a thread of a low class that wakes a high worker may lose its processor at any point, and no thread waits
 /// for it.
-/// `Docs/Protocols/placement.md` has the protocol.
+/// `Docs/Inside/Protocols/placement.md` has the protocol.
 ///
 /// Threading: any thread. Complexity: O(1) to wake and sleep; O(seats) if a worker without a processor gets one.
 @safe

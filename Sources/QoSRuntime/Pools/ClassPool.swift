@@ -8,8 +8,8 @@ import Synchronization
 /// workers sleep.
 ///
 /// The pool knows its class and its width. It starts its workers one by one, when work finds no worker to take it; they
-/// live until shutdown. `Docs/Protocols/wake-park.md` has the protocol between threads that add work and workers that
-/// go to sleep.
+/// live until shutdown. `Docs/Inside/Protocols/wake-park.md` has the protocol between threads that add work and workers
+/// that go to sleep.
 ///
 /// Threading: any thread, except where a method says otherwise.
 @safe

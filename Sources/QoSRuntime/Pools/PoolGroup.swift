@@ -121,7 +121,9 @@ final class PoolGroup: @unchecked Sendable {
 
     /// Notes that the scheduler has reached a limit. Tells the observer the first time. No hot path calls it.
     func reached(_ limit: SchedulerLimit) {
-        if limitsReached.withLock({ $0.insert(limit).inserted }) { observe(.limitReached(limit)) }
+        guard limitsReached.withLock({ $0.insert(limit).inserted }) else { return }
+        TimerTally.process.reached(limit: limit.number)
+        observe(.limitReached(limit))
     }
 
     // MARK: State for workers

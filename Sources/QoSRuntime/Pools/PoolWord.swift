@@ -2,7 +2,7 @@
 /// compare-and-swap.
 ///
 /// A pure value. Its methods make the decisions to wake and park, and the pool carries them out
-/// (`Docs/Protocols/wake-park.md`).
+/// (`Docs/Inside/Protocols/wake-park.md`).
 ///
 /// | bits | field |
 /// |---|---|

@@ -3,7 +3,7 @@ import QoSKernel
 import Synchronization
 
 /// The processors on which workers run: by placement for the high classes, by lending for the low ones
-/// (`Docs/Protocols/placement.md`).
+/// (`Docs/Inside/Protocols/placement.md`).
 ///
 /// Threading: any thread, except where a method says "the loop's thread".
 // SAFETY: only the loop's thread uses `watch`, and the initializer of the pools before that; the rest is atomic, locked

@@ -48,7 +48,7 @@ public enum QoSProcess {
     /// | one of these signals comes while the end waits for work | 128 + the signal's number, at once |
     ///
     /// SIGINT and SIGTERM cancel the body's task, which then has ``Configuration/signalGrace`` to end. If work that
-    /// declared `ShutdownBehavior.finish` goes on after the body, the end waits for the work, for at most
+    /// declared `ShutdownBehavior.finish` outlasts the body, the end waits for the work, for at most
     /// ``Configuration/signalGrace``.
     ///
     /// `DispatchQueue.main` keeps working: its blocks run on the main thread. They and the main actor's jobs have one

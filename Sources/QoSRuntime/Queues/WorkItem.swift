@@ -35,9 +35,9 @@ public final class WorkItem: Sendable {
         contextAtCreation = flags.contains(.assignCurrent) ? .captured(flags) : nil
     }
 
-    /// Cancels the item if it has not begun. A running closure goes on, and may look at ``isCancelled`` (rule B12).
+    /// Cancels the item if it has not begun. A running closure continues, and may read ``isCancelled`` (rule B12).
     ///
-    /// When the turn of a cancelled item comes, its closure does not run, and its waiters go on. The closure and its
+    /// When the turn of a cancelled item comes, its closure does not run, and its waiters resume. The closure and its
     /// captures are released at once. A delay ends: the item's turn comes now.
     public func cancel() {
         let cancelled = state.withLock { $0.cancelled() }

@@ -61,7 +61,7 @@ public final class WorkQueue: Sendable {
         try core.setTarget(target.core)
     }
 
-    /// Prevents further items from beginning until ``resume()`` was called as often as this. Running items go on.
+    /// Prevents further items from beginning until ``resume()`` was called as often as this. Running items continue.
     ///
     /// - Throws: ``WorkQueueError/globalQueue(_:)``: all code shares the global queues.
     public func suspend() throws(WorkQueueError) {

@@ -5,7 +5,7 @@ import Synchronization
 extension QoSScheduler {
     /// The scheduler's counters and its pending work at this moment.
     ///
-    /// The numbers are read one after the other while the scheduler goes on. Each is right, but together they may be
+    /// The numbers are read one after the other while the scheduler runs. Each is right, but together they may be
     /// off by the changes meanwhile. Some microseconds; any thread.
     public var snapshot: SchedulerSnapshot { core.snapshot() }
 
@@ -38,8 +38,8 @@ public struct SchedulerSnapshot: Sendable, Hashable, Codable {
         /// The number of jobs and lanes in workers' queues. Jobs that came in since a worker's last look are not
         /// counted.
         public let queued: Int
-        /// The age of the job that has waited longest; zero when no job waits behind busy workers. Exact to a
-        /// millisecond or a sixty-fourth.
+        /// The age of the job that has waited longest; zero when no job waits behind busy workers. Exact to
+        /// two milliseconds or a sixty-fourth.
         public var oldestWait: Duration { .nanoseconds(oldestWaitNanoseconds) }
         /// The longest wait of a job seen so far, with the same precision.
         public var longestWait: Duration { .nanoseconds(longestWaitNanoseconds) }

@@ -14,7 +14,7 @@ extension QoSScheduler {
     /// }
     /// ```
     ///
-    /// A task that is raised meanwhile waits for the permission of the higher class. A shutdown lets the task go on.
+    /// A task that is raised meanwhile waits for the permission of the higher class. A shutdown lets the task continue.
     /// `decision.deferralReason(for:isDiscretionary:)` gives the reason of the wait. Some 100 ns if the work may run.
     ///
     /// - Parameters:

@@ -173,7 +173,7 @@ public final class QoSScheduler: Sendable {
     /// Ends the scheduler: lets queued and running work come to an end, stops the threads, closes the loop.
     ///
     /// Work that has declared a `ShutdownBehavior` is treated accordingly. The following holds for all other work.
-    ///  Work may go on submitting work until nothing is queued and nothing runs, or until the time is up. After that,
+    ///  Work may submit more work until nothing is queued and nothing runs, or until the time is up. After that,
     /// workers leave at the end of their current job, for which they get two more seconds. Nothing is dropped: the
     /// process's default executor runs all queued, sleeping and later submitted work.
     ///  Several tasks may call it. A task on the scheduler may too: the call returns on the default executor.

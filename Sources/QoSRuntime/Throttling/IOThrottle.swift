@@ -95,7 +95,7 @@ public final class IOThrottle: Sendable {
         try await performPiece(bytes: bytes) { piece in try body(piece.bytes) }
     }
 
-    /// Does the same, and tells the body the class that pays for the piece.
+    /// Does the same, and passes the body the class that pays for the piece.
     package func performPiece<Success: Sendable>(
         bytes: Int, _ body: @Sendable (IOGate.Piece) throws -> Success
     ) async throws -> Success {

@@ -2,7 +2,7 @@ import QoSCore
 
 /// The timers that the tasks of one pool have set. Either an idle worker of the pool or the loop wakes up for them.
 ///
-/// A pure value: the pool drives it under a lock (`Docs/Protocols/pool-timers.md`).
+/// A pure value: the pool drives it under a lock (`Docs/Inside/Protocols/pool-timers.md`).
 struct PoolTimers<Payload> {
     private var queue = TimerQueue<Payload>()
     private var sweep = SleepSweep()

@@ -11,7 +11,7 @@ import Synchronization
 ///
 /// Most timers count the time in which the machine is suspended, as `ContinuousClock` does; the others follow
 /// `SuspendingClock`. Each kind has a set of its own, in the nanoseconds of its clock. The kernel timer does not stand
-/// still either (`Docs/Decisions/0020-suspended-machines.md`).
+/// still either (`Docs/Inside/Decisions/0020-suspended-machines.md`).
 ///
 /// A request may race with the loop that goes to sleep. The requesting thread publishes its request before it reads
 /// `armed`. The loop publishes `armed` before it looks at the requests for the last time. Both are sequentially

@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// A thread enters it when it is about to wait, or gives back an awaited lock. A thread that finds a lock free never
 /// comes here. Each party's record is in a shard with a lock of its own, and so is the line of a ``QoSMutex``. An
-/// ``AsyncGate`` has its line itself (`Docs/Protocols/locks.md`).
+/// ``AsyncGate`` has its line itself (`Docs/Inside/Protocols/locks.md`).
 ///
 /// Threading: any thread. Lock order: a site's lock, then a shard's. No thread is woken, raised or reported under
 /// either.

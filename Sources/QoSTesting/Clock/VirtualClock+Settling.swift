@@ -5,7 +5,7 @@ extension VirtualClock {
     /// meanwhile end within the same call.
     ///
     /// ``advance(by:)`` wakes all due sleepers at once and does not wait for their tasks. This call settles first, after
-    /// each step, and at the end: it waits until all woken tasks go on, and then guesses when they sleep or end; see
+    /// each step, and at the end: it waits until all woken tasks run, and then guesses when they sleep or end; see
     /// ``settle()``. On a ``DeterministicScheduler``, use its own ``DeterministicScheduler/advance(by:)``: it needs no
     /// guess.
     ///
@@ -53,8 +53,8 @@ extension VirtualClock {
 
     /// Lets other tasks run before the caller goes on.
     ///
-    /// No executor tells when its tasks wait. So the call lets twenty background tasks pass one after another. That is
-    /// enough for code that suspends a few times between two sleeps. If it is not, ``waitForSleepers(_:)`` is exact.
+    /// No executor reports when its tasks wait. So the call lets twenty background tasks pass one after another. That
+    /// is enough for code that suspends a few times between two sleeps. If it is not, ``waitForSleepers(_:)`` is exact.
     public static func settle() async {
         for _ in 0..<20 {
             await Task<Void, Never>.detached(priority: .background) { await Task.yield() }.value

@@ -61,7 +61,7 @@ extension DeterministicScheduler {
     ///
     /// - Returns: the operation's result.
     /// - Throws: the operation's error; ``DeterministicSchedulerError/stalled(at:)`` if nothing is left to do before
-    ///   its end; ``DeterministicSchedulerError/jobLeft(_:at:)``; `CancellationError` if the operation goes on for 1,000
+    ///   its end; ``DeterministicSchedulerError/jobLeft(_:at:)``; `CancellationError` if the operation runs for 1,000
     ///   steps after its cancellation.
     public func run<Success: Sendable>(
         at qosClass: QoSClass = .default, label: Character? = nil,

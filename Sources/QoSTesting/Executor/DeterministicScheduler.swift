@@ -59,7 +59,7 @@ public final class DeterministicScheduler: Sendable {
         ///
         /// Jobs that other threads submit stay where they are, except for tasks that the scheduler has taken before. So
         /// other tests may run at the same time. The main actor stays outside, and so does the timer of a `Task.sleep` in
-        /// a task without an executor: the concurrency library tells of neither. ``run(at:label:_:)`` waits for them in
+        /// a task without an executor: the concurrency library reports neither. ``run(at:label:_:)`` waits for them in
         /// real time, up to ten seconds for each.
         case everything
     }
@@ -174,7 +174,7 @@ public final class DeterministicScheduler: Sendable {
     ///
     /// - Parameters:
     ///   - duration: The CPU time; zero or less is no time.
-    ///   - isolation: The actor of the caller, which goes on there.
+    ///   - isolation: The actor of the caller, which resumes there.
     public func work(for duration: Duration, isolation: isolated (any Actor)? = #isolation) async {
         let nanoseconds = max(0, duration.schedulerNanoseconds)
         let label = Self.label

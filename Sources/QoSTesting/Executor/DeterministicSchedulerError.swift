@@ -1,4 +1,4 @@
-/// A run in virtual time that cannot go on.
+/// A run in virtual time that cannot continue.
 public enum DeterministicSchedulerError: Error, Sendable, Hashable {
     /// Jobs follow each other without end, and none of them takes time.
     case timeStandsStill(at: VirtualClock.Instant)

@@ -61,7 +61,7 @@ public struct NoCheckpoint: Codable, Sendable, Hashable {
 public enum WorkloadOutcome: Sendable, Hashable {
     /// The run is done.
     case finished
-    /// The item goes on later from its last checkpoint, after the host's deferral delay. The attempt does not count.
+    /// The item continues later from its last checkpoint, after the host's deferral delay. The attempt does not count.
     ///
     /// Each further deferral without a new checkpoint doubles the delay, up to an hour.
     case deferred(because: String)
@@ -69,7 +69,7 @@ public enum WorkloadOutcome: Sendable, Hashable {
     case retry(after: Duration, because: String)
 }
 
-/// The request to stop and go on later. ``WorkloadContext/breathe()`` throws it; a workload lets it pass.
+/// The request to stop and continue later. ``WorkloadContext/breathe()`` throws it; a workload lets it pass.
 public struct WorkloadDeferral: Error, Sendable, Hashable, CustomStringConvertible {
     /// The reason.
     public let reason: String

@@ -5,7 +5,7 @@ internal import QoSKernel
 ///
 /// Threading: any thread; usually the workload's task and its children.
 public struct WorkloadContext<Checkpoint: Codable & Sendable>: Sendable {
-    /// The checkpoint from which the attempt goes on; `nil` at the beginning.
+    /// The checkpoint from which the attempt continues; `nil` at the beginning.
     public let checkpoint: Checkpoint?
     /// The reason why a stored checkpoint was not used; `nil` usually.
     public let restartReason: String?
@@ -52,8 +52,8 @@ public struct WorkloadContext<Checkpoint: Codable & Sendable>: Sendable {
     ///
     /// Call it between small pieces of work.
     ///
-    /// - Throws: ``WorkloadDeferral`` when the item should go on later, and `CancellationError` when it should end. Let
-    ///   both pass.
+    /// - Throws: ``WorkloadDeferral`` when the item should continue later, and `CancellationError` when it should end.
+    ///   Let both pass.
     public func breathe() async throws {
         while attempt.signals.hasRequest {
             switch attempt.signals.request {

@@ -9,8 +9,8 @@ extension WorkloadHost {
         public var name = Self.defaultName
         /// The time without a renewal after which another host may take an item; positive.
         ///
-        /// A hang costs this time at most. After the end of a process its items go on at once, if the other host runs
-        /// on the same machine and in the same namespace of processes.
+        /// A hang costs this time at most. After the end of a process its items continue at once, if the other host
+        /// runs on the same machine and in the same namespace of processes.
         public var leaseDuration: Duration = .seconds(30)
         /// The number of items of each class that run at the same time. A class without an entry has 2.
         public var places: [QoSClass: Int] = [:]
@@ -28,15 +28,15 @@ extension WorkloadHost {
         /// The time for which ``WorkloadContext/breathe()`` waits for a condition. After it the attempt is deferred and
         /// gives its place to another one.
         public var patience: Duration = .seconds(30)
-        /// The delay after ``WorkloadOutcome/deferred(because:)``, if no condition says when to go on.
+        /// The delay after ``WorkloadOutcome/deferred(because:)``, if no condition says when to continue.
         ///
         /// Each further deferral without a new checkpoint doubles it, up to an hour.
         public var deferralDelay: Duration = .seconds(60)
         /// The time for which an item runs alone that was there when a process ended; zero for no such time. It may be
         /// what ended the process.
         public var suspectTrial: Duration = .seconds(10)
-        /// The time after which the host tells of an attempt that has kept no checkpoint, and reported no progress; `nil`
-        /// for never.
+        /// The time after which the host reports an attempt that has kept no checkpoint, and reported no progress;
+        /// `nil` for never.
         public var silenceLimit: Duration? = .seconds(1800)
         /// The time after which a ready item with a relative priority is raised to the level of its class, so that a steady
         /// stream of others does not pass it by for ever.
@@ -45,7 +45,7 @@ extension WorkloadHost {
         public var retention: Duration? = .seconds(7 * 86_400)
         /// The time after which dead items are removed; `nil` to keep them.
         public var deadRetention: Duration? = .seconds(30 * 86_400)
-        /// The time for which an attempt may go on after its time limit before the host gives it up.
+        /// The time for which an attempt may run after its time limit before the host gives it up.
         public var cancelGrace: Duration = .seconds(30)
         /// The time for which the end of the host waits for attempts to stop.
         public var endGrace: Duration = .seconds(10)

@@ -70,7 +70,7 @@ extension WorkloadHost {
     /// Does all that can be done now.
     ///
     /// - Returns: the time by which another pass may have something to do; `nil` to wait for a hint alone. A host looks
-    ///   at the wall clock from time to time while something waits for it, because nobody tells when it is set.
+    ///   at the wall clock from time to time while something waits for it, because no event reports that it was set.
     private func pass(
         _ watch: inout LeaseWatch, _ watched: inout [String: Task<Void, Never>], _ mark: inout TermsMark?,
         _ upkeep: inout Upkeep

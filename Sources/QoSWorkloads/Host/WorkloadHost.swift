@@ -95,7 +95,7 @@ public final class WorkloadHost: Sendable {
     /// Runs items until the task is cancelled or ``stop()`` is called.
     ///
     /// At the end, the host asks its attempts to stop, waits for them for ``Configuration/endGrace``, and gives their
-    /// leases back. Their items go on from their checkpoints, at this or another host. A cancellation while the host
+    /// leases back. Their items continue from their checkpoints, at this or another host. A cancellation while the host
     /// ends already does the same as ``stopAtOnce()``.
     ///
     /// - Throws: ``WorkloadHostError/alreadyRun``.

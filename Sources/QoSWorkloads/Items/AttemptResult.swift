@@ -2,7 +2,7 @@
 public enum AttemptResult: Sendable, Hashable {
     /// The run is done.
     case finished
-    /// The item goes on later, from its checkpoint. The attempt does not count.
+    /// The item continues later, from its checkpoint. The attempt does not count.
     ///
     /// With a delay, the item waits at least that long.
     case deferred(reason: String, delay: Duration?)

@@ -1,6 +1,7 @@
 internal import Synchronization
 
-/// All that a host tells its store and asks of it at one look: the ends of attempts, and the question for new items.
+/// All that a host reports to its store and asks of it in one call: the ends of attempts, and the question for new
+/// items.
 ///
 /// A call of the store costs a transaction, and over a network a round trip. So a host makes one call for all of its
 /// places, and not several for each item.

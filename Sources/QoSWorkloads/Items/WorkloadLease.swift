@@ -55,9 +55,9 @@ public enum LeaseStanding: Sendable, Hashable {
 public struct LeaseTerms: Sendable, Hashable {
     /// The effective level of the item.
     public var level: QoSLevel
-    /// The reason to end the item for good; `nil` to go on.
+    /// The reason to end the item for good; `nil` to continue.
     public var cancellation: String?
-    /// The reason to stop and go on later, for example a paused workload; `nil` to go on.
+    /// The reason to stop and continue later, for example a paused workload; `nil` to continue.
     public var deferral: String?
 
     /// Makes terms.

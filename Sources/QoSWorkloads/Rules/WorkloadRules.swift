@@ -2,7 +2,7 @@ package import QoSCore
 
 // The rules of workloads: what an event does to the items of a store (rules O5, O6, O8–O11).
 //
-// Docs/Protocols/workloads.md has the protocol. A *child* depends on its *parents*, which end first. Each event of a
+// Docs/Inside/Protocols/workloads.md has the protocol. A *child* depends on its *parents*, which end first. Each event of a
 // store is a method in the past tense, within one transaction. Time is an argument. Nothing recurses.
 //
 // The life of an item through this file:

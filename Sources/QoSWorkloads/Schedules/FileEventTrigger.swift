@@ -10,7 +10,7 @@ public struct FileEventTrigger: Sendable, Hashable, Codable {
     public var paths: [String]
     /// The time without events after which a run begins.
     public var settling: Duration
-    /// The time after the first event at which a run begins although events go on.
+    /// The time after the first event at which a run begins although more events come.
     public var limit: Duration
 
     /// Makes a trigger. The limit is at least the settling time.

@@ -5,7 +5,7 @@
 /// 18:00 to 24:00 on Fri             Friday evening
 /// 00:00 to 24:00 on Sat, Sun        the weekend
 /// ```
-/// A window whose end is not after its start goes on past midnight. It belongs to the day on which it begins.
+/// A window whose end is not after its start extends past midnight. It belongs to the day on which it begins.
 ///
 /// What the clock shows decides, also when it is changed. A time that the clock skips is never shown: a window from
 /// 02:15 to 02:45 does not open on the day on which 02:00 is followed by 03:00, and one from 02:30 to 04:00 opens at

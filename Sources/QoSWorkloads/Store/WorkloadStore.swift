@@ -4,7 +4,7 @@ public import QoSCore
 ///
 /// A store may serve several hosts, in several processes. Each call is one transaction: it happens whole or not at all,
 /// and what it acknowledges survives the process if the store is durable. A store has no clock: callers pass the time.
-/// `Docs/Protocols/workloads.md` says what each call
+/// `Docs/Inside/Protocols/workloads.md` says what each call
 /// means; `WorkloadStoreConformance` in `QoSWorkloadsTesting` checks it.
 ///
 /// Threading: any thread.

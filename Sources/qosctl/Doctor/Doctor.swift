@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import QoSKernel
+import QoSRuntime
 
 /// `qosctl doctor`: prints what this machine and process can do.
 struct Doctor: ParsableCommand {
@@ -29,7 +30,10 @@ struct Doctor: ParsableCommand {
     func run() throws {
         try StandardOutput.requireOpen()
         if let process {
-            let report = ProcessReport(try ProcessSchedulingReader(process: process).read())
+            let page = TimerTallyReader(process: "\(process)", id: process, root: .real).read()
+            let report = ProcessReport(
+                try ProcessSchedulingReader(process: process).read(),
+                reached: SchedulerLimit.allCases.filter { page.limits.contains($0.number) })
             return try json ? write(report) : StandardOutput.write(report.lines.joined(separator: "\n"))
         }
         let report = try DoctorReport.make()

@@ -1,7 +1,7 @@
 import QoSRuntime
 
 extension DoctorReport {
-    /// A private part of the concurrency library: see `Docs/ConcurrencyLibrary.md`.
+    /// A private part of the concurrency library: see `Docs/Inside/ConcurrencyLibrary.md`.
     struct LibraryPart: Encodable {
         let name: String
         /// Whether the running library has the part where the runtime looks for it.

@@ -1,6 +1,7 @@
 import Glibc
 import QoSCore
 import QoSKernel
+import QoSRuntime
 
 /// The report of `qosctl doctor PID`, in the form of its JSON: the spread that a running process really has.
 struct ProcessReport: Encodable {
@@ -47,7 +48,8 @@ struct ProcessReport: Encodable {
     let findings: [String]
     let problems: [String]
 
-    init(_ process: ProcessSchedulingReader.Process) {
+    /// - Parameter reached: the limits that schedulers of the process have reached.
+    init(_ process: ProcessSchedulingReader.Process, reached: [SchedulerLimit] = []) {
         self.process = process.id
         (name, user) = (process.name, process.user)
         threadCount = process.threads.count
@@ -66,7 +68,7 @@ struct ProcessReport: Encodable {
         ignoredSignals = process.ignoredSignals
         threads = Self.grouped(process.threads)
         limits = process.limits.map { Limit(name: $0.name, value: $0.value, used: $0.used, source: $0.source) }
-        findings = Self.findings(of: process, all)
+        findings = Self.findings(of: process, all) + reached.map { "reached by a scheduler: \($0.advice)" }
         problems = process.problems.map { "\($0)" }
     }
 

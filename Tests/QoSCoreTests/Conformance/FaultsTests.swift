@@ -1,6 +1,6 @@
 import Testing
 
-/// `Docs/Faults.md`, `Docs/BadInput.md` and `Docs/Defects.md` against the tests of the package.
+/// `Docs/Inside/Faults.md`, `Docs/Inside/BadInput.md` and `Docs/Inside/Defects.md` against the tests of the package.
 @Suite("Faults and bad input as documented")
 struct FaultsTests {
     private struct Row {
@@ -9,7 +9,7 @@ struct FaultsTests {
         let tests: [String]
     }
 
-    private static let pages = ["Docs/Faults.md", "Docs/BadInput.md", "Docs/Defects.md"]
+    private static let pages = ["Docs/Inside/Faults.md", "Docs/Inside/BadInput.md", "Docs/Inside/Defects.md"]
 
     private func rows(of page: String) throws -> [Row] {
         try SourceTree.text(of: page).split(separator: "\n").filter { $0.hasPrefix("| ") }

@@ -24,17 +24,15 @@ struct TimerTallyTests {
         let before = TimerTally.process.timers(for: .utility)
         TimerTally().fired(for: .utility, isWakeUp: true)
         #expect(TimerTally.process.timers(for: .utility).fired > before.fired)
-        let (timers, problem) = TimerTallyReader(process: "self", id: getpid(), root: .real).read()
+        let page = TimerTallyReader(process: "self", id: getpid(), root: .real).read()
         // Where the kernel gives no shared memory, the reason is shown.
-        guard problem == nil else { return }
-        let utility = try #require(timers.first { $0.qosClass == .utility })
+        guard page.problem == nil else { return }
+        let utility = try #require(page.timers.first { $0.qosClass == .utility })
         #expect(utility.fired > before.fired && utility.wakeUps > before.wakeUps)
     }
 
     /// A page in a made tree, behind a link as `/proc` has it.
-    private func read(_ words: [UInt64], link: String = "memfd:qos-timers (deleted)") throws -> (
-        timers: [EnergySnapshot.Timers], problem: String?
-    ) {
+    private func read(_ words: [UInt64], link: String = "memfd:qos-timers (deleted)") throws -> TimerTallyReader.Page {
         let folder = try TemporaryFolder("qos-tally")
         try folder.write("proc/7/fd/0", "")
         let descriptor = unsafe open(folder[link], O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
@@ -45,14 +43,14 @@ struct TimerTallyTests {
         return TimerTallyReader(process: "7", id: 7, root: FileRoot(folder.path)).read()
     }
 
-    private var words: [UInt64] { [TimerTally.mark] + (1...UInt64(2 * TimerTally.owners)) }
+    private var words: [UInt64] { [TimerTally.mark] + (1...UInt64(2 * TimerTally.owners)) + [0b1_0010] }
 
     @Test("S7 a page is found by its name, and read by class")
     func page() throws {
-        let (timers, problem) = try read(words)
-        #expect(problem == nil)
-        #expect(timers.first == .init(qosClass: .userInteractive, fired: 5, wakeUps: 11))
-        #expect(timers.last == .init(qosClass: nil, fired: 6, wakeUps: 12))
+        let page = try read(words)
+        #expect(page.problem == nil && page.limits == [1, 4])
+        #expect(page.timers.first == .init(qosClass: .userInteractive, fired: 5, wakeUps: 11))
+        #expect(page.timers.last == .init(qosClass: nil, fired: 6, wakeUps: 12))
     }
 
     @Test("S7 a page of another name, version or size gives no counts, and a reason")
@@ -62,15 +60,15 @@ struct TimerTallyTests {
             ([TimerTally.mark + 1] + words.dropFirst(), "memfd:qos-timers"), ([], "memfd:qos-timers"),
         ]
         for (words, link) in pages {
-            let (timers, problem) = try read(words, link: link)
-            #expect(timers.isEmpty && problem?.contains("process 7") == true)
+            let page = try read(words, link: link)
+            #expect(page.timers.isEmpty && page.limits.isEmpty && page.problem?.contains("process 7") == true)
         }
     }
 
     @Test("S7 a process whose descriptors are hidden gives a reason and a remedy")
     func hidden() throws {
         let tree = try MadeTree(["/proc/7/stat": ""])
-        let (timers, problem) = TimerTallyReader(process: "7", id: 7, root: tree.root).read()
-        #expect(timers.isEmpty && problem?.contains("run as its user") == true)
+        let page = TimerTallyReader(process: "7", id: 7, root: tree.root).read()
+        #expect(page.timers.isEmpty && page.problem?.contains("run as its user") == true)
     }
 }

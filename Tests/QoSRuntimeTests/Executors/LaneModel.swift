@@ -1,7 +1,7 @@
 @testable import QoSRuntime
 
 /// A serial lane, its adders, the pools' queues and the workers, at the granularity of the steps of
-/// `Docs/Protocols/serial-lane.md`. The decisions are those of ``LaneWord``.
+/// `Docs/Inside/Protocols/serial-lane.md`. The decisions are those of ``LaneWord``.
 struct LaneModel: ExploredModel {
     /// The next step of a thread that adds an item.
     enum Adder: Hashable {

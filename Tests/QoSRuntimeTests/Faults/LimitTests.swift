@@ -61,6 +61,21 @@ struct LimitTests {
         if limit <= 5 { #expect(refusals(ending).contains { $0.contains("\(group.path)/pids.max is \(limit)") }) }
     }
 
+    @Test(
+        "in a control group with no thread for a worker, the program ends with the reason, or waits and ends at a signal",
+        .tags(.process), .enabled(if: PidsGroup.isAvailable), arguments: 1...3)
+    func tooSmallGroup(_ limit: Int) async throws {
+        let group = try PidsGroup(limit: limit)
+        defer { group.remove() }
+        let process = try DriverProcess(
+            script: "echo $$ > \(group.path)/cgroup.procs && exec \"$0\" few-threads 2>&1")
+        await process.printed { $0.contains("pids.max") }
+        // One process, the loop and the thread that makes others: there is no fourth for a worker.
+        if limit == 3 { process.send(SIGTERM) }
+        let ending = await process.ending()
+        #expect(ending.status == (limit == 3 ? 128 + SIGTERM : 1) && !ending.wasKilledBySignal, "\(ending)")
+    }
+
     /// A group of the `pids` controller, version 1 or 2.
     private struct PidsGroup {
         let path: String

@@ -1,4 +1,4 @@
-/// Admission for a single class, without time: the rules of `Docs/Protocols/admission.md` come to a limit.
+/// Admission for a single class, without time: the rules of `Docs/Inside/Protocols/admission.md` come to a limit.
 struct AdmissionModel: Hashable {
     private(set) var limit: Int
     private(set) var running = 0

@@ -1,8 +1,8 @@
 @testable import QoSRuntime
 
 /// A pool, threads that add work from outside, its workers, the loop that starts them and a fence, at the granularity
-/// of the steps of `Docs/Protocols/wake-park.md` and of admission for one class. The decisions about workers are those
-/// of ``PoolWord``.
+/// of the steps of `Docs/Inside/Protocols/wake-park.md` and of admission for one class. The decisions about workers are
+/// those of ``PoolWord``.
 ///
 /// A search may end at any time: how long it lasts is no part of the protocol. A job may run for ever. What the loop
 /// does when it looks for raised tasks is left out, although it would find work that was left lying: it does not look

@@ -4,7 +4,7 @@ import Testing
 
 @testable import QoSRuntime
 
-/// The tables of `Docs/Protocols/wake-park.md`, each cell.
+/// The tables of `Docs/Inside/Protocols/wake-park.md`, each cell.
 @Suite("The states of a worker", .timeLimit(.minutes(5)))
 struct WorkerStateTests {
     private static let standings: [WorkerStanding] =

@@ -173,8 +173,7 @@ struct NamesTests {
     // MARK: withQoS on the main actor
 
     @Test(
-        "I4 withQoS on the main actor: the code stays there, and what it awaits is raised to the class",
-        .disabled("open: the raise does not reach the awaited task in this process"))
+        "I4 withQoS on the main actor: the code stays there, and what it awaits is raised to the class")
     @MainActor
     func mainActor() async throws {
         try await withObserver { scheduler, _ in

@@ -7,7 +7,7 @@ import Testing
 
 @testable import QoSRuntime
 
-/// Each row and column of the table in `Docs/Protocols/shutdown.md`.
+/// Each row and column of the table in `Docs/Inside/Protocols/shutdown.md`.
 @Suite("What work declares for a shutdown", .timeLimit(.minutes(5)))
 struct ShutdownBehaviorTests {
     private func makeScheduler(_ workers: [QoSClass: Int] = [:]) throws -> QoSScheduler {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import QoSRuntime
 
-/// The processors of the worker threads, as the kernel has them (`Docs/Protocols/placement.md`).
+/// The processors of the worker threads, as the kernel has them (`Docs/Inside/Protocols/placement.md`).
 @Suite(
     "Processors of workers", .serialized, .timeLimit(.minutes(3)), .enabled(if: Topology.current().width > 1))
 struct WorkerPlacesTests {

@@ -99,10 +99,13 @@ package final class DriverProcess: Sendable {
     }
 
     /// Waits until the program has printed the finding.
-    package func printed(_ line: String) async {
+    package func printed(_ line: String) async { await printed(where: { $0 == line + "\n" }) }
+
+    /// Waits until the program has printed a line of which the condition holds, or has ended.
+    package func printed(where isWanted: (String) -> Bool) async {
         for await next in lines {
             output.withLock { $0 += next }
-            if next == line + "\n" { return }
+            if isWanted(next) { return }
         }
     }
 

@@ -1,6 +1,6 @@
 #ifndef CQOS_GUESTS_H
 #define CQOS_GUESTS_H
-// Threads and children of others, made from a thread of ours (`Docs/Protocols/library-threads.md`).
+// Threads and children of others, made from a thread of ours (`Docs/Inside/Protocols/library-threads.md`).
 //
 // A thread or a process inherits affinity, policy, nice value, timer slack, I/O priority and signal mask from the thread that makes it. So
 // whatever a library makes on one of our threads would be bound or lowered as that thread is. The functions that make threads and processes

@@ -5,7 +5,7 @@ import Synchronization
 /// The queue is a stack of intrusive nodes. A producer links its node before the head with one compare-and-swap. A
 /// consumer takes the whole stack with one exchange and reverses it, so the order is first in, first out within a
 /// batch. No node is ever popped singly, so there is no ABA problem. No lock is held, so a producer of a high class
-/// never waits for a preempted thread of a low one (`Docs/Protocols/wake-park.md`).
+/// never waits for a preempted thread of a low one (`Docs/Inside/Protocols/wake-park.md`).
 ///
 /// Threading: any thread.
 struct InjectionQueue: ~Copyable {

@@ -3,7 +3,8 @@ import QoSEventLoop
 import QoSKernel
 import Synchronization
 
-// A worker whose thread waits in the kernel leaves its processor to another worker (`Docs/Protocols/blocking.md`).
+// A worker whose thread waits in the kernel leaves its processor to another worker
+// (`Docs/Inside/Protocols/blocking.md`).
 
 extension PoolGroup {
     /// Notes that a worker's thread waits in the kernel, or is about to, with its job unfinished. The worker is no

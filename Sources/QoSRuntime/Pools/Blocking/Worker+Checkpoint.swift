@@ -3,7 +3,8 @@ import QoSCore
 import QoSKernel
 import Synchronization
 
-// A worker may wait within its job, at a checkpoint, until its class is admitted again (`Docs/Protocols/wake-park.md`).
+// A worker may wait within its job, at a checkpoint, until its class is admitted again
+// (`Docs/Inside/Protocols/wake-park.md`).
 
 extension Worker {
     /// Lets the job of the calling worker wait while its class has to stand aside.

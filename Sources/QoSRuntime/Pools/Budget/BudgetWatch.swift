@@ -5,8 +5,8 @@ import Synchronization
 /// The state by which a scheduler keeps the budget of its low classes, in a control group with a quota.
 ///
 /// Low workers look at the time before each job, and one of them reads the use when it is due; while the budget holds
-/// the low classes, the loop does (`Docs/Protocols/admission.md`). Nobody waits for a reading: a thread that finds
-/// another one at it goes on.
+/// the low classes, the loop does (`Docs/Inside/Protocols/admission.md`). Nobody waits for a reading: a thread that
+/// finds another one at it goes on.
 ///
 /// Threading: any thread.
 struct BudgetWatch: ~Copyable {

@@ -1,6 +1,6 @@
 /// The state of a serial lane: whether a thread runs the lane, and in which pools an activation waits.
 ///
-/// A pure value that changes by compare-and-swap (`Docs/Protocols/serial-lane.md`).
+/// A pure value that changes by compare-and-swap (`Docs/Inside/Protocols/serial-lane.md`).
 struct LaneWord: Equatable {
     private static let runningBit: UInt8 = 0x80
 

@@ -11,7 +11,7 @@ import Synchronization
 ///
 /// A worker that an activation reaches runs the items by class, in the order of arrival within a class. It goes on
 /// while the next item is of its own class, and otherwise submits an activation to another pool
-/// (`Docs/Protocols/serial-lane.md`).
+/// (`Docs/Inside/Protocols/serial-lane.md`).
 ///
 /// Threading: any thread.
 // SAFETY: only the thread that has set the running bit of `word` uses `waiting`; the rest is atomic or never changes.

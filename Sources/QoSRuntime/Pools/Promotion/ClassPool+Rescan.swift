@@ -146,7 +146,8 @@ extension ClassPool {
     private func raisedClass(of node: JobNode) -> QoSClass? {
         guard node.tag.isJob, let live = ConcurrencyRuntime.livePriority(node.job) else { return nil }
         guard live > node.job.priority.rawValue else {
-            return live > qosClass.rawValue ? raisedWithoutRecord(node) : nil
+            // The record shows neither a class below its own nor the class of a waiter's scope.
+            return live > qosClass.rawValue || RaisedTasks.mayHaveScopes ? raisedWithoutRecord(node) : nil
         }
         var raised = QoSClass(rawPriority: live)
         // The record shows the waiter's priority, and not the class of the waiter's scope.

@@ -1,7 +1,7 @@
 import QoSCore
 import Synchronization
 
-// A worker's search between two jobs, and the raise of waiting work (`Docs/Protocols/promotion.md`).
+// A worker's search between two jobs, and the raise of waiting work (`Docs/Inside/Protocols/promotion.md`).
 
 extension PoolGroup {
     /// The number of nodes of each queue at which a worker looks, or a thread that raises a task: it wants to go on.

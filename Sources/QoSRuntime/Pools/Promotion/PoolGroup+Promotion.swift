@@ -2,7 +2,7 @@ import QoSCore
 import QoSKernel
 import Synchronization
 
-// Running work is raised when work of a higher class waits for it (`Docs/Protocols/promotion.md`).
+// Running work is raised when work of a higher class waits for it (`Docs/Inside/Protocols/promotion.md`).
 
 extension PoolGroup {
     /// The class to which work for which a shutdown waits is raised at least.
@@ -45,15 +45,13 @@ extension PoolGroup {
     ) -> QoSClass? {
         let live = ConcurrencyRuntime.livePriority(task).flatMap { $0 > task.priority.rawValue ? $0 : nil }
         let (address, root) = (TaskAddress(rawValue: JobNode(task).address), worker.value.running.inspectedRoot)
-        if let live {
-            var raised = QoSClass(rawPriority: live)
-            // The waiter is only compared, because the task may end meanwhile.
-            if RaisedTasks.mayHaveScopes, let waiter = ConcurrencyRuntime.latestWaiter(of: root ?? address) {
-                raised.rise(to: RaisedTasks.classOfScope(of: waiter))
-            }
-            return raised
+        var raised = live.flatMap(QoSClass.init(rawPriority:))
+        // The waiter is only compared, because the task may end meanwhile.
+        if RaisedTasks.mayHaveScopes, let waiter = ConcurrencyRuntime.latestWaiter(of: root ?? address) {
+            raised.rise(to: RaisedTasks.classOfScope(of: waiter))
         }
-        var raised = RaisedTasks.qosClass(of: address)
+        if live != nil { return raised }
+        raised.rise(to: RaisedTasks.qosClass(of: address))
         raised.rise(to: root.flatMap(RaisedTasks.qosClass))
         // The shutdown has raised the task. A record that was high from the start does not show that.
         let declared = worker.value.declared.load(ordering: .relaxed)

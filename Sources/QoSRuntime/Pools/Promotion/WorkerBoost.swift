@@ -5,7 +5,7 @@ import Synchronization
 /// The raise of a worker's job behind its lock, and a copy of whether there is one.
 ///
 /// The lock also guards the worker's standing: a raise changes the class that counts the worker
-/// (`Docs/Protocols/promotion.md`).
+/// (`Docs/Inside/Protocols/promotion.md`).
 ///
 /// Threading: any thread.
 struct WorkerBoost: ~Copyable {

@@ -199,7 +199,7 @@ extension Worker {
     }
 
     /// Parks the worker until a thread adds work: publishes that the worker sleeps, looks once more, sleeps
-    /// (`Docs/Protocols/wake-park.md`).
+    /// (`Docs/Inside/Protocols/wake-park.md`).
     ///
     /// - Parameter isCounted: whether admission still counts the worker. It does not if it told the worker to park.
     static func park(_ worker: WorkerRef, wasSearching: Bool, isCounted: Bool) {

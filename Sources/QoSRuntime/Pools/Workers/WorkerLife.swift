@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The life of a worker's thread. The table of events is in `Docs/Protocols/wake-park.md`.
+/// The life of a worker's thread. The table of events is in `Docs/Inside/Protocols/wake-park.md`.
 enum WorkerLife: UInt8, AtomicRepresentable {
     /// The worker has no thread. Its queue takes no nodes from other threads: no thread would look there.
     case vacant

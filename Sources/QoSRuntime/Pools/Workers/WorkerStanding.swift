@@ -4,7 +4,7 @@ import Synchronization
 /// The reason for which a worker that has a thread is counted by admission, or not.
 ///
 /// One value holds all of it: a blocked worker is not parked at a checkpoint, and an idle one is neither. The table of
-/// events is in `Docs/Protocols/wake-park.md`.
+/// events is in `Docs/Inside/Protocols/wake-park.md`.
 struct WorkerStanding: RawRepresentable, AtomicRepresentable, Equatable {
     let rawValue: UInt8
 

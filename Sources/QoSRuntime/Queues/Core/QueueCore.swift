@@ -5,7 +5,7 @@ import Synchronization
 /// The inside of a work queue: its order, its active entries, and the entry that stands for it in its target.
 ///
 /// A serial queue with items is one ``DrainEntry`` in a pool or in its target queue. A concurrent queue puts its active
-/// items there themselves. `Docs/Protocols/work-queues.md` has the steps.
+/// items there themselves. `Docs/Inside/Protocols/work-queues.md` has the steps.
 ///
 /// Locks: the holder of a queue's lock may take that of its target, never the other way round. Targets have no cycles.
 ///

@@ -19,7 +19,7 @@ public struct DescriptorReadiness: OptionSet, Sendable, Hashable {
     /// The peer of a socket closed its writing side.
     public static let disconnected = DescriptorReadiness(rawValue: 1 << 2)
 
-    /// The descriptor cannot be watched any longer. Reading or writing it tells why. No more events come.
+    /// The descriptor cannot be watched any longer. A read or a write of it shows why. No more events come.
     public static let failed = DescriptorReadiness(rawValue: 1 << 7)
 
     var watched: DescriptorEvents {

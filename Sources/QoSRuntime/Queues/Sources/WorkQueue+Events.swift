@@ -10,7 +10,7 @@ extension WorkQueue {
         return buffer.stream(of: try await signalSource(signal, level, .stream(buffer)).begin())
     }
 
-    /// Returns the changes of a file, as `makeFileSource(_:level:handler:)` tells them.
+    /// Returns the changes of a file, as `makeFileSource(_:level:handler:)` reports them.
     ///
     /// If the loop is slow, an element keeps ``FileChanges/maximumNames`` names, and ``FileChanges/hasMoreNames`` says
     /// that there were more.

@@ -43,7 +43,7 @@ public final class WorkSource: Sendable {
         SourceEntry.currentSource.map { WorkSource(running: $0) }
     }
 
-    /// Ends the source. No call of the handler begins after the return. A call that has begun goes on.
+    /// Ends the source. No call of the handler begins after the return. A call that has begun continues.
     public func cancel() {
         core.cancel()
     }
