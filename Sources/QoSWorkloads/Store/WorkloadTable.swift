@@ -30,32 +30,37 @@ package struct WorkloadTable: Sendable {
     private mutating func write(_ row: ItemRow) {
         let id = row.id
         changes += 1
-        if let old = items.key(of: id), running.contains(id) { runningByKey[old.key]?.remove(id) }
-        if row.record.state == .running {
-            running.insert(id)
-            if let key = row.key { runningByKey[key.key, default: []].insert(id) }
-        } else {
-            running.remove(id)
+        let wasRunning = running.contains(id)
+        if wasRunning {
+            if let old = items.key(of: id) { runningByKey[old.key]?.remove(id) }
+            if row.record.state != .running { running.remove(id) }
         }
-        if row.record.request.schedule.isOnFileEvents { onFileEvents.insert(id) } else { onFileEvents.remove(id) }
+        if row.record.state == .running {
+            if !wasRunning { running.insert(id) }
+            if let key = row.key { runningByKey[key.key, default: []].insert(id) }
+        }
+        if row.record.request.schedule.isOnFileEvents {
+            onFileEvents.insert(id)
+        } else if !onFileEvents.isEmpty {
+            onFileEvents.remove(id)
+        }
         items.write(row)
-        queue(id)
+        queue(row)
     }
 
     /// Puts an item into the queue that its row names.
-    private mutating func queue(_ id: WorkloadItemID) {
-        let (place, lane, key) = (items[id].row.place, items[id].row.lane, items[id].row.key)
-        let order = ReadyOrder(level: items[id].row.record.level, due: items[id].row.record.due)
+    private mutating func queue(_ row: ItemRow) {
+        let level = row.record.level
         let queue: ItemQueues.Queue? =
-            switch place {
+            switch row.place {
             case .none: nil
             case .due: .due
-            case .lane: .lane(lane, order.level.qosClass)
-            case .parked: key.map { .line(key: $0.key, lane: lane, order.level.qosClass, limit: $0.limit) }
+            case .lane: .lane(row.lane, level.qosClass)
+            case .parked: row.key.map { .line(key: $0.key, lane: row.lane, level.qosClass, limit: $0.limit) }
             }
         // Items that wait for their time have an order of their own.
-        let level = queue == .due ? QoSLevel(.background) : order.level
-        queues.put(id, in: queue, order: ReadyOrder(level: level, due: order.due))
+        let order = ReadyOrder(level: row.place == .due ? QoSLevel(.background) : level, due: row.record.due)
+        queues.put(row.id, in: queue, order: order)
     }
 
     // MARK: Looking at it
@@ -135,7 +140,7 @@ extension WorkloadTable: WorkloadRows {
     package mutating func move(_ id: WorkloadItemID, to place: ItemRow.Place) {
         changes += 1
         items[id].row.place = place
-        queue(id)
+        queue(items[id].row)
     }
 
     package mutating func keep(_ checkpoint: [UInt8]?, of item: inout ItemRow) -> Bool {
@@ -223,7 +228,7 @@ extension WorkloadTable: WorkloadRows {
             guard let state = state(of: id), !state.isEnded, items[id].row.record.level < level else { continue }
             changes += 1
             items[id].row.record.level = level
-            if items[id].row.place != .none { queue(id) }
+            if items[id].row.place != .none { queue(items[id].row) }
             if state == .running { reach.hasRunning = true }
             if state == .ready, items[id].row.key != nil { reach.keyed.append(readyItem(id)) }
             if let parents = graph.parents[id]?.keys { open += parents }
