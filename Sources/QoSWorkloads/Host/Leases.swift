@@ -202,3 +202,160 @@ final class Heart: Sendable {
         return next
     }
 }
+
+/// The leases of a host: when to renew them, and when to stop work because a renewal is missing.
+///
+/// A value. Times are those of the host's monotonic clock. A lease is valid for the lease duration from the moment
+/// *before* its last successful renewal began.
+package struct LeaseBook: Sendable {
+    private struct Page: Sendable {
+        let lease: WorkloadLease
+        /// The begin of the last successful renewal, or of the claim.
+        var valid: Duration
+        /// The time of the next renewal.
+        var renewal: Duration
+        /// The begin of the renewal that goes on.
+        var renewing: Duration?
+        var isCutOff = false
+    }
+
+    private let duration: Duration
+    private var pages: [WorkloadItemID: Page] = [:]
+
+    /// Makes a book without leases.
+    package init(duration: Duration) {
+        self.duration = duration
+    }
+
+    /// Whether it has no lease.
+    package var isEmpty: Bool { pages.isEmpty }
+
+    /// Notes a lease. `begin` is the time before the claim, or before the last successful renewal.
+    package mutating func leased(_ lease: WorkloadLease, begin: Duration) {
+        pages[lease.item] = Page(lease: lease, valid: begin, renewal: begin + Self.whole(duration / 3))
+    }
+
+    /// Notes that a lease was given back, or is kept by another book.
+    ///
+    /// - Returns: the begin of its last successful renewal; `nil` for an unknown one.
+    @discardableResult
+    package mutating func ended(_ lease: WorkloadLease) -> Duration? {
+        guard let page = pages[lease.item], page.lease == lease else { return nil }
+        pages[lease.item] = nil
+        return page.valid
+    }
+
+    /// Takes the leases to renew now, and notes that their renewal begins.
+    package mutating func renewalsDue(at now: Duration) -> [WorkloadLease] {
+        var due: [WorkloadLease] = []
+        for (item, page) in pages where page.renewing == nil && page.renewal <= now && !page.isCutOff {
+            pages[item]?.renewing = now
+            due.append(page.lease)
+        }
+        return due.sorted { $0.item < $1.item }
+    }
+
+    /// Notes the end of a renewal: whether it succeeded, failed, or the lease is lost.
+    ///
+    /// A failed one is repeated after a ninth of the duration.
+    package mutating func renewalEnded(_ lease: WorkloadLease, succeeded: Bool, at now: Duration) {
+        guard let page = pages[lease.item], page.lease == lease, let begin = page.renewing else { return }
+        pages[lease.item]?.renewing = nil
+        if succeeded {
+            pages[lease.item]?.valid = begin
+            pages[lease.item]?.renewal = begin + Self.whole(duration / 3)
+        } else {
+            pages[lease.item]?.renewal = now + Self.whole(duration / 9)
+        }
+    }
+
+    /// Takes the leases whose attempts must stop: four fifths of the duration have passed without a renewal.
+    package mutating func cutoffs(at now: Duration) -> [WorkloadLease] {
+        let due = pages.values.filter { !$0.isCutOff && $0.valid + Self.limit(of: duration) <= now }
+        for page in due { pages[page.lease.item]?.isCutOff = true }
+        return due.map(\.lease).sorted { $0.item < $1.item }
+    }
+
+    /// The time of the next renewal or cutoff; `nil` without one.
+    package var next: Duration? {
+        pages.values.filter { !$0.isCutOff }.map { page in
+            let cutoff = page.valid + Self.limit(of: duration)
+            return page.renewing == nil ? min(cutoff, page.renewal) : cutoff
+        }.min()
+    }
+
+    private static func limit(of duration: Duration) -> Duration { whole(duration * 4 / 5) }
+
+    /// Rounds down to nanoseconds, so that a clock that counts them can reach the time.
+    private static func whole(_ duration: Duration) -> Duration { .nanoseconds(duration.schedulerNanoseconds) }
+}
+
+/// The leases of other hosts, as one host sees them: which of them have not been renewed for a lease duration, or
+/// belong to a process that has ended.
+///
+/// A value. Times are those of the observer's monotonic clock, so no clock that is set matters.
+package struct LeaseWatch: Sendable {
+    private struct Sight: Sendable {
+        var sighting: LeaseSighting
+        var since: Duration
+    }
+
+    private let duration: Duration
+    private var sights: [WorkloadItemID: Sight] = [:]
+    private var lastLook: Duration?
+    /// Whether a change came too soon after a look.
+    private var hasSkipped = false
+
+    /// Makes a watch without sightings.
+    package init(duration: Duration) {
+        self.duration = duration
+    }
+
+    /// Asks after a change whether to look now. A look costs a read of the store, so they are a quarter of the duration
+    /// apart. A change that comes sooner leads to a look later.
+    package mutating func isLookDue(at now: Duration) -> Bool {
+        hasSkipped = lastLook.map { now - $0 < duration / 4 } ?? false
+        return !hasSkipped
+    }
+
+    /// Notes the leases of a look. Those that are missing are forgotten.
+    ///
+    /// - Parameter isGone: whether a process has ended for certain.
+    /// - Returns: the leases that their holders have lost: the process has ended, or the beat has not changed for the
+    ///   duration.
+    package mutating func looked(
+        _ leases: [LeaseSighting], at now: Duration, isGone: (String) -> Bool
+    ) -> [(sighting: LeaseSighting, loss: LeaseLoss)] {
+        lastLook = now
+        var seen: [WorkloadItemID: Sight] = [:]
+        var lost: [(sighting: LeaseSighting, loss: LeaseLoss)] = []
+        // A process may hold many leases.
+        var answers: [String: Bool] = [:]
+        for sighting in leases {
+            var sight = Sight(sighting: sighting, since: now)
+            if let old = sights[sighting.lease.item], old.sighting == sighting { sight = old }
+            seen[sighting.lease.item] = sight
+            let isGone = sighting.process.map { process in
+                let answer = answers[process] ?? isGone(process)
+                answers[process] = answer
+                return answer
+            }
+            if isGone == true {
+                lost.append((sighting, .processEnded))
+            } else if now - sight.since >= duration {
+                lost.append((sighting, .expired))
+            }
+        }
+        sights = seen
+        return lost
+    }
+
+    /// The time of the next look; `nil` while no other host is known to have a lease.
+    package var nextLook: Duration? {
+        guard let lastLook else { return nil }
+        let earliest = lastLook + duration / 4
+        if hasSkipped { return earliest }
+        guard let first = sights.values.map(\.since).min() else { return nil }
+        return max(min(first + duration, lastLook + duration / 2), earliest)
+    }
+}
