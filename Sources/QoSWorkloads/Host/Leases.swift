@@ -1,29 +1,45 @@
 internal import QoSCore
 internal import QoSKernel
 
-/// The heartbeats of a host's attempts.
+// The leases of a host: how it keeps its own ones, and how it finds those that others have lost.
+//
+// Docs/Inside/Protocols/workloads.md#leases has the protocol. A lease has no time in the store, only a beat.
+//
+//     claim ─┬─ ⅓ renew ─┬─ ⅓ renew … no answer …─ ⅘ cut off ─┬─ 1 another host may take the lease back
+//            └ LeaseBook: when to renew, when to cut off       └ LeaseWatch of another host: the same beat for so long
+//
+// 1. A claim gives leases. `LeaseKeeper` notes them in its `LeaseBook`, with the time before the claim.
+// 2. One of its two threads keeps the times: it asks the book what to renew, and which attempts to cut off.
+// 3. The other thread renews. A renewal that blocks it keeps no attempt running whose lease is over.
+// 4. `LeaseWatch` has the leases of all hosts. A beat that stands still for the whole duration is a lost lease, and so is
+//    a process that has ended. The host takes these leases back.
+//
+// Both values go by the monotonic clock of their own host. The holder counts from before its renewal, and stops at four
+// fifths. So it stops before another host can take its lease.
+
+/// Keeps the leases of a host's attempts.
 ///
 /// It renews leases, cancels attempts whose lease is about to end, and enforces time limits. No work can starve it: it
 /// has two threads of its own. One keeps the times, and the other one renews. So a renewal that blocks its thread does
 /// not keep an attempt running whose lease is over.
 ///
-/// Most attempts end long before their first renewal. So a new attempt wakes the heart only if something of it is due
-/// before the heart wakes anyway, and an ended one never.
+/// Most attempts end long before their first renewal. So a new attempt wakes the keeper only if something of it is due
+/// before the keeper wakes anyway, and an ended one never.
 ///
 /// Threading: any thread.
-final class Heart: Sendable {
+final class LeaseKeeper: Sendable {
     private struct State {
         var book: LeaseBook
         var attempts: [WorkloadLease: Attempt] = [:]
         /// The leases to renew that the task which renews has not taken yet.
         var due: [WorkloadLease] = []
-        /// The time until which the heart sleeps; `nil` while it sleeps until it is rung.
+        /// The time until which the keeper sleeps; `nil` while it sleeps until it is woken.
         var sleepsUntil: Duration?
         var actions: Actions?
         var isClosed = false
     }
 
-    /// The actions that the heart asks of its host.
+    /// The actions that the keeper asks of its host.
     struct Actions: Sendable {
         /// The lease is lost.
         var lost: @Sendable (Attempt) -> Void
@@ -34,8 +50,8 @@ final class Heart: Sendable {
     }
 
     private let state: Lock<State>
-    private let alarm: Alarm
-    private let renewals: Alarm
+    private let wakeSignal: WakeSignal
+    private let renewals: WakeSignal
     private let services: AttemptServices
     /// The threads for the times, and for the renewals.
     private let (times, calls): (any WorkloadScheduler, any WorkloadScheduler)
@@ -48,21 +64,21 @@ final class Heart: Sendable {
         cancelGrace = configuration.cancelGrace
         times = scheduler.makeReservedThread(name: "qos-beats")
         calls = scheduler.makeReservedThread(name: "qos-renewals")
-        alarm = Alarm(services.clock, times, at: .userInteractive)
-        renewals = Alarm(services.clock, calls, at: .userInteractive)
+        wakeSignal = WakeSignal(services.clock, times, at: .userInteractive)
+        renewals = WakeSignal(services.clock, calls, at: .userInteractive)
         self.services = services
     }
 
     /// Begins, once, before the first attempt.
     func start(_ actions: Actions) {
         state.withLock { $0.actions = actions }
-        times.startWorkload(at: .userInteractive, name: "workload-heart") { await self.beat() }
+        times.startWorkload(at: .userInteractive, name: "workload-leases") { await self.beat() }
         calls.startWorkload(at: .userInteractive, name: "workload-renewals") { await self.renewAll() }
     }
 
     /// Adds attempts whose leases have just begun.
     func add(_ attempts: [Attempt]) {
-        let rings = state.withLock { state in
+        let wakes = state.withLock { state in
             for attempt in attempts {
                 state.attempts[attempt.lease] = attempt
                 state.book.leased(attempt.lease, begin: attempt.begin)
@@ -71,7 +87,7 @@ final class Heart: Sendable {
             guard let next = [first, state.book.next].compactMap({ $0 }).min() else { return false }
             return state.sleepsUntil.map { next < $0 } ?? true
         }
-        if rings { alarm.ring() }
+        if wakes { wakeSignal.wake() }
     }
 
     /// Forgets attempts.
@@ -86,12 +102,12 @@ final class Heart: Sendable {
     }
 
     /// Looks at the attempts again: one of them has begun late.
-    func look() { alarm.ring() }
+    func look() { wakeSignal.wake() }
 
     func close() {
         state.withLock { $0.isClosed = true }
-        alarm.ring()
-        renewals.ring()
+        wakeSignal.wake()
+        renewals.wake()
     }
 
     private func beat() async {
@@ -105,15 +121,15 @@ final class Heart: Sendable {
                 return (cut, due)
             }
             for lease in cut { lose(lease) }
-            if !due.isEmpty { renewals.ring() }
+            if !due.isEmpty { renewals.wake() }
             let limit = enforceTimeLimits(at: now)
             let next = state.withLock { state in
                 state.sleepsUntil = [limit, state.book.next].compactMap { $0 }.min()
                 return state.sleepsUntil
             }
-            await alarm.wait(until: next)
+            await wakeSignal.wait(until: next)
         }
-        alarm.close()
+        wakeSignal.close()
     }
 
     /// Renews what is due, until the end. One renewal does not wait for another one's answer.
@@ -151,7 +167,7 @@ final class Heart: Sendable {
             case nil: break
             }
         }
-        alarm.ring()
+        wakeSignal.wake()
     }
 
     private func saveProgress(of lease: WorkloadLease) async throws {
@@ -214,7 +230,7 @@ package struct LeaseBook: Sendable {
         var valid: Duration
         /// The time of the next renewal.
         var renewal: Duration
-        /// The begin of the renewal that goes on.
+        /// When the renewal in flight began.
         var renewing: Duration?
         var isCutOff = false
     }
