@@ -186,6 +186,7 @@ package protocol WorkloadReading {
 ///
 /// The methods decide nothing. A method that names an item expects it to exist, unless it says otherwise.
 package protocol WorkloadRows: WorkloadReading {
+    /// The state of the rules.
     var rules: RuleState { get set }
     /// A number that changes with each write of a row.
     var changes: Int { get }
@@ -231,6 +232,7 @@ package protocol WorkloadRows: WorkloadReading {
 
     // MARK: Dependencies
 
+    /// Whether an item has unfinished parents.
     func hasParents(_ child: WorkloadItemID) throws -> Bool
     /// The first children of an item, in order. *cancels*: the child is cancelled if the item fails.
     func children(of parent: WorkloadItemID, atMost limit: Int) throws -> [(child: WorkloadItemID, cancels: Bool)]
@@ -257,6 +259,7 @@ package protocol WorkloadRows: WorkloadReading {
     mutating func noteLostParents(of child: WorkloadItemID, with parent: WorkloadItemID) throws
     /// The lost parents of an item that still exist, with their states, in order.
     func lostParents(of child: WorkloadItemID) throws -> [(id: WorkloadItemID, state: WorkloadState)]
+    /// Removes the notes about lost parents of an item.
     mutating func forgetLostParents(of child: WorkloadItemID) throws
     /// The first items behind a number that have a lost parent, in order.
     func lostChildren(
@@ -279,6 +282,7 @@ package protocol WorkloadRows: WorkloadReading {
 
     // MARK: Lanes
 
+    /// All lanes.
     var lanes: [WorkloadLane] { get }
     /// Makes the lane of an item.
     mutating func makeLane(of record: WorkloadRecord) throws -> WorkloadLane
@@ -289,11 +293,15 @@ package protocol WorkloadRows: WorkloadReading {
     ) throws -> (fronts: [ReadyItem], hasMore: Bool)
     /// The items in lanes and lines whose relative priority is not 0, and that have been due since before a time.
     func overdue(dueBefore time: WallTime, atMost limit: Int) throws -> [(id: WorkloadItemID, level: QoSLevel)]
+    /// The turns that a flow has taken.
     func turns(of flow: WorkloadFlow) throws -> Int64
+    /// Notes the turns that a flow has taken.
     mutating func setTurns(_ turns: Int64, of flow: WorkloadFlow) throws
     /// The gates whose conditions do not hold, as a host judged them last.
     func closedGates() throws -> [Int64: WorkloadHold]
+    /// Notes why the conditions of a gate do not hold; `nil` if they do.
     mutating func setHold(_ hold: WorkloadHold?, ofGate gate: Int64) throws
+    /// Pauses a workload, or resumes it with `nil`.
     mutating func setHold(_ hold: WorkloadHold?, of name: WorkloadName) throws
 
     // MARK: Concurrency keys
