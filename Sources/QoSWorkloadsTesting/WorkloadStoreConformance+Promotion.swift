@@ -73,6 +73,18 @@ extension WorkloadStoreConformance {
     ]
 
     static let limitChecks: [Check] = [
+        Check(description: "a claim that raises what another host runs is followed by a hint for that host") { store in
+            let key = ConcurrencyKey("disk")
+            let held = try await store.insert(WorkloadRequest("a", concurrency: key))
+            _ = try await store.claimed()
+            try await store.insert(
+                WorkloadRequest("a", level: .userInitiated, schedule: .after(.seconds(5)), concurrency: key))
+            let changes = store.store.changes()
+            let claim = try await store.claim(classes: [], host: "second", at: 6)
+            try store.expect(claim == nil, "a host without a place got an item")
+            try await store.expectLevel(held, .userInitiated)
+            try store.expect(await Self.hasElement(changes), "no hint came within ten seconds")
+        },
         Check(description: "at most so many items of a key run, and a raised one raises those that run") { store in
             let key = ConcurrencyKey("disk", limit: 2)
             var ids: [WorkloadItemID] = []
@@ -197,4 +209,17 @@ extension WorkloadStoreConformance {
             }
         },
     ]
+
+    /// Whether a stream has an element within ten seconds.
+    private static func hasElement(_ stream: AsyncStream<Void>) async -> Bool {
+        await withTaskGroup(of: Bool.self) { group in
+            group.addTask { await stream.first { true } != nil }
+            group.addTask {
+                try? await Task.sleep(for: .seconds(10))
+                return false
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? false
+        }
+    }
 }

@@ -496,5 +496,34 @@ struct StoreFileTests {
         #expect(try await store.records(matching: WorkloadQuery(states: [.cancelled])).count == 11)
         #expect(try await store.records(matching: WorkloadQuery(states: [.ready])).count == 10)
     }
+
+    @Test("an insertion counts on no item that a step left to do is about to cancel")
+    func insertionAfterLargeEvent() async throws {
+        var configuration = StorePlace.quick
+        configuration.stepLimit = 2
+        let place = try StorePlace()
+        let store = try place.open(configuration)
+        let now = WallTime(secondsSince1970: 1_800_000_000)
+        let parent = try await store.insert([WorkloadRequest("a")], at: now)[0].item
+        let children = try await store.insert(
+            (0..<3).map {
+                WorkloadRequest(
+                    "a", level: .background, dependencies: [.item(parent)],
+                    unique: UniqueKey("\($0)", onDuplicate: .keep))
+            }, at: now
+        ).map(\.item)
+        try await store.cancel(parent, because: "stop", at: now)
+        #expect(try await store.record(of: children[2])?.state == .blocked, "the third one is left to do")
+        let answers = try await store.insert(
+            [
+                WorkloadRequest("a"),
+                WorkloadRequest("a", level: .utility, unique: UniqueKey("2", onDuplicate: .promote)),
+            ], at: now)
+        #expect(try await store.record(of: children[2])?.state == .cancelled)
+        for answer in answers {
+            #expect(!children.contains(answer.item))
+            #expect(try await store.record(of: answer.item)?.state == .ready)
+        }
+    }
 }
 #endif

@@ -31,7 +31,6 @@ private struct TablePair {
     var random: SeededGenerator
     var table = WorkloadTable()
     var oracle = OracleTable()
-    var effects = TableEffects()
     var leases: [WorkloadItemID: WorkloadLease] = [:]
     var old: [WorkloadLease] = []
     var reached: [Event: Int] = [:]
@@ -64,9 +63,9 @@ private struct TablePair {
         let usual: Event = chance(0.6) ? .claim : chance(isCrowded ? 0.5 : 1) ? .insert : .finish
         let frequent: Event? = chance(isCrowded ? 0.85 : 0.35) ? usual : nil
         guard let event = frequent ?? Event.allCases.randomElement(using: &random) else { return }
-        effects = TableEffects()
+        let levels = oracle.items.map(\.level)
         if try apply(event) { reached[event, default: 0] += 1 }
-        raised += effects.raised.count
+        raised += zip(levels, oracle.items).count { $0 < $1.level }
         try compare(event)
     }
 
@@ -78,12 +77,14 @@ private struct TablePair {
         case .time:
             oracle.passed(to: now.advanced(by: .seconds(Int.random(in: 1...8, using: &random))))
             // The table learns of the time with the next event; this one changes nothing else.
-            _ = table.claimed(ClaimRequest(host: "none", workloads: []), at: oracle.now, &effects)
+            _ = try table.claimed(ClaimRequest(host: "none", workloads: []), at: oracle.now)
         case .claim: return try claim()
         case .renew:
             guard let lease = anyLease() else { return false }
             let level = oracle[lease.item].level
-            guard case .held(let terms) = table.renewed(lease) else { throw Mismatch("seed \(seed): lost \(lease)") }
+            guard case .held(let terms) = try table.renewed([lease]).first else {
+                throw Mismatch("seed \(seed): lost \(lease)")
+            }
             try require(terms.level == level, "level of \(lease)")
             try require((terms.cancellation != nil) == oracle[lease.item].isCancelRequested, "request to \(lease)")
         case .finish: return try end(.finished)
@@ -94,42 +95,42 @@ private struct TablePair {
                 return false
             }
             let loss = LeaseLoss.allCases.randomElement(using: &random) ?? .expired
-            let isLost = table.leaseLost(sighting, because: loss, at: now, &effects)
+            let isLost = try table.leaseLost(sighting, because: loss, at: now)
             try require(isLost, "loss of \(lease)")
             let isAtOnce = loss == .processEnded && oracle[lease.item].attempts == 1
             oracle.end(lease.item, .failed(error: "x", delay: isAtOnce ? .zero : nil))
             ended(lease)
         case .stale:
             guard let lease = old.randomElement(using: &random) else { return false }
-            try require(table.renewed(lease) == .lost, "stale \(lease)")
-            try require(!table.saved([1], nil, under: lease), "stale \(lease)")
-            try require(table.attemptEnded(lease, .finished, at: now, &effects) == nil, "stale \(lease)")
+            try require(table.renewed([lease]) == [.lost], "stale \(lease)")
+            try require((try? table.saved([1], nil, under: lease)) == nil, "stale \(lease)")
+            try require(table.attemptEnded(AttemptEnd(lease, .finished), at: now) == nil, "stale \(lease)")
         case .raise:
             guard let id = anyItem(), let level = Self.levels.randomElement(using: &random) else { return false }
-            guard (try? table.raised(id, to: level, &effects)) != nil else { return false }
+            guard (try? table.raised(id, to: level)) != nil else { return false }
             guard oracle[id].level < level else { return false }
             let children = oracle.items.filter { $0.parents.contains { $0.id == id } }.map(\.id)
             oracle.raise(children + [id], to: level)
         case .await:
             guard let id = anyItem(), let level = Self.levels.randomElement(using: &random) else { return false }
-            guard (try? table.awaited(id, at: level, &effects)) != nil else { return false }
+            guard (try? table.awaited(id, at: level)) != nil else { return false }
             oracle.raise([id], to: level)
         case .cancel:
             guard chance(0.3), let id = anyItem() else { return false }
-            guard (try? table.cancelled(id, because: "stop", at: now, &effects)) != nil else { return false }
+            guard (try? table.cancelled(id, because: "stop", at: now)) != nil else { return false }
             oracle.cancel(id)
         case .runNow:
             guard let id = anyItem() else { return false }
-            guard (try? table.runRequested(id, at: now, &effects)) != nil else { return false }
+            guard (try? table.runRequested(id, at: now)) != nil else { return false }
             oracle.runNow(id)
         case .pause:
             guard let name = Self.names.randomElement(using: &random) else { return false }
             if oracle.paused.remove(name) == nil { oracle.paused.insert(name) }
-            table.paused(name, because: oracle.paused.contains(name) ? "p" : nil, at: now, &effects)
+            try table.paused(name, because: oracle.paused.contains(name) ? "p" : nil, at: now)
         case .condition:
             // Gates are judged by the next claim.
             oracle.unmet = chance(0.5) ? ["x"] : []
-            judge()
+            try judge()
         }
         return true
     }
@@ -142,8 +143,8 @@ private struct TablePair {
     }
 
     /// Lets the table ask about its gates without claiming anything.
-    private mutating func judge() {
-        _ = table.claimed(request(Set(Self.names), []), at: oracle.now, &effects)
+    private mutating func judge() throws {
+        _ = try table.claimed(request(Set(Self.names), []), at: oracle.now)
     }
 
     private mutating func insert() throws -> Bool {
@@ -169,9 +170,9 @@ private struct TablePair {
             let limit = [1, 1, 2, 3, 4].randomElement(using: &random) ?? 1
             request.concurrency = ConcurrencyKey(chance(0.5) ? "k" : "l", limit: limit)
         }
-        let answers = try table.inserted([request], at: oracle.now, &effects)
+        let answers = try table.inserted([request], at: oracle.now)
         oracle.insert(answers[0].item, request)
-        judge()
+        try judge()
         return true
     }
 
@@ -181,8 +182,8 @@ private struct TablePair {
         let isPossible = item.fixed == nil && item.attempts == 0
         let closesCycle = oracle.depends(parent, on: child)
         do {
-            try table.dependencyAdded(of: child, on: parent, at: oracle.now, &effects)
-        } catch .cycle(let names) {
+            try table.dependencyAdded(of: child, on: parent, at: oracle.now)
+        } catch WorkloadStoreError.cycle(let names) {
             cycles += 1
             try require(isPossible && closesCycle && !names.isEmpty, "cycle of \(child) on \(parent)")
             return true
@@ -211,7 +212,7 @@ private struct TablePair {
         let names = Set(Self.names.filter { _ in chance(0.8) })
         let classes = Set(QoSClass.allCases.filter { _ in chance(0.8) })
         let expected = oracle.next(names, classes)
-        let claim = table.claimed(request(names, classes), at: oracle.now, &effects).first
+        let claim = try table.claimed(request(names, classes), at: oracle.now).first
         try require(
             claim?.record.id == expected?.id,
             "claim: \(String(describing: claim?.record.id)) for \(String(describing: expected?.id))")
@@ -224,7 +225,7 @@ private struct TablePair {
 
     private mutating func end(_ result: AttemptResult) throws -> Bool {
         guard let lease = anyLease() else { return false }
-        let state = table.attemptEnded(lease, result, at: oracle.now, &effects)
+        let state = try table.attemptEnded(AttemptEnd(lease, result), at: oracle.now)
         try require(state != nil, "end of \(lease)")
         oracle.end(lease.item, result)
         ended(lease)
@@ -239,9 +240,9 @@ private struct TablePair {
 
     private mutating func compare(_ event: Event) throws {
         // Gates of lanes that were empty at the last look.
-        judge()
+        try judge()
         for item in oracle.items {
-            guard let record = table.record(item.id) else { throw Mismatch("seed \(seed): \(item.id) is missing") }
+            guard let record = try table.record(item.id) else { throw Mismatch("seed \(seed): \(item.id) is missing") }
             let what = "\(item.id) after \(event)"
             try require(
                 record.state == oracle.state(of: item), "\(what): \(record.state), not \(oracle.state(of: item))")

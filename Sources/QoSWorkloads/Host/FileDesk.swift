@@ -3,7 +3,7 @@ internal import QoSKernel
 
 /// Watches the paths of a store's items on file events, and tells the store of their changes.
 ///
-/// One task does all of it: ``run()``. Sources and hints only leave word and ring.
+/// One task does all of it: ``run()``. Event sources and hints only record a change and wake the task.
 ///
 /// Threading: any thread; `run` once.
 final class FileDesk: Sendable {
@@ -21,7 +21,7 @@ final class FileDesk: Sendable {
     private let source: any FileEventSource
     private let names: Set<WorkloadName>
     private let services: AttemptServices
-    private let alarm: Alarm
+    private let wakeSignal: WakeSignal
     private let pollInterval: Duration
     private let inbox = Lock(Inbox())
     /// Tells the host that an item may be due.
@@ -36,7 +36,7 @@ final class FileDesk: Sendable {
         self.services = services
         self.pollInterval = pollInterval
         self.noted = noted
-        alarm = Alarm(services.clock, scheduler, at: WorkloadHost.controlClass)
+        wakeSignal = WakeSignal(services.clock, scheduler, at: WorkloadHost.controlClass)
     }
 
     /// Notes that the items of the store may have changed.
@@ -45,13 +45,13 @@ final class FileDesk: Sendable {
             defer { inbox.isLookWanted = true }
             return !inbox.isLookWanted
         }
-        if isNew { alarm.ring() }
+        if isNew { wakeSignal.wake() }
     }
 
     /// Ends ``run()``.
     func close() {
         inbox.withLock { $0.isClosed = true }
-        alarm.ring()
+        wakeSignal.wake()
     }
 
     private func happened(_ change: FolderChange, in folder: String) {
@@ -59,7 +59,7 @@ final class FileDesk: Sendable {
             inbox.changes[folder, default: FolderChange()].merge(change)
             return inbox.isClosed
         }
-        if !isClosed { alarm.ring() }
+        if !isClosed { wakeSignal.wake() }
     }
 
     /// What the task knows.
@@ -86,15 +86,15 @@ final class FileDesk: Sendable {
     func run() async {
         var desk = Desk()
         while !inbox.withLock({ $0.isClosed }) {
-            await alarm.wait(until: await step(&desk))
+            await wakeSignal.wait(until: await step(&desk))
         }
         for watch in desk.watches.values { watch.cancel() }
-        alarm.close()
+        wakeSignal.close()
     }
 
     /// Does all that can be done now.
     ///
-    /// - Returns: the time by which another step has something to do; `nil` to wait for the bell alone.
+    /// - Returns: the time by which another step has something to do; `nil` to wait for a wake-up alone.
     private func step(_ desk: inout Desk) async -> Duration? {
         do {
             let wait = try await lookForItems(&desk)

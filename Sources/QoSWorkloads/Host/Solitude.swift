@@ -135,6 +135,6 @@ extension WorkloadHost {
 
     private func launchLate(_ attempt: Attempt) {
         launch(attempt, at: clock.elapsed)
-        heart.look()
+        leaseKeeper.look()
     }
 }

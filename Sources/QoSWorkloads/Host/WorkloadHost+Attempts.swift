@@ -22,9 +22,9 @@ extension WorkloadHost {
                 untimely.append(attempt)
             }
         }
-        // The heart keeps their time limits from now on.
+        // The lease keeper enforces their time limits from now on.
         for attempt in beginning { attempt.state.withLock { $0.start = begin } }
-        heart.add(made)
+        leaseKeeper.add(made)
         for attempt in beginning { launch(attempt, at: begin) }
         for attempt in untimely where attempt.takeEnd() {
             let reason = "waits to run alone: it ran when a process ended"
@@ -67,7 +67,7 @@ extension WorkloadHost {
             add(PendingEnd(attempt, result, limit: endLimit))
         } else {
             state.withLock { $0.attempts[attempt.lease] = nil }
-            alarm.ring()
+            wakeSignal.wake()
         }
     }
 
@@ -116,7 +116,7 @@ extension WorkloadHost {
             // The work is over, so its place is free. The store hears of the end before it gives the next item.
             if !end.keepsPlace { state.attempts[end.attempt.lease] = nil }
         }
-        alarm.ring()
+        wakeSignal.wake()
     }
 
     /// Takes the ends for a call of the store.
@@ -130,7 +130,7 @@ extension WorkloadHost {
             state.ends.removeFirst(batch.count)
             return (late, batch)
         }
-        heart.remove(late.map(\.attempt.lease))
+        leaseKeeper.remove(late.map(\.attempt.lease))
         return batch
     }
 
@@ -141,7 +141,7 @@ extension WorkloadHost {
             state.endBatch = min(state.endBatch * 2, Self.batchSize)
             return !state.ends.isEmpty
         }
-        heart.remove(ends.map(\.attempt.lease))
+        leaseKeeper.remove(ends.map(\.attempt.lease))
         let now = clock.elapsed
         for (end, state) in zip(ends, states) {
             let (lease, name) = (end.attempt.lease, end.attempt.record.request.name)
@@ -151,7 +151,7 @@ extension WorkloadHost {
             }
             services.observe(.attemptEnded(lease, name, end.end.result, state, after: now - end.attempt.begin))
         }
-        if hasMore { alarm.ring() }
+        if hasMore { wakeSignal.wake() }
     }
 
     /// Keeps ends that the store has not written, for the next call.
@@ -171,9 +171,9 @@ extension WorkloadHost {
         guard attempt.takeEnd() else { return }
         services.observe(.leaseLost(attempt.lease, attempt.record.request.name))
         attempt.cancel(because: "the lease \(attempt.lease.fence) of \(attempt.record.displayName) is lost")
-        heart.remove([attempt.lease])
+        leaseKeeper.remove([attempt.lease])
         // It may wait to be alone.
-        alarm.ring()
+        wakeSignal.wake()
     }
 
     /// Gives back the lease of an attempt that does not end. Its task keeps its place until it does.

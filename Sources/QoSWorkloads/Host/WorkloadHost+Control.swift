@@ -7,8 +7,8 @@ extension WorkloadHost {
 
     /// The host's own task, from the begin of ``run()`` to its end.
     func control() async {
-        heart.start(
-            Heart.Actions(
+        leaseKeeper.start(
+            LeaseKeeper.Actions(
                 lost: { [weak self] in self?.lost($0) }, overran: { [weak self] in self?.abandon($0) },
                 terms: { [weak self] in self?.apply($1, to: $0) }))
         let desk = startFileDesk()
@@ -34,11 +34,11 @@ extension WorkloadHost {
                 failures += 1
                 next = clock.elapsed + min(.seconds(5), Self.delay(after: failures))
             }
-            await alarm.wait(until: next)
+            await wakeSignal.wait(until: next)
         }
         desk?.close()
         await end()
-        alarm.close()
+        wakeSignal.close()
         for task in watched.values { task.cancel() }
         hints.cancel()
         conditions.cancel()
@@ -47,10 +47,10 @@ extension WorkloadHost {
     private func forward(
         _ changes: AsyncStream<Void>, _ name: String, _ more: @escaping @Sendable () -> Void
     ) -> Task<Void, Never> {
-        let alarm = self.alarm
+        let wakeSignal = self.wakeSignal
         return scheduler.startWorkload(at: Self.controlClass, name: name) {
             for await _ in changes {
-                alarm.ring()
+                wakeSignal.wake()
                 more()
             }
         }
@@ -59,10 +59,10 @@ extension WorkloadHost {
     /// Watches the files of the store's items on file events.
     private func startFileDesk() -> FileDesk? {
         guard let files = configuration.files, !runners.isEmpty else { return nil }
-        let alarm = self.alarm
+        let wakeSignal = self.wakeSignal
         let desk = FileDesk(
             files, of: Set(runners.keys), services, scheduler, pollInterval: configuration.fileLookInterval
-        ) { alarm.ring() }
+        ) { wakeSignal.wake() }
         scheduler.startWorkload(at: Self.controlClass, name: "workload-files") { await desk.run() }
         return desk
     }
@@ -84,7 +84,7 @@ extension WorkloadHost {
         // After the claims: what another host has taken meanwhile has its lease by now.
         if try await reclaim(&watch, &watched) { due = try await exchange(&mark) }
         let solitude = stepSolitude()
-        if wasHeld, solitude == nil { alarm.ring() }
+        if wasHeld, solitude == nil { wakeSignal.wake() }
         let (wall, now) = (clock.now, clock.elapsed)
         let change = judge.takeNext()
         let clockCheck = due != nil || change.followsWall ? now + configuration.clockCheckInterval : nil
@@ -123,7 +123,7 @@ extension WorkloadHost {
             case nil: break
             }
         }
-        if let request, answer.claims.count == request.limit, claimRequest() != nil { alarm.ring() }
+        if let request, answer.claims.count == request.limit, claimRequest() != nil { wakeSignal.wake() }
         return answer.nextDue
     }
 
@@ -192,7 +192,7 @@ extension WorkloadHost {
             watched[process] = scheduler.startWorkload(at: Self.controlClass, name: "workload-holder") {
                 guard await self.holders.waitUntilEnded(process) else { return }
                 self.state.withLock { $0.mustLookAtLeases = true }
-                self.alarm.ring()
+                self.wakeSignal.wake()
             }
         }
     }
@@ -266,7 +266,8 @@ extension WorkloadHost {
             failures = await reportEnds() ? 0 : failures + 1
             let isDone = attempts.isEmpty && state.withLock { $0.ends.isEmpty }
             guard !isDone, clock.elapsed < limit, state.withLock({ !$0.endsAtOnce }) else { break }
-            await alarm.wait(until: failures == 0 ? limit : min(limit, clock.elapsed + Self.delay(after: failures)))
+            await wakeSignal.wait(
+                until: failures == 0 ? limit : min(limit, clock.elapsed + Self.delay(after: failures)))
         }
         for attempt in attempts where attempt.takeEnd() {
             attempt.cancel(because: reason)
@@ -282,7 +283,7 @@ extension WorkloadHost {
             else { break }
         }
         state.withLock { $0.phase = .ended }
-        heart.close()
+        leaseKeeper.close()
     }
 
     /// Reports all ends.

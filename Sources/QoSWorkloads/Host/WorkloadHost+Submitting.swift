@@ -61,12 +61,12 @@ extension WorkloadHost {
     /// Pauses a workload: no item of it starts, and running ones are asked to defer.
     public func pause(_ name: WorkloadName, because reason: String) async throws {
         try await store.setPaused(name, because: reason, at: clock.now)
-        alarm.ring()
+        wakeSignal.wake()
     }
 
     /// Resumes a workload.
     public func resume(_ name: WorkloadName) async throws {
         try await store.setPaused(name, because: nil, at: clock.now)
-        alarm.ring()
+        wakeSignal.wake()
     }
 }

@@ -46,8 +46,8 @@ public final class WorkloadHost: Sendable {
     let services: AttemptServices
     let judge: ConditionJudge
     let holders: any HolderProcesses
-    let alarm: Alarm
-    let heart: Heart
+    let wakeSignal: WakeSignal
+    let leaseKeeper: LeaseKeeper
     let state = Lock(State())
 
     /// Makes a host. It runs items during ``run()``.
@@ -88,8 +88,8 @@ public final class WorkloadHost: Sendable {
             observe: configuration.observer)
         judge = ConditionJudge(configuration.conditions, configuration.clock)
         holders = configuration.holders ?? SystemHolderProcesses(nil)
-        alarm = Alarm(configuration.clock, scheduler, at: Self.controlClass)
-        heart = Heart(configuration, services, scheduler)
+        wakeSignal = WakeSignal(configuration.clock, scheduler, at: Self.controlClass)
+        leaseKeeper = LeaseKeeper(configuration, services, scheduler)
     }
 
     /// Runs items until the task is cancelled or ``stop()`` is called.
@@ -120,7 +120,7 @@ public final class WorkloadHost: Sendable {
         state.withLock { state in
             if state.phase == .running { state.phase = .ending }
         }
-        alarm.ring()
+        wakeSignal.wake()
     }
 
     /// Ends ``run()`` without waiting for attempts: cancels them, and gives their leases back.
@@ -129,7 +129,7 @@ public final class WorkloadHost: Sendable {
             if state.phase == .running { state.phase = .ending }
             state.endsAtOnce = true
         }
-        alarm.ring()
+        wakeSignal.wake()
     }
 
     /// The number of attempts that run.

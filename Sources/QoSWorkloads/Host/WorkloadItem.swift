@@ -19,7 +19,7 @@ public struct WorkloadItem: Sendable, Identifiable {
     public func raise(to level: QoSLevel) async throws {
         try await host.store.raise(id, to: level)
         host.services.observe(.itemRaised(id, to: level))
-        host.alarm.ring()
+        host.wakeSignal.wake()
     }
 
     /// Cancels the item. A running attempt is asked to end, and a repeating item has no further runs.
@@ -27,7 +27,7 @@ public struct WorkloadItem: Sendable, Identifiable {
     /// - Throws: ``WorkloadStoreError`` if the item has ended.
     public func cancel(because reason: String) async throws {
         try await host.store.cancel(id, because: reason, at: host.clock.now)
-        host.alarm.ring()
+        host.wakeSignal.wake()
     }
 
     /// Makes the item due now, whatever its schedule and conditions say. A dead item gets its attempts back.
@@ -35,7 +35,7 @@ public struct WorkloadItem: Sendable, Identifiable {
     /// - Throws: ``WorkloadStoreError`` if the item is finished or cancelled.
     public func runNow() async throws {
         try await host.store.runNow(id, at: host.clock.now)
-        host.alarm.ring()
+        host.wakeSignal.wake()
     }
 
     /// Starts a run after a change of files, as its ``FileEventTrigger`` says.
@@ -46,7 +46,7 @@ public struct WorkloadItem: Sendable, Identifiable {
     /// - Throws: ``WorkloadStoreError`` if the item has ended.
     public func noteFileChange() async throws {
         try await host.store.noteFileChange(for: id, at: host.clock.now)
-        host.alarm.ring()
+        host.wakeSignal.wake()
     }
 
     /// Waits until the item has ended, or a repeating item's next run has. Waiting raises the item, and what it depends
@@ -89,7 +89,7 @@ public struct WorkloadItem: Sendable, Identifiable {
         do {
             try await host.store.awaited(id, at: level)
             host.services.observe(.itemRaised(id, to: level))
-            host.alarm.ring()
+            host.wakeSignal.wake()
         } catch WorkloadStoreError.alreadyEnded {
             // It ended meanwhile.
         }

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// All that a host reports to its store and asks of it in one call: the ends of attempts, and the question for new
 /// items.
 ///
@@ -80,4 +82,9 @@ public struct TermsMark: Sendable, Hashable {
     public init(number: UInt64) {
         self.number = number
     }
+
+    private static let last = Atomic<UInt64>(0)
+
+    /// Makes a mark that the process has not used before.
+    package static func fresh() -> TermsMark { TermsMark(number: last.add(1, ordering: .relaxed).newValue) }
 }

@@ -18,18 +18,13 @@ public final class InMemoryWorkloadStore: WorkloadStore {
 
     /// Runs an event, and then tells the watchers if it concerns hosts.
     private func event<Success: Sendable>(
-        _ body: @Sendable (inout WorkloadTable, inout TableEffects) throws(WorkloadStoreError) -> Success
-    ) throws(WorkloadStoreError) -> Success {
-        typealias Answer = (Result<Success, WorkloadStoreError>, [AsyncStream<Void>.Continuation])
-        let (result, watchers) = state.withLock { state -> Answer in
-            var effects = TableEffects()
-            let result: Result<Success, WorkloadStoreError>
-            do throws(WorkloadStoreError) {
-                result = .success(try body(&state.table, &effects))
-            } catch {
-                result = .failure(error)
-            }
-            return (result, effects.concernsHosts ? Array(state.watchers.values) : [])
+        _ body: @Sendable (inout WorkloadTable) throws -> Success
+    ) throws -> Success {
+        let (result, watchers) = state.withLock { state in
+            (state.table.rules.hasNews, state.table.rules.hasRequests) = (false, false)
+            state.table.rules.budget = state.table.rules.stepLimit
+            let result = Result { try body(&state.table) }
+            return (result, state.table.rules.concernsHosts ? Array(state.watchers.values) : [])
         }
         for watcher in watchers { watcher.yield() }
         return try result.get()
@@ -37,130 +32,118 @@ public final class InMemoryWorkloadStore: WorkloadStore {
 
     /// Inserts items.
     public func insert(_ requests: [WorkloadRequest], at now: WallTime) async throws -> [WorkloadInsertion] {
-        try event { table, effects throws(WorkloadStoreError) in try table.inserted(requests, at: now, &effects) }
+        try event { try $0.inserted(requests, at: now) }
     }
 
     /// Adds a dependency.
     public func addDependency(
         of child: WorkloadItemID, on parent: WorkloadItemID, at now: WallTime
     ) async throws {
-        try event { table, effects throws(WorkloadStoreError) in
-            try table.dependencyAdded(of: child, on: parent, at: now, &effects)
-        }
+        try event { try $0.dependencyAdded(of: child, on: parent, at: now) }
     }
 
     /// Ends attempts, and claims items.
     public func exchange(_ exchange: HostExchange, at now: WallTime) async throws -> HostExchange.Answer {
-        try event { table, effects throws(WorkloadStoreError) in table.exchanged(exchange, at: now, &effects) }
+        try event { try $0.exchanged(exchange, at: now) }
     }
 
     /// Renews leases.
     public func renew(_ leases: [WorkloadLease]) async throws -> [LeaseStanding] {
-        try event { table, _ throws(WorkloadStoreError) in leases.map { table.renewed($0) } }
+        try event { try $0.renewed(leases) }
     }
 
     /// Keeps a checkpoint.
     public func save(
         _ checkpoint: [UInt8]?, _ progress: WorkloadProgress?, under lease: WorkloadLease
     ) async throws {
-        try event { table, _ throws(WorkloadStoreError) in
-            guard table.saved(checkpoint, progress, under: lease) else { throw .leaseLost(lease) }
-        }
+        try event { try $0.saved(checkpoint, progress, under: lease) }
     }
 
     /// Keeps a remark.
     public func note(_ remark: String, under lease: WorkloadLease) async throws {
-        try event { table, _ throws(WorkloadStoreError) in
-            guard table.noted(remark, under: lease) else { throw .leaseLost(lease) }
-        }
+        try event { try $0.noted(remark, under: lease) }
     }
 
     /// Returns the valid leases.
     public func leases() async throws -> [LeaseSighting] {
-        try event { table, _ throws(WorkloadStoreError) in table.leases }
+        try event { $0.leases }
     }
 
     /// Takes a lease back.
     @discardableResult
     public func reclaim(_ sighting: LeaseSighting, because loss: LeaseLoss, at now: WallTime) async throws -> Bool {
-        try event { table, effects throws(WorkloadStoreError) in
-            table.leaseLost(sighting, because: loss, at: now, &effects)
-        }
+        try event { try $0.leaseLost(sighting, because: loss, at: now) }
     }
 
     /// Raises an item.
     public func raise(_ item: WorkloadItemID, to level: QoSLevel) async throws {
-        try event { table, effects throws(WorkloadStoreError) in try table.raised(item, to: level, &effects) }
+        try event { try $0.raised(item, to: level) }
     }
 
     /// Raises an awaited item.
     public func awaited(_ item: WorkloadItemID, at level: QoSLevel) async throws {
-        try event { table, effects throws(WorkloadStoreError) in try table.awaited(item, at: level, &effects) }
+        try event { try $0.awaited(item, at: level) }
     }
 
     /// Cancels an item.
     public func cancel(_ item: WorkloadItemID, because reason: String, at now: WallTime) async throws {
-        try event { table, effects throws(WorkloadStoreError) in
-            try table.cancelled(item, because: reason, at: now, &effects)
-        }
+        try event { try $0.cancelled(item, because: reason, at: now) }
     }
 
     /// Makes an item due.
     public func runNow(_ item: WorkloadItemID, at now: WallTime) async throws {
-        try event { table, effects throws(WorkloadStoreError) in try table.runRequested(item, at: now, &effects) }
+        try event { try $0.runRequested(item, at: now) }
     }
 
     /// Notes a file event.
     public func noteFileChange(for item: WorkloadItemID, at now: WallTime) async throws {
-        try event { table, effects throws(WorkloadStoreError) in try table.fileChanged(for: item, at: now, &effects) }
+        try event { try $0.fileChanged(for: item, at: now) }
     }
 
     /// Pauses or resumes a workload.
     public func setPaused(_ name: WorkloadName, because reason: String?, at now: WallTime) async throws {
-        try event { table, effects throws(WorkloadStoreError) in
-            table.paused(name, because: reason, at: now, &effects)
-        }
+        try event { try $0.paused(name, because: reason, at: now) }
     }
 
     /// Returns the paused workloads.
     public func pauses() async throws -> [WorkloadName: String] {
-        try event { table, _ throws(WorkloadStoreError) in table.pauses }
+        try event { $0.holds().mapValues(\.reason) }
     }
 
     /// Returns an item.
     public func record(of item: WorkloadItemID) async throws -> WorkloadRecord? {
-        try event { table, _ throws(WorkloadStoreError) in table.record(item) }
+        try event { try $0.record(item) }
     }
 
     /// Returns a selection of items.
     public func records(matching query: WorkloadQuery) async throws -> [WorkloadRecord] {
-        try event { table, _ throws(WorkloadStoreError) in table.records(matching: query) }
+        try event { try $0.records(matching: query) }
     }
 
     /// Returns the next due time.
     public func nextDue() async throws -> WallTime? {
-        try event { table, _ throws(WorkloadStoreError) in table.nextDue() }
+        try event { try $0.nextDue() }
     }
 
     /// Counts the items.
     public func summary() async throws -> WorkloadSummary {
-        try event { table, _ throws(WorkloadStoreError) in table.summary }
+        try event { $0.summary }
     }
 
     /// Returns failed attempts.
     public func attempts(of item: WorkloadItemID) async throws -> [WorkloadAttempt] {
-        try event { table, _ throws(WorkloadStoreError) in table.history(of: item) }
+        try event { $0.history(of: item) }
     }
 
     /// Raises items that have been due for long.
     public func raiseOverdue(dueBefore time: WallTime) async throws {
-        try event { table, effects throws(WorkloadStoreError) in table.overdueRaised(dueBefore: time, &effects) }
+        try event { try $0.overdueRaised(dueBefore: time) }
     }
 
     /// Removes ended items.
     @discardableResult
     public func removeEnded(before time: WallTime, in states: Set<WorkloadState>) async throws -> Int {
-        try event { table, _ throws(WorkloadStoreError) in table.endedRemoved(before: time, in: states) }
+        try event { try $0.endedRemoved(before: time, in: states).count }
     }
 
     /// Returns a stream of hints.

@@ -79,7 +79,7 @@ public final class SQLiteStore: WorkloadStore {
         if exchange.ends.isEmpty, exchange.claim == nil {
             // Nothing to write, so it waits for no transaction.
             return try await committer.read { rows in
-                var answer = HostExchange.Answer(mark: exchange.mark ?? StoreCache.newMark())
+                var answer = HostExchange.Answer(mark: exchange.mark ?? .fresh())
                 answer.standings = try rows.standings(of: exchange.leases)
                 answer.nextDue = try rows.nextDue()
                 return answer
@@ -92,9 +92,7 @@ public final class SQLiteStore: WorkloadStore {
 
     /// Renews leases.
     public func renew(_ leases: [WorkloadLease]) async throws -> [LeaseStanding] {
-        try await committer.perform("renew", isHeartbeat: true, isSynced: false) { transaction in
-            try leases.map { try transaction.renewed($0) }
-        }
+        try await committer.perform("renew", isHeartbeat: true, isSynced: false) { try $0.renewed(leases) }
     }
 
     /// Keeps a checkpoint.
@@ -181,7 +179,9 @@ public final class SQLiteStore: WorkloadStore {
     }
 
     /// Returns the paused workloads.
-    public func pauses() async throws -> [WorkloadName: String] { try await committer.read { try $0.pauses() } }
+    public func pauses() async throws -> [WorkloadName: String] {
+        try await committer.read { try $0.holds().mapValues(\.reason) }
+    }
 
     /// Returns an item.
     public func record(of item: WorkloadItemID) async throws -> WorkloadRecord? {

@@ -32,7 +32,7 @@ final class Committer: Sendable {
     ///   has changed.
     func perform<Success: Sendable>(
         _ name: String, isHeartbeat: Bool = false, isSynced: Bool = true,
-        _ body: @escaping @Sendable (StoreTransaction) throws -> Success
+        _ body: @escaping @Sendable (inout StoreTransaction) throws -> Success
     ) async throws -> Success {
         let rank = isHeartbeat ? CallQueue.ranks - 1 : (QoS.currentLevel ?? .default).qosClass.rank
         let call = StoreCall(name, rank: rank, isSynced: isSynced, body)
@@ -76,11 +76,11 @@ final class Committer: Sendable {
                 try database.cachedStatement(sql: "BEGIN IMMEDIATE TRANSACTION").execute()
                 defer { if database.isInsideTransaction { try? database.rollback() } }
                 reached(.begun, taken)
-                let transaction = try StoreTransaction(database, cache, stepLimit: file.settings.stepLimit)
+                var transaction = try StoreTransaction(database, cache, stepLimit: file.settings.stepLimit)
                 let end = ContinuousClock.now + Self.transactionTime
                 while done < taken.count, done == 0 || ContinuousClock.now < end {
                     current = taken[done]
-                    try taken[done].run(in: transaction)
+                    try taken[done].run(in: &transaction)
                     done += 1
                 }
                 current = nil
@@ -93,7 +93,7 @@ final class Committer: Sendable {
                 try database.cachedStatement(sql: "COMMIT TRANSACTION").execute()
                 reached(.committed, taken)
                 cache = transaction.cache
-                return transaction.concernsHosts
+                return transaction.rules.concernsHosts
             }
             // A process that ends between the two has acknowledged nothing that no one was told of.
             if concernsHosts { notify() }

@@ -13,7 +13,7 @@ protocol PendingCall: AnyObject, Sendable {
     var hasEnded: Bool { get }
 
     /// Runs it in a transaction, and keeps its result. A refusal is a result. An error of the database is thrown.
-    func run(in transaction: StoreTransaction) throws
+    func run(in transaction: inout StoreTransaction) throws
     /// Lets it fail.
     func failed(_ error: any Error)
     /// Answers the caller: with the kept result, or with the order to lead the next transaction.
@@ -37,11 +37,12 @@ final class StoreCall<Success: Sendable>: PendingCall {
     let name: String
     let rank: Int
     let isSynced: Bool
-    private let body: @Sendable (StoreTransaction) throws -> Success
+    private let body: @Sendable (inout StoreTransaction) throws -> Success
     private let state = Lock(State())
 
     init(
-        _ name: String, rank: Int, isSynced: Bool, _ body: @escaping @Sendable (StoreTransaction) throws -> Success
+        _ name: String, rank: Int, isSynced: Bool,
+        _ body: @escaping @Sendable (inout StoreTransaction) throws -> Success
     ) {
         self.name = name
         self.rank = rank
@@ -51,10 +52,10 @@ final class StoreCall<Success: Sendable>: PendingCall {
 
     var hasEnded: Bool { state.withLock { $0.hasEnded } }
 
-    func run(in transaction: StoreTransaction) throws {
+    func run(in transaction: inout StoreTransaction) throws {
         let result: Result<Success, any Error>
         do {
-            result = .success(try body(transaction))
+            result = .success(try body(&transaction))
         } catch let error as WorkloadStoreError {
             result = .failure(error)
         }

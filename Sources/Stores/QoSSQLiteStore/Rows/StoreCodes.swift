@@ -42,6 +42,26 @@ enum StoreCodes {
         Int64(qosClass.rank * 16)...Int64(qosClass.rank * 16 + 15)
     }
 
+    /// The codes of the levels of some classes, the highest first. Classes that are neighbors share a range, so that all
+    /// classes need one look into the index.
+    static func levels(of classes: Set<QoSClass>) -> [ClosedRange<Int64>] {
+        var ranges: [ClosedRange<Int64>] = []
+        for qosClass in QoSClass.descending where classes.contains(qosClass) {
+            let levels = levels(of: qosClass)
+            if let last = ranges.last, levels.upperBound + 1 == last.lowerBound {
+                ranges[ranges.count - 1] = levels.lowerBound...last.upperBound
+            } else {
+                ranges.append(levels)
+            }
+        }
+        return ranges
+    }
+
+    /// A list of items as JSON, which the database reads with `json_each`.
+    static func list(of ids: [WorkloadItemID]) -> String {
+        "[" + ids.map { "\($0.rawValue)" }.joined(separator: ",") + "]"
+    }
+
     /// The sign between the name of a host and its process: U+001F, "unit separator".
     private static let separator: Character = "\u{1F}"
 

@@ -3,41 +3,61 @@ internal import GRDB
 internal import QoSCore
 internal import QoSWorkloads
 
+extension StoreRows: WorkloadReading {
+    func parents(of child: WorkloadItemID) throws -> [WorkloadItemID] {
+        try ids("SELECT parent FROM dependency WHERE child = ? ORDER BY parent", [child.rawValue])
+    }
+
+    func displayName(of id: WorkloadItemID) throws -> String? {
+        try first(
+            "SELECT name FROM workload WHERE id = (SELECT workload FROM item WHERE id = ?)", [id.rawValue]
+        ) { "\(try $0[0] as String) \(id)" }
+    }
+
+    func holds() throws -> [WorkloadName: WorkloadHold] {
+        let found = try all("SELECT name, paused, paused_since FROM workload WHERE paused IS NOT NULL") { row in
+            try (WorkloadName(row[0] as String), WorkloadHold(row, at: 1))
+        }
+        return Dictionary(found, uniquingKeysWith: { $1 })
+    }
+
+    func hold(ofLane lane: Int64) throws -> WorkloadHold? {
+        try first(
+            "SELECT closed, closed_since FROM gate WHERE id = (SELECT gate FROM lane WHERE id = ?) "
+                + "AND closed IS NOT NULL", [lane]
+        ) { try WorkloadHold($0, at: 0) }
+    }
+
+    func runningCount(ofKey key: String) throws -> Int {
+        let count = try integer(
+            "SELECT count(*) FROM item INDEXED BY item_running WHERE state = 4 AND key = ?", [key])
+        return Int(count ?? 0)
+    }
+
+    func lastUse(ofKey key: String) throws -> WallTime? {
+        try integer("SELECT since FROM key_use WHERE key = ?", [key]).map { WallTime(nanosecondsSince1970: $0) }
+    }
+}
+
+extension WorkloadHold {
+    /// Reads a reason and the time since when from two columns.
+    init(_ row: StoreRow, at column: Int) throws {
+        self.init(
+            reason: try row[column], since: WallTime(nanosecondsSince1970: try row[column + 1] as Int64? ?? 0))
+    }
+}
+
 extension StoreRows {
-    /// The unfinished parents of an item, in order.
-    func parents(of id: Int64) throws -> [Int64] {
-        try integers("SELECT parent FROM dependency WHERE child = ? ORDER BY parent", [id])
-    }
-
     // MARK: Leases
-
-    func isHeld(_ lease: WorkloadLease) throws -> Bool {
-        try has(
-            "SELECT 1 FROM item WHERE id = ? AND state = 4 AND fence = ?",
-            [lease.item.rawValue, Int64(bitPattern: lease.fence)])
-    }
-
-    /// Returns the standing of a lease.
-    func standing(of lease: WorkloadLease) throws -> LeaseStanding {
-        let found = try row(
-            "SELECT item.level, item.cancellation, workload.paused FROM item "
-                + "JOIN workload ON workload.id = item.workload WHERE item.id = ? AND state = 4 AND fence = ?",
-            [lease.item.rawValue, Int64(bitPattern: lease.fence)])
-        guard let row = found else { return .lost }
-        return .held(
-            LeaseTerms(level: try StoreCodes.level(row[0]), cancellation: try row[1], deferral: try row[2]))
-    }
 
     /// Returns the standings of leases, in one statement.
     func standings(of leases: [WorkloadLease]) throws -> [WorkloadLease: LeaseStanding] {
         guard !leases.isEmpty else { return [:] }
         var standings = Dictionary(leases.map { ($0, LeaseStanding.lost) }, uniquingKeysWith: { $1 })
-        // The database reads a list as JSON.
-        let list = "[" + leases.map { "\($0.item.rawValue)" }.joined(separator: ",") + "]"
         let cursor = try rows(
             "SELECT item.id, item.fence, item.level, item.cancellation, workload.paused FROM json_each(?) AS list "
                 + "CROSS JOIN item ON item.id = list.value JOIN workload ON workload.id = item.workload "
-                + "WHERE item.state = 4", [list])
+                + "WHERE item.state = 4", [StoreCodes.list(of: leases.map(\.item))])
         while let row = try cursor.next() {
             let fence = UInt64(bitPattern: try row[1] as Int64)
             let lease = WorkloadLease(item: WorkloadItemID(rawValue: try row[0]), fence: fence)
@@ -71,13 +91,11 @@ extension StoreRows {
     /// - Complexity: one look into the index for each level.
     func levels(ofLane lane: Int64) throws -> [Int64] {
         var levels: [Int64] = []
-        var last: Int64 = .max
         while let next = try integer(
             "SELECT level FROM item INDEXED BY item_ready WHERE place = 1 AND lane = ? AND level < ? "
-                + "ORDER BY level DESC LIMIT 1", [lane, last])
+                + "ORDER BY level DESC LIMIT 1", [lane, levels.last ?? .max])
         {
             levels.append(next)
-            last = next
         }
         return levels
     }
@@ -96,7 +114,7 @@ extension StoreRows {
         while let row = try cursor.next() {
             let code: Int64 = try row[0]
             guard let qosClass = QoSClass(rank: Int(code % 256 / 32)),
-                let place = StoredItem.Place(rawValue: code % 4)
+                let place = ItemRow.Place(rawValue: code % 4)
             else { throw StoreCodes.damage("tally \(code)") }
             var state = try StoreCodes.state(code % 32 / 4)
             let isHeldUp: Bool = try row[2]
@@ -144,56 +162,10 @@ extension StoreRows {
 
     /// Returns an item with its state as it is now: a closed gate or a full key defers a ready item.
     func record(_ id: WorkloadItemID, _ cache: inout RequestCache) throws -> WorkloadRecord? {
-        let item = try first(StoredItem.wholeByID, [id.rawValue]) { row in
-            try StoredItem(row, isWhole: true, &cache)
+        let item = try first(ItemRow.wholeByID, [id.rawValue]) { row in
+            try ItemRow(row, isWhole: true, &cache)
         }
-        return try item.map { try derived($0) }
-    }
-
-    /// Completes the record of an item from other rows.
-    private func derived(_ item: StoredItem) throws -> WorkloadRecord {
-        var record = item.record
-        record.waitsFor = try parents(of: item.id).map(WorkloadItemID.init(rawValue:))
-        switch record.state {
-        case .ready:
-            if let (reason, since) = try deferral(of: item) {
-                record.life = record.life.deferred(because: reason, since: since)
-            }
-        case .blocked:
-            if let first = record.waitsFor.first {
-                let name = try row(
-                    "SELECT name FROM workload WHERE id = (SELECT workload FROM item WHERE id = ?)", [first.rawValue]
-                ).map { try $0[0] as String }
-                let reason = WorkloadRecord.reason(
-                    waitingFor: "\(name ?? "") \(first)", others: record.waitsFor.count - 1)
-                record.life.waitChanged(to: .parents(reason), at: record.life.since)
-            }
-        default: break
-        }
-        return record
-    }
-
-    /// Returns why an item that is ready by itself has to wait; `nil` if it need not.
-    func deferral(of item: StoredItem) throws -> (reason: String, since: WallTime)? {
-        let pause = try row(
-            "SELECT paused, paused_since FROM workload WHERE id = ? AND paused IS NOT NULL", [item.workload])
-        if let row = pause { return (try row[0], WallTime(nanosecondsSince1970: try row[1] as Int64? ?? 0)) }
-        if let key = item.key {
-            let running =
-                try integer(
-                    "SELECT count(*) FROM item INDEXED BY item_running WHERE state = 4 AND key = ?", [key.key]) ?? 0
-            if running >= key.limit {
-                let since = try integer("SELECT since FROM key_use WHERE key = ?", [key.key]) ?? 0
-                return (
-                    WorkloadRecord.reason(running: Int(running), of: key), WallTime(nanosecondsSince1970: since)
-                )
-            }
-        }
-        let gate = try row(
-            "SELECT closed, closed_since FROM gate WHERE id = (SELECT gate FROM lane WHERE id = ?) "
-                + "AND closed IS NOT NULL", [item.lane])
-        guard let row = gate else { return nil }
-        return (try row[0], WallTime(nanosecondsSince1970: try row[1] as Int64? ?? 0))
+        return try item.map { try record(of: $0) }
     }
 
     /// Returns the items of a selection, in the order of their numbers.
@@ -203,19 +175,18 @@ extension StoreRows {
         var states = query.states.isEmpty ? Set(WorkloadState.allCases) : query.states
         if states.contains(.deferred) { states.insert(.ready) }
         let codes = states.map { String(StoreCodes.code(of: $0)) }.sorted().joined(separator: ", ")
-        let selection = query.onFileEvents ? StoredItem.fileEventSelection : StoredItem.wholeSelection
+        let selection = query.onFileEvents ? ItemRow.fileEventSelection : ItemRow.wholeSelection
         let fileEvents = query.onFileEvents ? "AND \(StoreSchema.mayBeOnFileEvents) " : ""
         var found: [WorkloadRecord] = []
         var after = query.after?.rawValue ?? .min
         while true {
-            let cursor = try rows(
+            let items = try all(
                 selection
                     + "WHERE item.id > ? AND item.state IN (\(codes)) AND (?2 IS NULL OR workload.name = ?2) "
-                    + fileEvents + "ORDER BY item.id LIMIT 256", [after, query.name?.rawValue])
-            var items: [StoredItem] = []
-            while let row = try cursor.next() { items.append(try StoredItem(row, isWhole: true, &cache)) }
+                    + fileEvents + "ORDER BY item.id LIMIT 256", [after, query.name?.rawValue]
+            ) { try ItemRow($0, isWhole: true, &cache) }
             for item in items {
-                let record = try derived(item)
+                let record = try record(of: item)
                 guard query.states.isEmpty || query.states.contains(record.state) else { continue }
                 // A label may have the text of a schedule.
                 guard !query.onFileEvents || record.request.schedule.isOnFileEvents else { continue }
@@ -223,16 +194,42 @@ extension StoreRows {
                 if found.count == query.limit { return found }
             }
             guard let last = items.last, items.count == 256 else { return found }
-            after = last.id
+            after = last.id.rawValue
         }
     }
 
-    /// Returns the paused workloads with their reasons.
-    func pauses() throws -> [WorkloadName: String] {
-        var found: [WorkloadName: String] = [:]
-        let cursor = try rows("SELECT name, paused FROM workload WHERE paused IS NOT NULL")
-        while let row = try cursor.next() { found[WorkloadName(try row[0] as String)] = try row[1] }
-        return found
+    // MARK: Times
+
+    /// The time at which the next item is due; `nil` if no item waits for its time. Now, if a step was left to do.
+    func nextDue() throws -> WallTime? {
+        let hasSteps = "EXISTS (SELECT 1 FROM release) OR EXISTS (SELECT 1 FROM flow WHERE class = -1)"
+        if let latest = try integer("SELECT latest FROM store WHERE \(hasSteps)") {
+            return WallTime(nanosecondsSince1970: latest)
+        }
+        return try firstDue()
+    }
+
+    /// The time at which the first item is due; `nil` if no item waits for its time.
+    func firstDue() throws -> WallTime? {
+        let first = try dueLevels().compactMap { level in
+            try integer(
+                "SELECT due FROM item INDEXED BY item_due WHERE place = 3 AND level = ? ORDER BY due LIMIT 1", [level])
+        }.min()
+        return first.flatMap { $0 == .max ? nil : WallTime(nanosecondsSince1970: $0) }
+    }
+
+    /// The levels of the items that wait for their time, the highest first.
+    ///
+    /// - Complexity: one look into the index for each level.
+    func dueLevels() throws -> [Int64] {
+        var levels: [Int64] = []
+        while let level = try integer(
+            "SELECT level FROM item INDEXED BY item_due WHERE place = 3 AND level < ? ORDER BY level DESC LIMIT 1",
+            [levels.last ?? .max])
+        {
+            levels.append(level)
+        }
+        return levels
     }
 }
 #endif

@@ -1,5 +1,6 @@
 #if SQLite
 internal import GRDB
+internal import QoSWorkloads
 
 /// The statements of a connection, each prepared once.
 struct StoreRows {
@@ -36,14 +37,26 @@ struct StoreRows {
         try first(sql, arguments) { try $0[0] }
     }
 
-    /// Returns the first column of all rows.
-    func integers(_ sql: String, _ arguments: StatementArguments = StatementArguments()) throws -> [Int64] {
+    /// Returns what all rows say.
+    func all<Value>(
+        _ sql: String, _ arguments: StatementArguments = StatementArguments(), _ read: (StoreRow) throws -> Value
+    ) throws -> [Value] {
         let cursor = try rows(sql, arguments)
         return try withExtendedLifetime(cursor.cursor) {
-            var found: [Int64] = []
-            while let row = try cursor.next() { found.append(try row[0]) }
+            var found: [Value] = []
+            while let row = try cursor.next() { found.append(try read(row)) }
             return found
         }
+    }
+
+    /// Returns the first column of all rows.
+    func integers(_ sql: String, _ arguments: StatementArguments = StatementArguments()) throws -> [Int64] {
+        try all(sql, arguments) { try $0[0] }
+    }
+
+    /// Returns the first column of all rows as items.
+    func ids(_ sql: String, _ arguments: StatementArguments = StatementArguments()) throws -> [WorkloadItemID] {
+        try all(sql, arguments) { WorkloadItemID(rawValue: try $0[0]) }
     }
 
     /// Whether there is a row.

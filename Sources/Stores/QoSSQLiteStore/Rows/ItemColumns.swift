@@ -4,31 +4,6 @@ internal import GRDB
 internal import QoSCore
 internal import QoSWorkloads
 
-/// An item as its row has it.
-struct StoredItem {
-    /// The queue that an item is in.
-    enum Place: Int64 {
-        case none = 0
-        case lane = 1
-        case parked = 2
-        case due = 3
-    }
-
-    var record: WorkloadRecord
-    var workload: Int64
-    /// The lane that it enters when it is ready.
-    var lane: Int64
-    var place = Place.none
-    var hasCheckpoint = false
-    /// Whether unfinished items may stand before it.
-    var mayHaveParents = true
-    /// Whether unfinished items may wait for it.
-    var mayHaveChildren = true
-
-    var id: Int64 { record.id.rawValue }
-    var key: ConcurrencyKey? { record.request.concurrency }
-}
-
 /// The requests that were decoded last, by their text.
 struct RequestCache {
     private var requests: [String: WorkloadRequest] = [:]
@@ -43,7 +18,26 @@ struct RequestCache {
     }
 }
 
-extension StoredItem {
+extension ItemRow.Place {
+    init(column: Int64) throws {
+        guard let place = Self(rawValue: column) else { throw StoreCodes.damage("place \(column)") }
+        self = place
+    }
+}
+
+extension ReadyItem {
+    /// Reads the columns id, level, due, place, lane, key and key_limit.
+    init(_ row: StoreRow) throws {
+        let key: ConcurrencyKey? = try (row[5] as String?).map { ConcurrencyKey($0, limit: try row[6]) }
+        self.init(
+            id: WorkloadItemID(rawValue: try row[0]), level: try StoreCodes.level(row[1]),
+            due: WallTime(nanosecondsSince1970: try row[2]), place: try ItemRow.Place(column: row[3]),
+            lane: try row[4], key: key)
+    }
+}
+
+/// The columns of an item.
+extension ItemRow {
     private static let columns = """
         item.id, item.workload, item.lane, item.place, item.level, item.due, item.state, item.since, item.flags,
         item.attempts, item.fence, item.beat, item.finished_runs, item.failed_runs, item.inserted, item.window_end,
@@ -103,7 +97,7 @@ extension StoredItem {
         if let holder = try row[22] as String? { (parts.host, parts.process) = StoreCodes.holder(holder) }
         parts.cancellation = try row[23]
         parts.lastError = try row[24]
-        record = try WorkloadRecord(
+        var record = try WorkloadRecord(
             id: WorkloadItemID(rawValue: row[0]), request: request, inserted: time(14), life: WorkloadLife(parts),
             level: StoreCodes.level(row[4]), window: RunWindow(start: time(5), end: time(15)))
         record.planned = try time(16)
@@ -117,14 +111,12 @@ extension StoredItem {
         record.hasBegun = flags & 1 != 0
         record.isTriggeredAgain = flags & 2 != 0
         record.ignoresConditions = flags & 4 != 0
-        hasCheckpoint = flags & 8 != 0
         if isWhole { record.checkpoint = (try row[34] as Data?).map(Array.init) }
+        self.init(record: record, lane: try row[2])
+        hasCheckpoint = flags & 8 != 0
         mayHaveParents = try row[31]
         mayHaveChildren = try row[32]
-        workload = try row[1]
-        lane = try row[2]
-        guard let place = Place(rawValue: try row[3]) else { throw StoreCodes.damage("place") }
-        self.place = place
+        place = try Place(column: row[3])
     }
 
     /// The values of the columns that change, in the order of both statements.
@@ -142,7 +134,7 @@ extension StoredItem {
                 record.lastRun?.nanosecondsSince1970, record.delay?.length.schedulerNanoseconds,
                 record.delay?.begin.nanosecondsSince1970, record.firstTrigger?.nanosecondsSince1970, life.reason,
                 life.host.map { StoreCodes.text(ofHost: $0, in: life.process) }, life.cancellation, life.lastError,
-                try record.progress.map { try StoreCodes.encode($0) }, life.crashes, life.deferrals, id,
+                try record.progress.map { try StoreCodes.encode($0) }, life.crashes, life.deferrals, id.rawValue,
             ]
         }
     }
@@ -161,30 +153,31 @@ extension StoredItem {
     /// Inserts the rows of a new item.
     func insert(_ rows: StoreRows) throws {
         let more: [(any DatabaseValueConvertible)?] = [
-            workload, record.inserted.nanosecondsSince1970, key?.key, key?.limit,
+            record.inserted.nanosecondsSince1970, key?.key, key?.limit, lane,
         ]
         try rows.execute(
             """
             INSERT INTO item (lane, place, level, due, state, since, flags, attempts, fence, beat, finished_runs,
             failed_runs, window_end, planned, last_run, delay_length, delay_begin, first_trigger, reason, host,
-            cancellation, last_error, progress, crashes, deferrals, id, workload, inserted, key, key_limit)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            cancellation, last_error, progress, crashes, deferrals, id, inserted, key, key_limit, workload)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+            (SELECT workload FROM lane WHERE id = ?))
             """, StatementArguments(try values + more))
         try insertRequest(rows)
     }
 
     /// Writes a request that has taken the place of the item's old one.
     func updateRequest(_ rows: StoreRows) throws {
-        try rows.execute("DELETE FROM request WHERE item = ?", [id])
+        try rows.execute("DELETE FROM request WHERE item = ?", [id.rawValue])
         try insertRequest(rows)
-        try rows.execute("UPDATE item SET key = ?, key_limit = ? WHERE id = ?", [key?.key, key?.limit, id])
+        try rows.execute("UPDATE item SET key = ?, key_limit = ? WHERE id = ?", [key?.key, key?.limit, id.rawValue])
     }
 
     private func insertRequest(_ rows: StoreRows) throws {
         try rows.execute(
             "INSERT INTO request (item, level, parameters, options) VALUES (?, ?, ?, ?)",
             [
-                id, StoreCodes.code(of: record.request.level), Data(record.request.parameters),
+                id.rawValue, StoreCodes.code(of: record.request.level), Data(record.request.parameters),
                 try Self.options(record.request),
             ])
     }

@@ -1,26 +1,6 @@
 /// The decision what an insertion does, before it does anything: unique keys, labels, dependencies, circles.
-package struct InsertionPlan {
-    /// The items of a store, as far as a plan looks at them.
-    package protocol Source {
-        /// The number of the last item that was inserted.
-        var lastID: Int64 { get }
-        /// Returns whether the store has an item.
-        func contains(_ id: WorkloadItemID) -> Bool
-        /// Returns the unfinished item with a unique key.
-        func item(withKey key: String) -> WorkloadItemID?
-        /// Returns whether an item that the store has is running.
-        func isRunning(_ id: WorkloadItemID) -> Bool
-        /// Returns the name of an item that the store has.
-        func displayName(of id: WorkloadItemID) -> String
-        /// Returns the unfinished parents of an item that the store has.
-        func parents(of id: WorkloadItemID) -> [WorkloadItemID]
-        /// Returns the name of the workload of an item that the store has.
-        func workload(of id: WorkloadItemID) -> WorkloadName
-        /// Returns the unique key of an item that the store has.
-        func uniqueKey(of id: WorkloadItemID) -> String?
-    }
-
-    package enum Kind {
+struct InsertionPlan {
+    enum Kind {
         /// The unfinished item with the same key stays, and may be promoted.
         case existing(WorkloadItemID, isPromoted: Bool)
         /// The unfinished item with the same key takes over the request.
@@ -29,60 +9,67 @@ package struct InsertionPlan {
         case new(replacing: WorkloadItemID?)
     }
 
-    package struct Step {
-        package let request: WorkloadRequest
-        package let id: WorkloadItemID
-        package let kind: Kind
+    struct Step {
+        let request: WorkloadRequest
+        let id: WorkloadItemID
+        let kind: Kind
         /// The unfinished parents. `true`: the item runs whatever becomes of this one.
-        package var parents: [WorkloadItemID: Bool] = [:]
-
-        package var isNew: Bool {
-            if case .new = kind { true } else { false }
-        }
+        var parents: [WorkloadItemID: Bool] = [:]
     }
 
-    package private(set) var steps: [Step] = []
+    private(set) var steps: [Step] = []
+    /// The labels that other requests name.
+    private let named: Set<String>
+
+    /// Whether another request depends on this one.
+    func isParent(_ step: Step) -> Bool { step.request.label.map { named.contains($0) } ?? false }
 
     /// Makes a plan.
     ///
     /// - Throws: ``WorkloadStoreError`` if one of the requests must be refused.
-    package init(_ requests: [WorkloadRequest], in table: some Source) throws(WorkloadStoreError) {
+    init(_ requests: [WorkloadRequest], in rows: inout some WorkloadRows) throws {
+        named = Set(
+            requests.flatMap { $0.dependencies.compactMap { if case .label(let label) = $0 { label } else { nil } } })
         var labels: [String: Int] = [:]
         var newKeys: Set<String> = []
-        var nextID = table.lastID
+        var nextID = rows.rules.lastID
         for (index, request) in requests.enumerated() {
             do {
                 try request.schedule.validate()
                 for condition in request.conditions { try condition.validate() }
-            } catch { throw .schedule(error) }
+            } catch { throw WorkloadStoreError.schedule(error) }
             if let label = request.label, labels.updateValue(index, forKey: label) != nil {
-                throw .duplicateLabel(label)
+                throw WorkloadStoreError.duplicateLabel(label)
             }
-            if let key = request.unique?.key, !newKeys.insert(key).inserted { throw .duplicateKey(key) }
-            steps.append(try Self.step(request, nextID: &nextID, table))
+            if let key = request.unique?.key, !newKeys.insert(key).inserted {
+                throw WorkloadStoreError.duplicateKey(key)
+            }
+            steps.append(try Self.step(request, nextID: &nextID, &rows))
         }
         for index in steps.indices {
             guard case .new(let replaced) = steps[index].kind else { continue }
             for dependency in steps[index].request.dependencies {
                 let parent = try Self.item(dependency, labels, steps)
-                if case .item = dependency, !table.contains(parent) { throw .unknownItem(parent) }
+                if case .item = dependency, try rows.state(of: parent) == nil {
+                    throw WorkloadStoreError.unknownItem(parent)
+                }
                 // An item does not wait for the one that it replaces, except for its end.
                 if parent != replaced { steps[index].parents[parent] = steps[index].parents[parent] ?? false }
             }
         }
-        if let cycle = cycle(in: table) { throw .cycle(cycle) }
+        if let cycle = try cycle(in: rows) { throw WorkloadStoreError.cycle(cycle) }
     }
 
     private static func step(
-        _ request: WorkloadRequest, nextID: inout Int64, _ table: some Source
-    ) throws(WorkloadStoreError) -> Step {
-        let existing = request.unique.flatMap { table.item(withKey: $0.key) }
+        _ request: WorkloadRequest, nextID: inout Int64, _ rows: inout some WorkloadRows
+    ) throws -> Step {
+        let existing = try request.unique.flatMap { try rows.item(withKey: $0.key) }
         if let existing, let policy = request.unique?.onDuplicate, policy == .keep || policy == .promote {
             return Step(request: request, id: existing, kind: .existing(existing, isPromoted: policy == .promote))
         }
         if let existing, request.unique?.onDuplicate == .update {
-            let name = table.workload(of: existing)
-            guard name == request.name else { throw .otherWorkload(existing, name) }
+            let name = try rows.find(existing)?.record.request.name
+            guard name == request.name else { throw WorkloadStoreError.otherWorkload(existing, name ?? "") }
             return Step(request: request, id: existing, kind: .updated(existing))
         }
         nextID += 1
@@ -90,29 +77,35 @@ package struct InsertionPlan {
         var step = Step(
             request: request, id: WorkloadItemID(rawValue: nextID), kind: .new(replacing: isReplaced ? existing : nil))
         if let existing {
-            if !isReplaced || table.isRunning(existing) {
+            if try !isReplaced || rows.state(of: existing) == .running {
                 step.parents[existing] = true
             } else {
                 // The replaced one may itself wait for the end of a running one.
-                for parent in predecessors(of: existing, in: table) { step.parents[parent] = true }
+                let key = request.unique?.key ?? ""
+                for parent in try predecessors(of: existing, withKey: key, in: &rows) { step.parents[parent] = true }
             }
         }
         return step
     }
 
     /// The unfinished items with the same unique key that an item waits for, in order.
-    package static func predecessors(of id: WorkloadItemID, in table: some Source) -> [WorkloadItemID] {
-        guard let key = table.uniqueKey(of: id) else { return [] }
-        return table.parents(of: id).filter { table.uniqueKey(of: $0) == key }.sorted()
+    static func predecessors(
+        of id: WorkloadItemID, withKey key: String, in rows: inout some WorkloadRows
+    ) throws -> [WorkloadItemID] {
+        var found: [WorkloadItemID] = []
+        for parent in try rows.parents(of: id) {
+            if try rows.find(parent)?.record.request.unique?.key == key { found.append(parent) }
+        }
+        return found
     }
 
     private static func item(
         _ dependency: WorkloadRequest.Dependency, _ labels: [String: Int], _ steps: [Step]
-    ) throws(WorkloadStoreError) -> WorkloadItemID {
+    ) throws -> WorkloadItemID {
         switch dependency {
         case .item(let id): return id
         case .label(let label):
-            guard let index = labels[label] else { throw .unknownLabel(label) }
+            guard let index = labels[label] else { throw WorkloadStoreError.unknownLabel(label) }
             return steps[index].id
         }
     }
@@ -120,7 +113,7 @@ package struct InsertionPlan {
     // MARK: Circles
 
     /// Returns the names of items that would wait for one another.
-    private func cycle(in table: some Source) -> [String]? {
+    private func cycle(in rows: some WorkloadRows) throws -> [String]? {
         var new: [WorkloadItemID: Step] = [:]
         var successors: [WorkloadItemID: WorkloadItemID] = [:]
         for step in steps {
@@ -128,28 +121,28 @@ package struct InsertionPlan {
             new[step.id] = step
             if let replaced { successors[replaced] = step.id }
         }
-        let cycle = Self.cycle(from: new.keys.sorted()) { id in
+        let cycle = try Self.cycle(from: new.keys.sorted()) { id in
             if let step = new[id] { return Array(step.parents.keys) }
             // Nothing stored waits for a new item, unless that replaces an item: the children wait for the successor.
             guard !successors.isEmpty else { return [] }
-            return table.parents(of: id).map { successors[$0] ?? $0 }
+            return try rows.parents(of: id).map { successors[$0] ?? $0 }
         }
-        return cycle?.map { id in
-            new[id].map { $0.request.label ?? "\($0.request.name) (new)" }
-                ?? table.displayName(of: id)
+        return try cycle?.map { id in
+            if let step = new[id] { return step.request.label ?? "\(step.request.name) (new)" }
+            return try rows.displayName(of: id) ?? "\(id)"
         }
     }
 
     /// Returns a circle that can be reached from some items, each of which waits for the next; `nil` without one.
     ///
     /// - Complexity: O(n) for n items and dependencies that are reached; no recursion.
-    package static func cycle(
-        from starts: [WorkloadItemID], parents: (WorkloadItemID) -> [WorkloadItemID]
-    ) -> [WorkloadItemID]? {
+    static func cycle(
+        from starts: [WorkloadItemID], parents: (WorkloadItemID) throws -> [WorkloadItemID]
+    ) rethrows -> [WorkloadItemID]? {
         var done: Set<WorkloadItemID> = []
         for start in starts where !done.contains(start) {
             var way = [start]
-            var open = [parents(start)[...]]
+            var open = [try parents(start)[...]]
             var onWay: Set = [start]
             while let id = way.last {
                 guard let next = open[open.count - 1].popFirst() else {
@@ -163,18 +156,9 @@ package struct InsertionPlan {
                 guard !done.contains(next) else { continue }
                 way.append(next)
                 onWay.insert(next)
-                open.append(parents(next)[...])
+                open.append(try parents(next)[...])
             }
         }
         return nil
     }
-}
-
-extension WorkloadTable: InsertionPlan.Source {
-    package func contains(_ id: WorkloadItemID) -> Bool { items.contains(id) }
-    package func isRunning(_ id: WorkloadItemID) -> Bool { self[id].record.state == .running }
-    package func displayName(of id: WorkloadItemID) -> String { self[id].record.displayName }
-    package func parents(of id: WorkloadItemID) -> [WorkloadItemID] { Array(self[id].parents.keys) }
-    package func workload(of id: WorkloadItemID) -> WorkloadName { self[id].record.request.name }
-    package func uniqueKey(of id: WorkloadItemID) -> String? { self[id].record.request.unique?.key }
 }

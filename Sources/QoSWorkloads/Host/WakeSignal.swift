@@ -1,16 +1,16 @@
 internal import QoSCore
 internal import QoSKernel
 
-/// A bell that one task waits for, until it rings or a time comes.
+/// A signal that one task waits for, until another thread sends it or a time comes.
 ///
 /// A cancelled sleep leaves its timer with the executor until its time comes: the concurrency library cannot take it
 /// back. So a wait that ends early keeps its timer for the next one. Most waits of a host are for ever later times, and
 /// then the timer sleeps on when it fires.
 ///
-/// Threading: any thread rings; one task waits.
-final class Alarm: Sendable {
+/// Threading: any thread wakes; one task waits.
+final class WakeSignal: Sendable {
     private struct State {
-        var rings = false
+        var isWoken = false
         var waiter: CheckedContinuation<Void, Never>?
         /// The time for which a task waits.
         var deadline: Duration?
@@ -38,17 +38,17 @@ final class Alarm: Sendable {
         self.qosClass = qosClass
     }
 
-    /// Ends the wait that goes on, or the next one.
-    func ring() {
+    /// Ends the current wait, or the next one.
+    func wake() {
         let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
             defer { state.waiter = nil }
-            state.rings = state.waiter == nil
+            state.isWoken = state.waiter == nil
             return state.waiter
         }
         waiter?.resume()
     }
 
-    /// Ends the timer. The next waits are for the bell alone.
+    /// Ends the timer. The next waits are for the signal alone.
     func close() {
         let task = state.withLock { state in
             defer { state.timer = nil }
@@ -58,32 +58,32 @@ final class Alarm: Sendable {
         task?.cancel()
     }
 
-    /// Suspends until the bell rings or the monotonic clock reaches a time; `nil` waits for the bell alone.
+    /// Suspends until a wake-up or until the monotonic clock reaches a time; `nil` waits for a wake-up alone.
     func wait(until time: Duration?) async {
-        let hasRung = state.withLock { state in
-            defer { state.rings = false }
-            return state.rings
+        let isWoken = state.withLock { state in
+            defer { state.isWoken = false }
+            return state.isWoken
         }
-        if hasRung { return }
+        if isWoken { return }
         if let time {
             guard time > clock.elapsed else { return }
             setTimer(to: time)
         }
         await withCheckedContinuation { continuation in
-            let rings = state.withLock { state in
-                guard !state.rings else {
-                    state.rings = false
+            let isWoken = state.withLock { state in
+                guard !state.isWoken else {
+                    state.isWoken = false
                     return true
                 }
                 state.waiter = continuation
                 return false
             }
-            if rings { continuation.resume() }
+            if isWoken { continuation.resume() }
         }
         state.withLock { $0.deadline = nil }
     }
 
-    /// Lets a timer ring at a time, the one that sleeps if it fires early enough.
+    /// Lets a timer wake the task at a time, the one that sleeps if it fires early enough.
     private func setTimer(to time: Duration) {
         let (number, old) = state.withLock { state -> (Int?, Task<Void, Never>?) in
             guard !state.isClosed else { return (nil, nil) }
@@ -123,7 +123,7 @@ final class Alarm: Sendable {
                 state.timer = nil
                 return nil
             }
-            if isDue { ring() }
+            if isDue { wake() }
         }
     }
 }
