@@ -42,7 +42,7 @@ struct Kills {
 
     /// The named points: each moment of the transactions of each call, and those of the workload.
     static var points: [String] {
-        let calls = ["insert", "claim", "save", "end", "renew", "reclaim", "raise"]
+        let calls = ["insert", "exchange", "save", "renew", "reclaim", "raise"]
         let moments = SQLiteStoreConfiguration.FailPoint.Moment.allCases.map(\.rawValue)
         return calls.flatMap { call in moments.map { "\(call).\($0)" } } + Killer.points
             + ["create.written", "create.committed"]
