@@ -70,7 +70,7 @@ package struct WorkloadTable: Sendable {
 
     /// Returns an item as it is now; `nil` for an unknown one.
     package func record(_ id: WorkloadItemID) throws -> WorkloadRecord? {
-        items.contains(id) ? try record(of: items[id].row) : nil
+        items.contains(id) ? try record(of: items.row(of: id)) : nil
     }
 
     /// Returns the items of a selection.
@@ -127,7 +127,9 @@ package struct WorkloadTable: Sendable {
 extension WorkloadTable: WorkloadRows {
     package func damage(_ what: String) -> any Error { preconditionFailure("rows in memory contradict: \(what)") }
 
-    package func find(_ id: WorkloadItemID, isWhole: Bool) -> ItemRow? { items.contains(id) ? items[id].row : nil }
+    package func find(_ id: WorkloadItemID, isWhole: Bool) -> ItemRow? {
+        items.contains(id) ? items.row(of: id) : nil
+    }
 
     package func state(of id: WorkloadItemID) -> WorkloadState? {
         items.contains(id) ? items[id].row.record.state : nil
@@ -140,7 +142,7 @@ extension WorkloadTable: WorkloadRows {
     package mutating func move(_ id: WorkloadItemID, to place: ItemRow.Place) {
         changes += 1
         items[id].row.place = place
-        queue(items[id].row)
+        queue(items.row(of: id))
     }
 
     package mutating func keep(_ checkpoint: [UInt8]?, of item: inout ItemRow) -> Bool {
@@ -228,7 +230,7 @@ extension WorkloadTable: WorkloadRows {
             guard let state = state(of: id), !state.isEnded, items[id].row.record.level < level else { continue }
             changes += 1
             items[id].row.record.level = level
-            if items[id].row.place != .none { queue(items[id].row) }
+            if items[id].row.place != .none { queue(items.row(of: id)) }
             if state == .running { reach.hasRunning = true }
             if state == .ready, items[id].row.key != nil { reach.keyed.append(readyItem(id)) }
             if let parents = graph.parents[id]?.keys { open += parents }
@@ -237,7 +239,7 @@ extension WorkloadTable: WorkloadRows {
     }
 
     private func readyItem(_ id: WorkloadItemID) -> ReadyItem {
-        let row = items[id].row
+        let row = items.row(of: id)
         return ReadyItem(
             id: id, level: row.record.level, due: row.record.due, place: row.place, lane: row.lane, key: row.key)
     }
@@ -414,7 +416,11 @@ private struct ItemSlots: Sendable {
     /// The concurrency key of an item; `nil` without one, and for an unknown item.
     func key(of id: WorkloadItemID) -> ConcurrencyKey? { places[id].flatMap { slots[$0].row.key } }
 
-    /// The entry of an item that exists.
+    /// A copy of the row of an item that exists.
+    func row(of id: WorkloadItemID) -> ItemRow { slots[places[id]!].row }
+
+    /// The entry of an item that exists, to look at a field or to change it. For a whole row there is ``row(of:)``: passed
+    /// on from here to a method that changes the table, it was released twice in debug builds (Swift 6.3).
     subscript(id: WorkloadItemID) -> Entry {
         _read { yield slots[places[id]!] }
         _modify { yield &slots[places[id]!] }
