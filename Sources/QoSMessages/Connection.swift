@@ -210,7 +210,8 @@ final class Connection: Sendable {
     /// - Parameter death: the peer's death, if it is known.
     func lose(_ death: ServiceError.Reason?) {
         act { state in
-            state.death = death
+            // The transport reports the end of its descriptor, too.
+            if !state.machine.hasEnded { state.death = death }
             state.machine.lose()
         }
     }

@@ -139,6 +139,8 @@ final class SocketTransport: Transport {
 
     private func handle(_ outcome: DescriptorWatch.Outcome) {
         guard case .success(let events) = outcome else {
+            // The socket has failed, after bytes that are still there: a goodbye, or a reply.
+            for _ in 0..<1_024 where loopSide.withLock({ $0.watch != nil }) { read() }
             lost()
             return
         }
@@ -183,7 +185,8 @@ final class SocketTransport: Transport {
 
     /// The bytes have ended.
     private func lost() {
-        loopSide.withLock { $0.watch.take() }?.close()
+        guard let watch = loopSide.withLock({ $0.watch.take() }) else { return }
+        watch.close()
         output.withLock { $0.isBlocked = true }
         if connection.hasEnded {
             close()
