@@ -7,7 +7,7 @@ import QoSKernel
 // A service of the user listens at `$XDG_RUNTIME_DIR/qos/NAME.sock`. The directory has the mode 0700 and belongs to the
 // user, so no other user reaches the socket, whatever its mode is for a moment.
 //
-// Stale sockets. A socket file outlives its process. The service holds a lock on `NAME.lock` beside it while it runs,
+// Stale sockets. A socket file outlives its process. The service holds a lock on `NAME.sock.lock` beside it while it runs,
 // and the kernel gives the lock back when the process ends, in whatever way. So who has the lock may remove the file.
 
 /// A socket at one of its ends.
