@@ -24,6 +24,7 @@ let package = Package(
         .library(name: "QoSRuntime", targets: ["QoSRuntime"]),
         .library(name: "QoSOperations", targets: ["QoSOperations"]),
         .library(name: "QoSFiles", targets: ["QoSFiles"]),
+        .library(name: "QoSMessages", targets: ["QoSMessages"]),
         .library(name: "QoSFoundation", targets: ["QoSFoundation"]),
         .library(name: "QoSWorkloads", targets: ["QoSWorkloads"]),
         .library(name: "QoSServiceLifecycle", targets: ["QoSServiceLifecycle"]),
@@ -87,6 +88,15 @@ let package = Package(
 
         // Files whose I/O follows the class of the work.
         .target(name: "QoSFiles", dependencies: ["QoSRuntime", "QoSCore", "QoSKernel"]),
+
+        // Requests and messages between processes, which carry level, deadline and context.
+        .target(
+            name: "QoSMessages",
+            dependencies: [
+                "QoSRuntime", "QoSCore", "QoSKernel", "QoSEventLoop",
+                .product(name: "ServiceContextModule", package: "swift-service-context"),
+            ]
+        ),
         // Durable background work: items, schedules, leases, stores and hosts.
         .target(
             name: "QoSWorkloads",
@@ -301,6 +311,20 @@ let package = Package(
             name: "QoSOperationsTests",
             dependencies: [
                 "QoSOperations", "QoSRuntime", "QoSCore", "QoSKernel", "QoSRuntimeTestSupport",
+                .product(name: "ServiceContextModule", package: "swift-service-context"),
+            ]
+        ),
+        // Services and clients as processes of their own. One of them dies at a named step.
+        .executableTarget(
+            name: "QoSMessagesTestDriver",
+            dependencies: ["QoSMessages", "QoSRuntime", "QoSCore", "QoSKernel"],
+            path: "Tests/Support/QoSMessagesTestDriver"
+        ),
+        .testTarget(
+            name: "QoSMessagesTests",
+            dependencies: [
+                "QoSMessages", "QoSRuntime", "QoSCore", "QoSKernel", "QoSTesting", "QoSRuntimeTestSupport",
+                "QoSFileTestSupport", "QoSProcessTestSupport", "QoSMessagesTestDriver",
                 .product(name: "ServiceContextModule", package: "swift-service-context"),
             ]
         ),

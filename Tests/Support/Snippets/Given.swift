@@ -2,6 +2,7 @@
 // block together with this file; no target does.
 
 import Foundation
+import QoSMessages
 
 let url = URL(filePath: "/page")
 let urls = [url]
@@ -21,3 +22,13 @@ func find(_ text: String) -> [String] { [text] }
 func work() {}
 func thread(_ body: @escaping @Sendable () -> Void) {}
 func readAll() throws -> [UInt8] { [] }
+
+struct Thumbnail: ServiceRequest {
+    typealias Reply = [UInt8]
+    var path = "/photos/1.raw"
+    var side = 256
+}
+struct Forget: ServiceMessage { var path = "/photos/1.raw" }
+struct Rendered: ServiceMessage { var fraction = 0.5 }
+func render(_ thumbnail: Thumbnail) async throws -> [UInt8] { [] }
+func drop(_ path: String) async {}

@@ -1,0 +1,209 @@
+import Glibc
+import QoSKernel
+package import QoSMessages
+package import QoSRuntime
+
+// Services and clients as processes of their own.
+//
+//   serve PATH [STEP]      a service; with a step, the process kills itself there
+//   relay PATH NEXT        a service that forwards `WaitForRaise` to the service at NEXT
+//   client PATH BYTES      sends a request for as many bytes, and prints how it ended
+//   hang PATH              sends a request that never ends, and prints `sent`
+
+/// Asks for the level of the handler and the text.
+package struct Echo: ServiceRequest {
+    package struct Reply: Codable, Sendable, Equatable {
+        package var text: String
+        package var level: UInt8
+        package var deadlineIsSet: Bool
+        package var pid: Int32
+    }
+
+    package var text: String
+    package init(text: String) { self.text = text }
+}
+
+/// Asks for bytes.
+package struct Bytes: ServiceRequest {
+    package typealias Reply = [UInt8]
+    package var count: Int
+    package init(count: Int) { self.count = count }
+}
+
+/// Ends when the handler's task has been raised to userInitiated, with the levels at its begin and end.
+package struct WaitForRaise: ServiceRequest {
+    package typealias Reply = [UInt8]
+    package init() {}
+}
+
+/// Never ends by itself.
+package struct Hang: ServiceRequest {
+    package typealias Reply = Bool
+    package init() {}
+}
+
+/// Throws an error with a code.
+package struct Fail: ServiceRequest {
+    package typealias Reply = Bool
+    package var code: Int32
+    package init(code: Int32) { self.code = code }
+}
+
+/// Sent by a handler to its client when it has begun.
+package struct HasBegun: ServiceMessage {
+    package var level: UInt8
+    package init(level: UInt8) { self.level = level }
+}
+
+package struct Note: ServiceMessage {
+    package var text: String
+    package init(text: String) { self.text = text }
+}
+
+/// Ends for one task: opened once, awaited once.
+package final class OneShot: Sendable {
+    private let state = Lock<(isOpen: Bool, task: CheckedContinuation<Void, Never>?)>((false, nil))
+
+    package init() {}
+
+    package func open() {
+        let task = state.withLock { state in
+            state.isOpen = true
+            return state.task.take()
+        }
+        task?.resume()
+    }
+
+    package func passed() async {
+        await withCheckedContinuation { continuation in
+            let isOpen = state.withLock { state in
+                if !state.isOpen { state.task = continuation }
+                return state.isOpen
+            }
+            if isOpen { continuation.resume() }
+        }
+    }
+}
+
+package func currentRaw() -> UInt8 { QoS.currentLevel?.qosClass.rawValue ?? 0 }
+
+/// Suspends until the calling task is at userInitiated.
+package func waitUntilRaised() async {
+    let gate = OneShot()
+    await withTaskPriorityEscalationHandler {
+        if currentRaw() >= QoSClass.userInitiated.rawValue { gate.open() }
+        await gate.passed()
+    } onPriorityEscalated: { _, priority in
+        if priority >= .high { gate.open() }
+    }
+}
+
+/// The service of the tests.
+package func makeService(_ name: String, allow: ServiceAccess = .sameUser, on scheduler: QoSScheduler?) -> Service {
+    let service = Service(name, allow: allow, on: scheduler)
+    service.on(Echo.self) { request, call in
+        Echo.Reply(text: request.text, level: currentRaw(), deadlineIsSet: call.deadline != nil, pid: getpid())
+    }
+    service.on(Bytes.self) { request, _ in [UInt8](repeating: 7, count: request.count) }
+    service.on(WaitForRaise.self) { _, call in
+        let before = currentRaw()
+        try await call.session.send(HasBegun(level: before))
+        await waitUntilRaised()
+        return [before, currentRaw()]
+    }
+    service.on(Hang.self) { _, call in
+        try? await call.session.send(HasBegun(level: currentRaw()))
+        let gate = OneShot()
+        await withTaskCancellationHandler {
+            await gate.passed()
+        } onCancel: {
+            gate.open()
+        }
+        say("cancelled", true)
+        throw CancellationError()
+    }
+    service.on(Fail.self) { request, _ in throw ServiceFailure(code: request.code, "as asked") }
+    service.on(Note.self) { note, _ in say("note", note.text) }
+    return service
+}
+
+package func say(_ name: String, _ value: some Any) {
+    print("\(name)=\(value)")
+    fflush(nil)
+}
+
+@main
+struct Driver {
+    static func main() {
+        let arguments = CommandLine.arguments
+        guard arguments.count > 2 else { exit(64) }
+        QoSProcess.run {
+            switch arguments[1] {
+            case "serve":
+                if arguments.count > 3 {
+                    ServiceSteps.watch { if $0.rawValue == arguments[3] { kill(getpid(), SIGKILL) } }
+                }
+                let service = makeService(arguments[2], on: QoSProcess.scheduler)
+                try await service.run { say("listening", true) }
+                say("connections", service.connectionCount)
+            case "relay": try await relay(arguments[2], to: arguments[3])
+            case "client": await client(arguments[2], Int(arguments[3]) ?? 0)
+            default: await hang(arguments[2])
+            }
+        }
+    }
+
+    private static func relay(_ path: String, to next: String) async throws {
+        let service = Service(path)
+        service.on(WaitForRaise.self) { request, call in
+            var handlers = ServiceHandlers()
+            handlers.on(HasBegun.self) { message, _ in try await call.session.send(message) }
+            let session = try await ServiceSession(to: next, handlers: handlers)
+            let before = currentRaw()
+            return [before] + (try await session.send(request)) + [currentRaw()]
+        }
+        try await service.run { say("listening", true) }
+    }
+
+    /// The number of open sockets. The runtime opens other descriptors at its own times.
+    private static var sockets: Int {
+        (0..<256).count { descriptor in
+            var status = stat()
+            return unsafe fstat(Int32(descriptor), &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK
+        }
+    }
+
+    private static func client(_ path: String, _ count: Int) async {
+        let before = sockets
+        var open = "none"
+        do throws(ServiceError) {
+            let session = try await ServiceSession(to: path)
+            say("connected", session.peer.pid)
+            do throws(ServiceError) {
+                say("bytes", try await session.send(Bytes(count: count)).count)
+            } catch {
+                say("error", error.reason)
+                say("begun", error.mayHaveBegun)
+            }
+            open = "\(session.open)"
+        } catch {
+            say("error", error.reason)
+            say("begun", error.mayHaveBegun)
+        }
+        say("open", open)
+        // The descriptor is closed on the loop's thread, a moment later.
+        for _ in 0..<10_000 where sockets != before { sched_yield() }
+        say("leaked", sockets - before)
+    }
+
+    private static func hang(_ path: String) async {
+        var handlers = ServiceHandlers()
+        handlers.on(HasBegun.self) { _, _ in say("sent", true) }
+        do throws(ServiceError) {
+            let session = try await ServiceSession(to: path, handlers: handlers)
+            _ = try await session.send(Hang())
+        } catch {
+            say("error", error.reason)
+        }
+    }
+}
