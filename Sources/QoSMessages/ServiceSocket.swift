@@ -104,6 +104,10 @@ enum ServiceSocket {
     }
 
     private static func listen(at path: String, mode: mode_t) throws(ServiceError) -> Int32 {
+        var status = stat()
+        if unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFSOCK {
+            throw unavailable("\(path) exists and is no socket: give the service another path, or remove it")
+        }
         if unsafe unlink(path) != 0, errno != ENOENT { throw unavailable("unlink", path) }
         let descriptor = socket(
             AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)

@@ -50,6 +50,20 @@ struct SessionTests {
         }
     }
 
+    @Test("a service at the path of a file is refused, and the file stays")
+    func pathOfFile() async throws {
+        try await TemporaryFolder.with { folder in
+            try folder.write("letter", "precious")
+            let error = await Self.error { try await makeService(folder["letter"], on: nil).run() }
+            guard case .serviceUnavailable(let reason) = error?.reason else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(reason.contains("is no socket"))
+            #expect(try folder.read("letter") == "precious")
+        }
+    }
+
     @Test("M1 a request, a large one, a failure and an unknown type", arguments: Way.allCases)
     func requests(way: Way) async throws {
         try await TemporaryFolder.with { folder in

@@ -165,9 +165,11 @@ final class ChangeNotices: Sendable {
             state.lateHints = problem.map { LateHints(reason: $0, interval: interval) }
         }
         let (store, watch) = (store, events)
+        // Here, and not on the thread: it may begin after a change that the caller waits for.
+        let start = FileStates(of: store)
         let thread = QoSThread(name: "qos-store-watch", level: .userInitiated) { [weak self] in
             defer { if watch >= 0 { close(watch) } }
-            var seen = FileStates(of: store)
+            var seen = start
             while true {
                 let hasHint = Self.waits(for: watch, atMost: interval)
                 guard let self, !self.state.withLock({ $0.isClosed }) else { return }
