@@ -30,7 +30,10 @@ struct RunTests {
     @Test("the program's status is the command's; one that is not there is 127, one that cannot run is 126")
     func status() throws {
         #expect(try ToolRun.run("run --qos utility -- sh -c 'exit 7'", reading: \.standardOutput).status == 7)
-        let missing = try ToolRun.run("run --quiet --qos utility -- no-such-program", reading: \.standardError)
+        let missing = try ToolRun.run(
+            "run --quiet --qos utility -- no-such-program", reading: \.standardError,
+            // A folder of the path that the user may not search would make it 126, as with env(1).
+            with: ["PATH": "/usr/bin:/bin"])
         #expect(missing.status == 127 && missing.text.contains("no-such-program"), "\(missing)")
         let folder = try ToolRun.run("run --quiet --qos utility -- /tmp", reading: \.standardError)
         #expect(folder.status == 126 && folder.text.contains("/tmp"), "\(folder)")
