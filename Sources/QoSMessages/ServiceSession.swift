@@ -26,7 +26,7 @@ public final class ServiceSession: Sendable {
     ///   - handlers: Handlers of what the service sends to this side.
     ///   - limits: The most that this side takes: replies, and what the service sends.
     ///   - propagators: They carry the service context.
-    ///   - scheduler: Runs ``handlers``. `nil` is Swift's default executor.
+    ///   - scheduler: Runs `handlers`. `nil` is Swift's default executor.
     /// - Throws: ``ServiceError``: `serviceUnavailable`, `refused` or `incompatible`.
     public convenience init(
         to service: String, handlers: ServiceHandlers = ServiceHandlers(), limits: ServiceLimits = ServiceLimits(),
