@@ -52,9 +52,27 @@ enum RaisedTasks {
     /// The number of surplus entries.
     private static let surplusCount = Atomic<Int>(0)
 
-    /// Whether any task may have a scope outside of the pools.
+    /// The number of scopes outside of the pools.
+    private static let scopeCount = Atomic<Int>(0)
+
+    /// Whether any task may have a scope outside of the pools. While none has, no look asks for the waiters of queued
+    /// work, whatever else is raised.
     @inline(__always)
-    static var mayHaveScopes: Bool { count.load(ordering: .relaxed) != 0 }
+    static var mayHaveScopes: Bool { scopeCount.load(ordering: .relaxed) != 0 }
+
+    /// Notes a scope of a task outside of the pools, until ``endScope(of:outer:)``.
+    static func beginScope(of task: TaskAddress, at qosClass: QoSClass) {
+        scopeCount.wrappingAdd(1, ordering: .sequentiallyConsistent)
+        end(.scope, of: task)
+        raise(task, to: qosClass, for: .scope)
+    }
+
+    /// Ends the innermost scope of a task. The class of the outer one counts again; `nil` without one.
+    static func endScope(of task: TaskAddress, outer: QoSClass?) {
+        end(.scope, of: task)
+        if let outer { raise(task, to: outer, for: .scope) }
+        scopeCount.wrappingSubtract(1, ordering: .sequentiallyConsistent)
+    }
 
     /// The bits of an address. The classes are kept above these 48 bits, in four bits each: 1 + the rank, or 0.
     private static let addressMask: UInt = (1 << 48) - 1

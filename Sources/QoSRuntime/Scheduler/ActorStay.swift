@@ -43,15 +43,13 @@ final class ActorStay: Sendable {
         name = isObserved ? Task.name : nil
         thread = .current
         state = Lock(State(used: isObserved ? ThreadClock.nanoseconds(of: thread) ?? 0 : 0))
-        if outer != nil { RaisedTasks.end(.scope, of: task) }
-        RaisedTasks.raise(task, to: qosClass, for: .scope)
+        RaisedTasks.beginScope(of: task, at: qosClass)
         if isObserved { arm() }
     }
 
     /// Ends the stay. In the task.
     func end() {
-        RaisedTasks.end(.scope, of: task)
-        if let outer { RaisedTasks.raise(task, to: outer, for: .scope) }
+        RaisedTasks.endScope(of: task, outer: outer)
         let ticket = state.withLock { state in
             state.isOver = true
             return state.ticket.take()

@@ -33,7 +33,8 @@ struct Doctor: ParsableCommand {
             let page = TimerTallyReader(process: "\(process)", id: process, root: .real).read()
             let report = ProcessReport(
                 try ProcessSchedulingReader(process: process).read(),
-                reached: SchedulerLimit.allCases.filter { page.limits.contains($0.number) })
+                reached: SchedulerLimit.allCases.filter { page.limits.contains($0.number) },
+                pageProblem: page.problem)
             return try json ? write(report) : StandardOutput.write(report.lines.joined(separator: "\n"))
         }
         let report = try DoctorReport.make()

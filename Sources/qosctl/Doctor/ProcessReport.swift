@@ -48,8 +48,12 @@ struct ProcessReport: Encodable {
     let findings: [String]
     let problems: [String]
 
-    /// - Parameter reached: the limits that schedulers of the process have reached.
-    init(_ process: ProcessSchedulingReader.Process, reached: [SchedulerLimit] = []) {
+    /// - Parameters:
+    ///   - reached: the limits that schedulers of the process have reached.
+    ///   - pageProblem: why they are not known.
+    init(
+        _ process: ProcessSchedulingReader.Process, reached: [SchedulerLimit] = [], pageProblem: String? = nil
+    ) {
         self.process = process.id
         (name, user) = (process.name, process.user)
         threadCount = process.threads.count
@@ -69,7 +73,9 @@ struct ProcessReport: Encodable {
         threads = Self.grouped(process.threads)
         limits = process.limits.map { Limit(name: $0.name, value: $0.value, used: $0.used, source: $0.source) }
         findings = Self.findings(of: process, all) + reached.map { "reached by a scheduler: \($0.advice)" }
-        problems = process.problems.map { "\($0)" }
+        problems =
+            process.problems.map { "\($0)" }
+            + (pageProblem.map { ["the limits that its schedulers have reached are not known: \($0)"] } ?? [])
     }
 
     /// The facts by which threads are alike.

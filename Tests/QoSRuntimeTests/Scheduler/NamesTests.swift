@@ -173,7 +173,8 @@ struct NamesTests {
     // MARK: withQoS on the main actor
 
     @Test(
-        "I4 withQoS on the main actor: the code stays there, and what it awaits is raised to the class")
+        "I4 withQoS on the main actor: the code stays there, and what it awaits is raised to the class",
+        .needsKnownLayout)
     @MainActor
     func mainActor() async throws {
         try await withObserver { scheduler, _ in
@@ -205,7 +206,8 @@ struct NamesTests {
     }
 
     @Test(
-        "withQoS on the main actor: a computation that takes too long there is told, with the task's name")
+        "withQoS on the main actor: a computation that takes too long there is told, with the task's name",
+        .needsKnownLayout)
     @MainActor
     func mainActorStalls() async throws {
         try await withObserver(stallLimits: [.userInitiated: .milliseconds(20)]) { scheduler, observer in

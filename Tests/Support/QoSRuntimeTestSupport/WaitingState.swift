@@ -14,15 +14,19 @@ package struct WaitingStage: Sendable {
     /// Keeps the low class's only worker.
     let hog: @Sendable () async -> Void
 
+    /// Whether the hog has the worker. On threads, a short sleep may be over before the worker has come to the hog.
+    let hogRuns: @Sendable () -> Bool
+
     /// Returns the place, or the time, at which the calling code runs.
     let report: @Sendable () -> String
 
     package init(
         low: (any TaskExecutor)?, high: (any TaskExecutor)?, serial: any SerialExecutor,
-        hog: @escaping @Sendable () async -> Void, report: @escaping @Sendable () -> String
+        hog: @escaping @Sendable () async -> Void, hogRuns: @escaping @Sendable () -> Bool = { true },
+        report: @escaping @Sendable () -> String
     ) {
         (self.low, self.high, self.serial) = (low, high, serial)
-        (self.hog, self.report) = (hog, report)
+        (self.hog, self.hogRuns, self.report) = (hog, hogRuns, report)
     }
 
     /// Keeps the worker from now on, or as soon as it comes to it. Started before a task's child and after it, one of
@@ -65,7 +69,7 @@ extension WaitingState {
             return WaitingTask(
                 task: launch(stage) {
                     stage.startHog()
-                    try? await Task.sleep(for: .milliseconds(20))
+                    repeat { try? await Task.sleep(for: .milliseconds(20)) } while !stage.hogRuns()
                     return stage.report()
                 }
             ) {}

@@ -25,6 +25,7 @@ extension WaitingState {
                 busy.open()
                 release.blockThread()
             },
+            hogRuns: { busy.isOpen },
             report: { (try? LinuxSchedulingCalls().name(of: .current)) ?? "unknown" })
         let guardian = Task.detached(priority: .userInteractive) {
             try? await Task.sleep(for: Self.patience)
