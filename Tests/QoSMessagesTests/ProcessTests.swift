@@ -111,7 +111,7 @@ struct ProcessTests {
                 let (errors, ended) = (Collected<ServiceError>(), Gate())
                 let task = scheduler.startDetachedTask(at: .utility) {
                     do throws(ServiceError) {
-                        _ = try await session.send(WaitForRaise())
+                        _ = try await session.send(Hang())
                     } catch {
                         errors.append(error)
                     }
