@@ -98,6 +98,63 @@ struct HostTests {
         #expect(world.store.count(of: .claim) <= 100)
     }
 
+    @Test("the ends of items that do little come together: a turn of sixteen items is one call", arguments: [1, 2, 4])
+    func endsTogether(cores: Int) throws {
+        let world = HostWorld(cores: cores)
+        let host = try world.host([Scripted { _, _ in .finished }]) { $0.places = [.background: 16] }
+        try world.run([host]) {
+            let requests = try (0..<160).map { _ in try WorkloadRequest(for: Scripted.self, .init()) }
+            for item in try await host.submit(requests) {
+                #expect(try await item.waitUntilFinished(promotes: false) == .finished)
+            }
+        }
+        #expect(world.store.count(of: .end) <= 12)
+        #expect(world.clock.elapsed < .milliseconds(1))
+    }
+
+    @Test("an end does not wait for an attempt that gets no thread")
+    func lateBeginning() throws {
+        let world = HostWorld()
+        let ends = Collected<Duration>()
+        var configuration = WorkloadHost.Configuration()
+        configuration.clock = world.clock
+        configuration.holders = world.processes
+        configuration.observer = { event in
+            if case .attemptEnded = event { ends.append(world.clock.elapsed) }
+        }
+        let host = try WorkloadHost(
+            store: world.store, on: LateScheduler(world.scheduler), workloads: [Scripted { _, _ in .finished }],
+            configuration: configuration)
+        try world.run([host]) {
+            let requests = try ["soon", "late"].map { name in
+                try WorkloadRequest(for: Scripted.self, .init(), level: name == "late" ? .background : .utility)
+            }
+            for item in try await host.submit(requests) { _ = try await item.waitUntilFinished(promotes: false) }
+        }
+        #expect(ends.values == [.milliseconds(1), .seconds(1)])
+    }
+
+    /// A scheduler whose background workloads begin after a second.
+    private struct LateScheduler: WorkloadScheduler {
+        let base: DeterministicScheduler
+
+        init(_ base: DeterministicScheduler) { self.base = base }
+
+        func startWorkload(
+            at qosClass: QoSClass, name: String, _ body: @escaping @Sendable () async -> Void
+        ) -> Task<Void, Never> {
+            let clock = base.clock
+            return base.startWorkload(at: qosClass, name: name) {
+                if qosClass == .background { try? await clock.sleep(for: .seconds(1)) }
+                await body()
+            }
+        }
+
+        func raiseWorkload(_ task: Task<Void, Never>, to qosClass: QoSClass) {
+            base.raiseWorkload(task, to: qosClass)
+        }
+    }
+
     // MARK: Failures
 
     @Test("an end that the store cannot write does not hold up the others, and its item is run again")

@@ -134,7 +134,7 @@ extension WorkloadHost {
     }
 
     private func launchLate(_ attempt: Attempt) {
-        launch(attempt, at: clock.elapsed)
+        launch([attempt], at: clock.elapsed)
         leaseKeeper.look()
     }
 }

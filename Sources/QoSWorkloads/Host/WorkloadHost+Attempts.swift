@@ -25,17 +25,22 @@ extension WorkloadHost {
         // The lease keeper enforces their time limits from now on.
         for attempt in beginning { attempt.state.withLock { $0.start = begin } }
         leaseKeeper.add(made)
-        for attempt in beginning { launch(attempt, at: begin) }
+        launch(beginning, at: begin)
         for attempt in untimely where attempt.takeEnd() {
             let reason = "waits to run alone: it ran when a process ended"
             add(PendingEnd(attempt, .deferred(reason: reason, delay: nil), limit: endLimit))
         }
     }
 
-    /// Starts the task of an attempt.
+    /// Starts the tasks of attempts.
     ///
-    /// - Parameter start: the time from which its time limit counts.
-    func launch(_ attempt: Attempt, at start: Duration) {
+    /// - Parameter start: the time from which their time limits count.
+    func launch(_ attempts: [Attempt], at start: Duration) {
+        state.withLock { $0.unbegunCount += attempts.count }
+        for attempt in attempts { launch(attempt, at: start) }
+    }
+
+    private func launch(_ attempt: Attempt, at start: Duration) {
         attempt.state.withLock { ($0.start, $0.lastSign) = (start, start) }
         guard let runner = runners[attempt.record.request.name] else { return }
         let record = attempt.record
@@ -50,6 +55,11 @@ extension WorkloadHost {
     }
 
     private func perform(_ attempt: Attempt, _ runner: WorkloadRunner) async {
+        let hasAllBegun = state.withLock { state in
+            state.unbegunCount -= 1
+            return state.unbegunCount == 0 && state.waitsSince != nil
+        }
+        if hasAllBegun { wakeSignal.wake() }
         let result: AttemptResult
         do {
             // A request may have come before the begin.
@@ -110,12 +120,40 @@ extension WorkloadHost {
     var endLimit: Duration { clock.elapsed + configuration.leaseDuration }
 
     /// Notes an end for the next call of the store. It goes with all others that come meanwhile.
+    ///
+    /// Attempts that were claimed together and do little end within microseconds of each other. If the first end called
+    /// the store at once, the others would miss the call, and every second transaction would write one end. So an end
+    /// waits until all attempts that were started have begun, at most for ``endWait``: another class may have the
+    /// processors.
     func add(_ end: PendingEnd) {
-        state.withLock { state in
+        let now = clock.elapsed
+        let (isDue, needsTimer) = state.withLock { state in
             state.ends.append(end)
             // The work is over, so its place is free. The store hears of the end before it gives the next item.
             if !end.keepsPlace { state.attempts[end.attempt.lease] = nil }
+            guard state.unbegunCount > 0, state.phase == .running else { return (true, false) }
+            state.waitsSince = state.waitsSince ?? now
+            defer { state.hasEndTimer = true }
+            return (false, !state.hasEndTimer)
         }
+        if isDue { wakeSignal.wake() }
+        if needsTimer {
+            scheduler.startWorkload(at: Self.controlClass, name: "workload-ends") { await self.endTimer() }
+        }
+    }
+
+    /// Wakes the host when an end has waited for ``endWait``. It looks again while other ends wait.
+    private func endTimer() async {
+        while true {
+            let next = state.withLock { state -> Duration? in
+                state.hasEndTimer = state.waitsSince != nil
+                return state.waitsSince.map { $0 + Self.endWait }
+            }
+            guard let next else { return }
+            guard next > clock.elapsed else { break }
+            try? await clock.sleep(until: next, tolerance: .zero)
+        }
+        state.withLock { ($0.hasEndTimer, $0.waitsSince) = (false, nil) }
         wakeSignal.wake()
     }
 
@@ -128,6 +166,7 @@ extension WorkloadHost {
             if !late.isEmpty { state.ends.removeAll { $0.limit <= now } }
             let batch = Array(state.ends.prefix(state.endBatch))
             state.ends.removeFirst(batch.count)
+            state.waitsSince = nil
             return (late, batch)
         }
         leaseKeeper.remove(late.map(\.attempt.lease))

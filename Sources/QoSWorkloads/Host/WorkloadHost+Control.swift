@@ -123,7 +123,8 @@ extension WorkloadHost {
             case nil: break
             }
         }
-        if let request, answer.claims.count == request.limit, claimRequest() != nil { wakeSignal.wake() }
+        // More than a batch may be claimed. A place that an end frees is claimed with the report of that end.
+        if let request, answer.claims.count == request.limit, request.limit == Self.batchSize { wakeSignal.wake() }
         return answer.nextDue
     }
 

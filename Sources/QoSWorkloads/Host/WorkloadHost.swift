@@ -32,9 +32,18 @@ public final class WorkloadHost: Sendable {
         var solitude = Solitude()
         /// The ends that the store has not acknowledged.
         var ends: [PendingEnd] = []
+        /// The number of attempts that were started and have not begun.
+        var unbegunCount = 0
+        /// The time of the first end that waits for them.
+        var waitsSince: Duration?
+        /// Whether a task looks after ``endWait`` whether ends still wait.
+        var hasEndTimer = false
         /// The largest number of ends for the next call of the store.
         var endBatch = WorkloadHost.batchSize
     }
+
+    /// The longest time for which an end waits for those of attempts that were started with it.
+    static let endWait = Duration.milliseconds(1)
 
     /// The class of the host's own work: claims, timers, promotions.
     static let controlClass = QoSClass.userInitiated
