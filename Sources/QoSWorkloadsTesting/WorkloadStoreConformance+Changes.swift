@@ -233,6 +233,31 @@ extension WorkloadStoreConformance {
             for id in [child, shared, late] { try await store.expectState(id, .ready) }
             try await store.expectState(grandchild, .blocked)
         },
+        Check(description: "an item whose parents one event cancels ends once, and comes back once") { store in
+            let root = try await store.insert(WorkloadRequest("a", retry: .never))
+            let parents = [
+                try await store.insert(WorkloadRequest("b", dependencies: [.item(root)])),
+                try await store.insert(WorkloadRequest("b", dependencies: [.item(root)])),
+            ]
+            let child = try await store.insert(
+                WorkloadRequest("b", dependencies: parents.map { .item($0) }, unique: UniqueKey("k")))
+            let below = try await store.insert(WorkloadRequest("b", dependencies: [.item(child)]))
+            try await store.store.end(
+                try await store.claimed().lease, .failed(error: "e", delay: nil), at: store.at(1))
+            for id in parents + [child, below] { try await store.expectState(id, .cancelled) }
+            let ended = try await store.reopened().store.summary()
+            try store.expectEqual([ended.count(.dead), ended.count(.cancelled)], [1, 4], "the ended items")
+            try await store.store.runNow(root, at: store.at(2))
+            try store.expectEqual(Set(try await store.record(child).waitsFor), Set(parents), "the parents of the child")
+            let revived = try await store.reopened().store.summary()
+            try store.expectEqual(
+                [revived.count(.ready), revived.count(.blocked), revived.count(.cancelled)], [1, 4, 0], "the items")
+            for second in [3.0, 4, 5, 6, 7] {
+                guard let claim = try await store.claim(at: second) else { break }
+                try await store.store.end(claim.lease, .finished, at: store.at(second))
+            }
+            try store.expectEqual(try await store.store.summary().count(.finished), 5, "the finished items")
+        },
         Check(description: "a summary counts all items by class and state, and knows the oldest due time") { store in
             for number in 0..<30 {
                 try await store.insert(
