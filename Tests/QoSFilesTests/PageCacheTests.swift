@@ -14,14 +14,14 @@ struct PageCacheTests {
 
     init() throws { folder = try TemporaryFolder("qos-cache") }
 
-    private func file(_ calls: any FileCalls, formerSize: Int64 = 0) throws -> (Int32, PageCacheManners) {
+    private func file(_ calls: any FileCalls, formerSize: Int64 = 0) throws -> (Int32, PageCachePolicy) {
         let descriptor = calls.open(folder["data"], flags: O_RDWR | O_CREAT, permissions: 0o600)
         try #require(descriptor >= 0)
-        return (descriptor, PageCacheManners(calls: calls, formerSize: formerSize))
+        return (descriptor, PageCachePolicy(calls: calls, formerSize: formerSize))
     }
 
     private func read(
-        _ manners: PageCacheManners, _ descriptor: Int32, _ qosClass: QoSClass, readsAhead: Bool = true
+        _ manners: PageCachePolicy, _ descriptor: Int32, _ qosClass: QoSClass, readsAhead: Bool = true
     ) -> Int {
         var bytes = [UInt8](repeating: 0, count: size)
         return unsafe bytes.withUnsafeMutableBytes {
@@ -32,7 +32,7 @@ struct PageCacheTests {
     }
 
     private func write(
-        _ manners: PageCacheManners, _ descriptor: Int32, _ qosClass: QoSClass, at offset: Int64 = 0,
+        _ manners: PageCachePolicy, _ descriptor: Int32, _ qosClass: QoSClass, at offset: Int64 = 0,
         alone: Bool = true, near: Bool = false
     ) -> Int {
         let bytes = [UInt8](repeating: 1, count: size)

@@ -61,7 +61,7 @@ struct SearchService: Sendable {
         let killPoint = KillPoint("QOS_SERVICE_KILL_AT", in: ProcessInfo.processInfo.environment)
         let log = ServiceServer.logger(settings)
         let activity = ActivityLog(directory: settings.directory, log: log)
-        let conflicts = ConflictDesk(settings.sync, served: settings.folder)
+        let conflicts = OpenConflicts(settings.sync, served: settings.folder)
         let (saves, saved) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let hosted = HostedWork(
             settings, killPoint: killPoint, activity: activity, conflicts: conflicts, saved: { saved.yield() })
@@ -84,10 +84,10 @@ struct SearchService: Sendable {
         let terminal = ProgressReporter(index: index, meter: meter, isQuiet: settings.isQuiet) {
             try? await host.snapshot(limit: 100)
         }
-        let restoring = settings.backup.map { RestoreDesk($0, host: host) }
+        let restoring = settings.backup.map { RestoreRequests($0, host: host) }
         let connections = Connections(limit: ConnectionLimit.affordable(settings.connections))
         let routes = ServiceRoutes(
-            desk: try SearchDesk(
+            lanes: try SearchLanes(
                 index: index,
                 processors: processorCount(),
                 limits: SearchLimits(time: settings.searchTime),
@@ -107,13 +107,14 @@ struct SearchService: Sendable {
             ),
             files: FileRoutes(settings, synced: hosted.files, connections: connections),
             restores: RestoreRoutes(
-                desk: restoring, host: host,
+                restoring: restoring, host: host,
                 submitted: { item, text in
                     activity.note(restore: item, of: text)
                     runs.touch()
                 }),
             owner: OwnerRoutes(
-                settings: settings, index: index, host: host, activity: activity, conflicts: conflicts, desk: restoring),
+                settings: settings, index: index, host: host, activity: activity, conflicts: conflicts,
+                restoring: restoring),
             workloadReport: { await workloads.report },
             takeMetrics: {
                 if let snapshot = try? await host.snapshot() { workloadMetrics.record(snapshot) }

@@ -5,7 +5,7 @@ import Testing
 @testable import qos_service
 
 @Suite("The lanes of searches")
-struct SearchDeskTests {
+struct SearchLanesTests {
     let world: IndexWorld
     let index: SearchIndex
 
@@ -24,28 +24,28 @@ struct SearchDeskTests {
     @Test("a search that takes too long for the quick lane is answered in the slow one")
     func movesToSlowLane() async throws {
         let limits = SearchLimits(quickTime: .zero, time: .seconds(1000))
-        let desk = try SearchDesk(index: index, processors: 2, limits: limits)
-        #expect(try await desk.search(SearchQuery("fox")).hits.map(\.path) == ["other.txt"])
+        let lanes = try SearchLanes(index: index, processors: 2, limits: limits)
+        #expect(try await lanes.search(SearchQuery("fox")).hits.map(\.path) == ["other.txt"])
     }
 
     @Test("a search that takes too long for the slow lane too is given up")
     func givesUp() async throws {
         let limits = SearchLimits(quickTime: .zero, time: .milliseconds(1))
-        let desk = try SearchDesk(index: index, processors: 2, limits: limits)
+        let lanes = try SearchLanes(index: index, processors: 2, limits: limits)
         let long = try Self.long()
-        await #expect(throws: SearchError.timedOut) { try await desk.search(long) }
+        await #expect(throws: SearchError.timedOut) { try await lanes.search(long) }
     }
 
     @Test("beyond the waiting places searches are refused, and one that waits can be cancelled")
     func refuses() async throws {
         let limits = SearchLimits(quickTime: .zero, time: .seconds(1000), slowWaiting: 0)
-        let desk = try SearchDesk(index: index, processors: 2, limits: limits)
+        let lanes = try SearchLanes(index: index, processors: 2, limits: limits)
         let long = try Self.long()
         let areAnswered = try await withThrowingTaskGroup(of: Bool.self) { group in
             for _ in 0..<8 {
                 group.addTask {
                     do {
-                        _ = try await desk.search(long)
+                        _ = try await lanes.search(long)
                         return true
                     } catch is BusyError {
                         return false
@@ -55,7 +55,7 @@ struct SearchDeskTests {
             return try await group.reduce(into: [Bool]()) { $0.append($1) }
         }
         #expect(areAnswered.contains(true) && areAnswered.contains(false))
-        let task = Task { try await desk.search(long) }
+        let task = Task { try await lanes.search(long) }
         task.cancel()
         await #expect(throws: (any Error).self) { try await task.value }
     }

@@ -1,6 +1,6 @@
 // Events of limits: the governor's widths, the cores, the budget, fences.
 
-extension PickMachine {
+extension AdmissionMachine {
     /// Sets the governor's limit for the workers of a class.
     ///
     /// - Parameters:

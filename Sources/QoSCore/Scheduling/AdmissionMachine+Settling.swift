@@ -1,6 +1,6 @@
 // What every event does before and after its own change.
 
-extension PickMachine {
+extension AdmissionMachine {
     /// Brings clocks, starvation windows and fences to a time, before an event changes anything.
     mutating func passTime(to time: SchedulerInstant) {
         let elapsed = time.nanoseconds - now.nanoseconds

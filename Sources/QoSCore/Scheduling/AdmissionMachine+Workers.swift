@@ -1,6 +1,6 @@
 // Events of work and workers.
 
-extension PickMachine {
+extension AdmissionMachine {
     /// Asks for one more worker of a class: work arrived, and none of its workers is looking for work.
     ///
     /// An admitted worker also calls it after it took its first job and left others in the queue. While the class is a

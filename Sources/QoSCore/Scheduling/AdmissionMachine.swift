@@ -12,7 +12,7 @@
 /// before it takes its lock.
 ///
 /// - Complexity: O(classes) for an event, O(fences) for an event of a fence; nothing allocates.
-package struct PickMachine: Sendable {
+package struct AdmissionMachine: Sendable {
     /// The records and the rules.
     package internal(set) var table: AdmissionTable
 

@@ -1,7 +1,7 @@
 /// The records of the five classes and the rules over them: which class may take a job, which is admitted next, and
 /// when the driver has to look again.
 ///
-/// The rules are pure functions of the records. `PickMachine` changes the records. The rules carry numbers, A1 to A6;
+/// The rules are pure functions of the records. `AdmissionMachine` changes the records. The rules carry numbers, A1 to A6;
 /// `Docs/Inside/Protocols/admission.md` has them with the reasons.
 ///
 /// - Complexity: O(classes) each, that is constant; nothing allocates.

@@ -71,7 +71,7 @@ extension QoSFile {
         let refusals = [EXDEV, EOPNOTSUPP, EINVAL, ENOSYS, EPERM, EBADF, ETXTBSY, EAGAIN]
         return try await throttle.performPiece(bytes: IOGate.largestPiece) {
             [from = file, to = new.file] (piece: IOGate.Piece) throws -> Int? in
-            guard !PageCacheManners.apply(to: piece.qosClass) else { return nil }
+            guard !PageCachePolicy.apply(to: piece.qosClass) else { return nil }
             return try from.use(for: "copy_file_range") { source in
                 try to.use(for: "copy_file_range") { target in
                     var count: Int

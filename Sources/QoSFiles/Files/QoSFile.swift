@@ -23,7 +23,7 @@ public import QoSRuntime
 public final class QoSFile: Sendable {
     let file: OpenFile
     let throttle: IOThrottle
-    let manners: PageCacheManners
+    let manners: PageCachePolicy
 
     /// The path, as it was given.
     public var path: String { file.path }
@@ -31,7 +31,7 @@ public final class QoSFile: Sendable {
     private init(_ file: OpenFile, throttle: IOThrottle, size: Int64) {
         self.file = file
         self.throttle = throttle
-        manners = PageCacheManners(calls: file.calls, formerSize: size)
+        manners = PageCachePolicy(calls: file.calls, formerSize: size)
     }
 
     /// Opens a regular file. Directories, pipes, sockets and devices are refused.

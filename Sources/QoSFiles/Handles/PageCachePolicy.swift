@@ -11,7 +11,7 @@ import Synchronization
 /// former end of the file: those before it may have been in memory for others.
 ///
 /// Threading: any thread; each call may block.
-final class PageCacheManners: Sendable {
+final class PageCachePolicy: Sendable {
     private let calls: any FileCalls
     /// The size at the opening: pages beyond it are ours.
     private let formerSize: Int64

@@ -2,7 +2,7 @@ public import QoSCore
 public import QoSRuntime
 
 // SAFETY: `init` sets the constants, which never change; `record` is read and written under the lock of the operations'
-// domain.
+// engine.
 /// The base class of all operations, whatever their results: see ``QoSOperation``.
 ///
 /// Threading: any thread.
@@ -15,7 +15,7 @@ public class BaseOperation: CurrentWork, @unchecked Sendable {
     let conditions: [OperationCondition]
     /// Whether the operation waits while the governor forbids discretionary work and no user waits for it (rule O12).
     public let isDiscretionary: Bool
-    var record: DomainRecord
+    var record: EngineRecord
 
     /// The service context and the activity of the code that made the operation. Its body has them (rules X1, X2).
     let context: CarriedContext?
@@ -28,21 +28,21 @@ public class BaseOperation: CurrentWork, @unchecked Sendable {
         conditions = options.conditions
         isDiscretionary = options.isDiscretionary ?? options.kind.isDiscretionary(isInForegroundUse: false)
         context = .captured()
-        record = DomainRecord(requested: options.level ?? options.kind.level, origin: .current())
+        record = EngineRecord(requested: options.level ?? options.kind.level, origin: .current())
     }
 
     deinit {
-        OperationDomain.shared.operationReleased(record)
+        OperationEngine.shared.operationReleased(record)
     }
 
     /// The name for errors, logs and lists.
     public var name: String { givenName ?? "operation" }
 
     /// The level at which the operation waits, runs or ran, promotions included; `nil` before it has one.
-    public var effectiveLevel: QoSLevel? { OperationDomain.shared.level(of: self) }
+    public var effectiveLevel: QoSLevel? { OperationEngine.shared.level(of: self) }
 
     package var standing: (level: QoSLevel?, begunAt: QoSClass?) {
-        OperationDomain.shared.look { ($0.level(of: self), record.runner?.taskClass) }
+        OperationEngine.shared.look { ($0.level(of: self), record.runner?.taskClass) }
     }
 
     // MARK: What an operation with a result adds

@@ -4,7 +4,7 @@ import QoSKernel
 ///
 /// A body may hold the operation whose result it uses, and so on, over a chain of a million. An ordinary release would
 /// keep each of them on the stack until the last one is gone.
-enum Graveyard {
+enum IterativeRelease {
     private struct State {
         var items: [any Sendable] = []
         var isDigging = false

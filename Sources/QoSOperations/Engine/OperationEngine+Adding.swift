@@ -1,7 +1,7 @@
 import QoSCore
 import QoSKernel
 
-extension OperationDomain {
+extension OperationEngine {
     /// Adds operations to a queue, all of them or none. Skips operations that were cancelled before.
     ///
     /// A long list is added in pieces, and the lock is free between them. The first operations may run before the last
@@ -100,7 +100,7 @@ extension OperationDomain {
 
     /// Claims operations, so that no other thread adds them; under the lock.
     private static func claim(
-        _ operations: some Collection<BaseOperation>, _ state: borrowing DomainState, _ claim: inout Claim
+        _ operations: some Collection<BaseOperation>, _ state: borrowing EngineState, _ claim: inout Claim
     ) throws(OperationError) {
         var claimed = 0
         for operation in operations {
@@ -123,11 +123,11 @@ extension OperationDomain {
     }
 }
 
-extension DomainState {
+extension EngineState {
     /// Adds operations that were claimed, or refuses all of them.
     fileprivate mutating func addAtOnce(
         _ operations: some Collection<BaseOperation>, to queue: OperationQueueID, hasBarriers: Bool,
-        _ actions: inout DomainActions
+        _ actions: inout EngineActions
     ) throws(OperationError) {
         try checkDeadlock(adding: operations, to: queue, hasBarriers: hasBarriers)
         // What is started first is decided when all are there.
@@ -151,7 +151,7 @@ extension DomainState {
             if case .created = operation.record.phase { ids.append(id(of: operation)) }
         }
         guard let waits = graph.deadlock(adding: ids, to: queue, of: list) else { return }
-        OperationDomain.release(operations)
+        OperationEngine.release(operations)
         throw deadlock(waits)
     }
 
@@ -159,7 +159,7 @@ extension DomainState {
     ///
     /// - Parameter list: the graph's result for the list that contains the operation; `nil` for none.
     fileprivate mutating func add(
-        _ operation: BaseOperation, to queue: OperationQueueID, of list: UInt32? = nil, _ actions: inout DomainActions
+        _ operation: BaseOperation, to queue: OperationQueueID, of list: UInt32? = nil, _ actions: inout EngineActions
     ) {
         countHandled()
         if case .finished = operation.record.phase {
@@ -180,7 +180,7 @@ extension DomainState {
         if let waitedAt { graph.operationWaitedFor(id, at: waitedAt, inOrder: true, &effects) }
     }
 
-    fileprivate func reportAdded(to queue: OperationQueueID, _ actions: inout DomainActions) {
+    fileprivate func reportAdded(to queue: OperationQueueID, _ actions: inout EngineActions) {
         if let record = self[queue], !record.observers.isEmpty { actions.observers.append(record.report()) }
     }
 }

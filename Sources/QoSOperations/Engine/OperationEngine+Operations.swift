@@ -2,10 +2,10 @@ import QoSCore
 import QoSKernel
 import QoSRuntime
 
-extension OperationDomain {
+extension OperationEngine {
     /// Tells the graph that the last reference to an operation is gone. If the graph knows the operation, it was never
     /// added to a queue. Its dependents then see it as cancelled.
-    func operationReleased(_ record: borrowing DomainRecord) {
+    func operationReleased(_ record: borrowing EngineRecord) {
         guard let id = record.id else { return }
         change { state, _ in state.forget(id) }
     }
@@ -93,8 +93,8 @@ extension OperationDomain {
     }
 }
 
-extension DomainState {
-    mutating func cancel(_ operation: BaseOperation, _ actions: inout DomainActions) {
+extension EngineState {
+    mutating func cancel(_ operation: BaseOperation, _ actions: inout EngineActions) {
         if case .finished = operation.record.phase { return }
         countHandled()
         operation.record.isCancelled = true

@@ -2,7 +2,7 @@ import QoSCore
 import QoSKernel
 import QoSRuntime
 
-extension OperationDomain {
+extension OperationEngine {
     /// A target of a wait.
     enum Awaited {
         case operation(BaseOperation)
@@ -32,8 +32,8 @@ extension OperationDomain {
                 if let level, QoS.waitingLevel != level { self.raise(awaited, to: QoS.waitingLevel) }
             }
             return (begun, refusal)
-        } raised: { domain, level in
-            if promotes { domain.raise(awaited, to: level) }
+        } raised: { engine, level in
+            if promotes { engine.raise(awaited, to: level) }
         }
         if let begun { waitEnded(begun) }
         if let refusal { throw refusal }
@@ -114,8 +114,8 @@ extension OperationDomain {
     }
 }
 
-extension DomainState {
-    fileprivate func isOver(_ awaited: OperationDomain.Awaited) -> Bool {
+extension EngineState {
+    fileprivate func isOver(_ awaited: OperationEngine.Awaited) -> Bool {
         switch awaited {
         case .operation(let operation):
             if case .finished = operation.record.phase { true } else { false }
@@ -132,7 +132,7 @@ extension DomainState {
     /// - Returns: the operation's wait; `nil` for other code.
     /// - Throws: ``OperationError/waitsForItself(_:)``; ``OperationError/deadlock(_:)``.
     fileprivate mutating func waitBegins(
-        by caller: BaseOperation?, for awaited: OperationDomain.Awaited
+        by caller: BaseOperation?, for awaited: OperationEngine.Awaited
     ) throws(OperationError) -> OperationGraph.BegunWait? {
         guard let caller, let id = caller.record.id, caller.record.runner?.isEnteredByCaller == true else { return nil }
         do throws(OperationGraphError) {
@@ -149,7 +149,7 @@ extension DomainState {
         }
     }
 
-    fileprivate mutating func keep(_ waiter: Waiter, for awaited: OperationDomain.Awaited, at level: QoSLevel?) {
+    fileprivate mutating func keep(_ waiter: Waiter, for awaited: OperationEngine.Awaited, at level: QoSLevel?) {
         switch awaited {
         case .operation(let operation):
             operation.record.waiters.append(waiter)

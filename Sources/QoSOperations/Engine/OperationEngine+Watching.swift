@@ -1,6 +1,6 @@
 import QoSCore
 
-extension OperationDomain {
+extension OperationEngine {
     /// Calls a closure when an operation has ended, or at once if it has.
     func callWhenFinished(
         _ operation: BaseOperation, _ body: @escaping @Sendable (OperationOutcome) async -> Void

@@ -12,10 +12,10 @@ import Synchronization
 /// threads get the lock before the rest is handled, so no request waits for a whole batch.
 ///
 /// Threading: any thread.
-final class OperationDomain: Sendable {
-    static let shared = OperationDomain()
+final class OperationEngine: Sendable {
+    static let shared = OperationEngine()
 
-    private let state = Lock(DomainState())
+    private let state = Lock(EngineState())
     private let waiting = Atomic(0)
 
     /// The number of operations that a runner runs before the pool's other work gets its turn.
@@ -31,9 +31,9 @@ final class OperationDomain: Sendable {
 
     /// Runs a change of the graph under the lock, and its actions outside.
     func change<Success, Failure: Error>(
-        _ body: (inout DomainState, inout DomainActions) throws(Failure) -> Success
+        _ body: (inout EngineState, inout EngineActions) throws(Failure) -> Success
     ) throws(Failure) -> Success {
-        var actions = DomainActions()
+        var actions = EngineActions()
         defer { performAll(actions) }
         return try locked { (state) throws(Failure) -> Success in
             defer { state.collect(&actions) }
@@ -43,14 +43,14 @@ final class OperationDomain: Sendable {
 
     /// Reads the graph under the lock.
     func look<Success, Failure: Error>(
-        _ body: (inout DomainState) throws(Failure) -> Success
+        _ body: (inout EngineState) throws(Failure) -> Success
     ) throws(Failure) -> Success {
         try locked(body)
     }
 
     /// Runs a body under the lock, and counts the threads that have to wait for it.
     private func locked<Success, Failure: Error>(
-        _ body: (inout DomainState) throws(Failure) -> Success
+        _ body: (inout EngineState) throws(Failure) -> Success
     ) throws(Failure) -> Success {
         if let success = try state.withLockIfAvailable({ (state) throws(Failure) -> Success in try body(&state) }) {
             return success
@@ -73,12 +73,12 @@ final class OperationDomain: Sendable {
 
     // MARK: Effects
 
-    private func performAll(_ actions: consuming DomainActions) {
+    private func performAll(_ actions: consuming EngineActions) {
         perform(actions)
         var isUnfinished = actions.isUnfinished
         while isUnfinished {
             giveWay()
-            var more = DomainActions()
+            var more = EngineActions()
             locked { state in
                 state.graph.startedSome(&state.effects)
                 state.collect(&more)
@@ -88,7 +88,7 @@ final class OperationDomain: Sendable {
         }
     }
 
-    private func perform(_ actions: DomainActions) {
+    private func perform(_ actions: EngineActions) {
         // Nearly all of them are empty nearly always, which costs less to ask than a loop over nothing.
         if !actions.starts.isEmpty { start(actions.starts) }
         if !actions.requests.isEmpty { for request in actions.requests { request.perform() } }
@@ -101,7 +101,7 @@ final class OperationDomain: Sendable {
         if !actions.buried.isEmpty { for operation in actions.buried { operation.buryBody() } }
     }
 
-    private func start(_ starts: [DomainActions.Start]) {
+    private func start(_ starts: [EngineActions.Start]) {
         var tasks: [Task<Void, Never>] = []
         tasks.reserveCapacity(starts.count)
         for start in starts {
@@ -140,7 +140,7 @@ final class OperationDomain: Sendable {
     }
 
     private func bodyEnded(_ operation: BaseOperation, _ failure: (any Error)?, _ runner: Runner) -> BaseOperation? {
-        var actions = DomainActions()
+        var actions = EngineActions()
         locked { state in
             state.finish(operation, Self.outcome(of: failure, runner), &actions)
             state.collect(&actions, reusing: runner)

@@ -2,7 +2,7 @@ import QoSCore
 import QoSRuntime
 
 /// The watchers of an operation. It is an object, so an operation without watchers only has room for its address.
-// SAFETY: read and written under the domain's lock.
+// SAFETY: read and written under the engine's lock.
 final class OperationWatchers: @unchecked Sendable {
     /// A closure to call at an operation's end.
     struct Completion: Sendable {

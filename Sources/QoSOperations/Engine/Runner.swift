@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// It runs more than one operation only while its task is unchanged. After the task was cancelled or raised for an
 /// operation, the runner ends with that operation.
-// SAFETY: the constants and the atomic apart, everything is read and written under the lock of the operations' domain.
+// SAFETY: the constants and the atomic apart, everything is read and written under the lock of the operations' engine.
 final class Runner: @unchecked Sendable {
     let scheduler: QoSScheduler
     /// The level whose executor the task prefers.

@@ -18,7 +18,7 @@ extension QoSOperationQueue {
             try await runToEnd(operations)
             return try await last.value
         } onCancel: {
-            OperationDomain.shared.cancel(all: operations)
+            OperationEngine.shared.cancel(all: operations)
         }
     }
 
@@ -33,7 +33,7 @@ extension QoSOperationQueue {
         try await withTaskCancellationHandler {
             try await runToEnd(operations)
         } onCancel: {
-            OperationDomain.shared.cancel(all: operations)
+            OperationEngine.shared.cancel(all: operations)
         }
         for operation in operations { try operation.checkResult() }
     }
@@ -43,7 +43,7 @@ extension QoSOperationQueue {
         do throws(OperationError) {
             for operation in operations.reversed() { try await operation.waitUntilFinished() }
         } catch {
-            OperationDomain.shared.cancel(all: operations)
+            OperationEngine.shared.cancel(all: operations)
             throw error
         }
     }

@@ -4,7 +4,7 @@ import QoSRuntime
 extension BaseOperation {
     /// The outcome of the operation; `nil` before its end.
     public var outcome: OperationOutcome? {
-        OperationDomain.shared.look { _ in
+        OperationEngine.shared.look { _ in
             if case .finished(let outcome) = record.phase { return outcome }
             return nil
         }
@@ -15,15 +15,15 @@ extension BaseOperation {
 
     /// Whether the operation waits only for its turn in its queue.
     public var isReady: Bool {
-        OperationDomain.shared.look { state in record.id.map { state.graph.isReady($0) } ?? false }
+        OperationEngine.shared.look { state in record.id.map { state.graph.isReady($0) } ?? false }
     }
 
     /// Whether the operation was cancelled before it ended. Its body may still have returned a value.
-    public var isCancelled: Bool { OperationDomain.shared.look { _ in record.isCancelled } }
+    public var isCancelled: Bool { OperationEngine.shared.look { _ in record.isCancelled } }
 
     /// Whether the operation has started and not ended.
     public var isRunning: Bool {
-        OperationDomain.shared.look { state in record.id.map { state.graph.isRunning($0) } ?? false }
+        OperationEngine.shared.look { state in record.id.map { state.graph.isRunning($0) } ?? false }
     }
 
     /// Adds a dependency: this operation waits for another one, in any queue. The other one is raised to this one's
@@ -34,7 +34,7 @@ extension BaseOperation {
     /// - Throws: ``OperationError/dependencyCycle(_:)``; ``OperationError/dependencyAfterStart(_:)`` (rule O10);
     ///   ``OperationError/deadlock(_:)`` if a barrier, or a wait in the body of an operation, closes the cycle.
     public func addDependency(_ other: BaseOperation) throws(OperationError) {
-        try OperationDomain.shared.addDependency(of: self, on: other)
+        try OperationEngine.shared.addDependency(of: self, on: other)
     }
 
     /// Adds dependencies on several others, one after the other, up to the first refused one.
@@ -50,16 +50,16 @@ extension BaseOperation {
     ///
     /// - Throws: ``OperationError/dependencyAfterStart(_:)`` (rule O10).
     public func removeDependency(_ other: BaseOperation) throws(OperationError) {
-        try OperationDomain.shared.removeDependency(of: self, on: other)
+        try OperationEngine.shared.removeDependency(of: self, on: other)
     }
 
     /// The unfinished dependencies that are in a queue, in the order of ``addDependency(_:)``.
-    public var unfinishedDependencies: [BaseOperation] { OperationDomain.shared.unfinishedDependencies(of: self) }
+    public var unfinishedDependencies: [BaseOperation] { OperationEngine.shared.unfinishedDependencies(of: self) }
 
     /// Cancels the operation (rule O11). Before its start it ends without running, in a queue or not. While it runs,
     /// its task is cancelled, and its body can see that. It has no effect after the end.
     public func cancel() {
-        OperationDomain.shared.cancel(self)
+        OperationEngine.shared.cancel(self)
     }
 
     /// Suspends the task until the operation has ended, whatever the outcome. It raises the operation to the task's
@@ -73,7 +73,7 @@ extension BaseOperation {
     ///   barrier. It may also be a wait for a place in a queue whose places are all taken by waiting operations. A
     ///   child task of an operation (`async let`, a group) counts as the operation. Its other tasks do not.
     public func waitUntilFinished(promotes: Bool = true) async throws(OperationError) {
-        try await OperationDomain.shared.waitUntilFinished(.operation(self), promotes: promotes)
+        try await OperationEngine.shared.waitUntilFinished(.operation(self), promotes: promotes)
     }
 
     /// Blocks the calling thread until the operation has ended, whatever the outcome. It raises the operation to the
@@ -84,7 +84,7 @@ extension BaseOperation {
     /// - Throws: as ``waitUntilFinished(promotes:)``.
     @available(*, noasync, message: "use waitUntilFinished() or value in a task")
     public func blockUntilFinished() throws(OperationError) {
-        try OperationDomain.shared.blockUntilFinished(.operation(self))
+        try OperationEngine.shared.blockUntilFinished(.operation(self))
     }
 }
 
@@ -100,7 +100,7 @@ extension BaseOperation {
     ///
     /// An operation that has ended keeps its level.
     public var level: QoSLevel? {
-        get { OperationDomain.shared.look { _ in record.requested } }
-        set { OperationDomain.shared.setLevel(newValue, of: self) }
+        get { OperationEngine.shared.look { _ in record.requested } }
+        set { OperationEngine.shared.setLevel(newValue, of: self) }
     }
 }

@@ -5,7 +5,7 @@ extension BaseOperation {
     /// The reason why the operation waits for the permission of discretionary work, for people; `nil` if it does not
     /// (rule O12).
     public var deferralReason: String? {
-        let scheduler = OperationDomain.shared.look { state -> QoSScheduler? in
+        let scheduler = OperationEngine.shared.look { state -> QoSScheduler? in
             guard case .added = record.phase, let id = record.id, !state.graph.isRunning(id) else { return nil }
             return record.runner?.scheduler
         }

@@ -9,7 +9,7 @@ extension BaseOperation {
 
     /// The state of the operation.
     public var state: OperationState {
-        OperationDomain.shared.look { state in
+        OperationEngine.shared.look { state in
             switch record.phase {
             case .created: .created
             case .added: record.id.map { state.graph.isRunning($0) } == true ? .running : .waiting
@@ -31,14 +31,14 @@ extension BaseOperation {
     /// executor. Waiters for the operation do not wait for its closures. Several closures run in the order of their
     /// registration.
     public func whenFinished(_ body: @escaping @Sendable (OperationOutcome) async -> Void) {
-        OperationDomain.shared.callWhenFinished(self, body)
+        OperationEngine.shared.callWhenFinished(self, body)
     }
 }
 
 extension BaseOperation {
     /// The progress of the operation.
     public var progress: OperationProgress {
-        OperationDomain.shared.look { _ in
+        OperationEngine.shared.look { _ in
             if let progress = record.progress { return progress }
             var isFinished = false
             if case .finished = record.phase { isFinished = true }

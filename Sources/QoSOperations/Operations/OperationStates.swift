@@ -7,7 +7,7 @@ public struct OperationStates: AsyncSequence, Sendable {
     /// Returns an iterator that begins with the operation's present state.
     public func makeAsyncIterator() -> Iterator {
         let (changes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        OperationDomain.shared.watch(operation, continuation)
+        OperationEngine.shared.watch(operation, continuation)
         return Iterator(operation: operation, changes: changes.makeAsyncIterator())
     }
 

@@ -2,7 +2,7 @@ public import QoSCore
 import QoSRuntime
 
 // SAFETY: `body` and `stored` belong to the runner from the start of the operation to its end. Before that, the thread
-// that ends the operation touches them under the domain's lock. Afterwards `stored` does not change, and its readers
+// that ends the operation touches them under the engine's lock. Afterwards `stored` does not change, and its readers
 // have seen the end under the lock.
 /// A piece of asynchronous work that runs once, in an operation queue, after its dependencies.
 ///
@@ -115,6 +115,6 @@ public final class QoSOperation<Value: Sendable>: BaseOperation, @unchecked Send
     }
 
     override func buryBody() {
-        Graveyard.bury(&body)
+        IterativeRelease.bury(&body)
     }
 }

@@ -1,14 +1,14 @@
 extension QoSOperationQueue {
     /// The progress of the queue.
     public var progress: QueueProgress {
-        OperationDomain.shared.look { state in state[id]?.progress ?? QueueProgress(added: 0, finished: 0) }
+        OperationEngine.shared.look { state in state[id]?.progress ?? QueueProgress(added: 0, finished: 0) }
     }
 
     /// The expected number of operations in all, for ``progress`` only; `nil` counts the added ones.
     public var expectedCount: Int? {
-        get { OperationDomain.shared.look { $0[id]?.expected } }
+        get { OperationEngine.shared.look { $0[id]?.expected } }
         set {
-            OperationDomain.shared.change { state, actions in
+            OperationEngine.shared.change { state, actions in
                 state[id]?.expected = newValue
                 if let record = state[id], !record.observers.isEmpty { actions.observers.append(record.report()) }
             }
@@ -22,7 +22,7 @@ extension QoSOperationQueue {
         let (stream, continuation) = AsyncStream.makeStream(
             of: QueueProgress.self, bufferingPolicy: .bufferingNewest(1))
         let id = self.id
-        let (number, progress) = OperationDomain.shared.look { state in
+        let (number, progress) = OperationEngine.shared.look { state in
             let number = (state[id]?.lastObserver ?? 0) + 1
             state[id]?.lastObserver = number
             state[id]?.observers[number] = continuation
@@ -30,7 +30,7 @@ extension QoSOperationQueue {
         }
         continuation.onTermination = { [weak self] _ in
             guard let self else { return }
-            OperationDomain.shared.look { state in _ = state[self.id]?.observers.removeValue(forKey: number) }
+            OperationEngine.shared.look { state in _ = state[self.id]?.observers.removeValue(forKey: number) }
         }
         continuation.yield(progress)
         return stream

@@ -39,16 +39,16 @@ public final class QoSOperationQueue: Sendable {
     ) {
         self.name = name
         self.scheduler = scheduler
-        id = OperationDomain.shared.look { state in
+        id = OperationEngine.shared.look { state in
             let id = state.graph.queueCreated(
                 level: level, limit: maxConcurrent.count, lifetime: promotion, isSuspended: isSuspended)
-            state.add(DomainQueue(scheduler: scheduler), as: id)
+            state.add(EngineQueue(scheduler: scheduler), as: id)
             return id
         }
     }
 
     deinit {
-        OperationDomain.shared.change { [id] state, actions in
+        OperationEngine.shared.change { [id] state, actions in
             if state.graph.queueReleased(id, &state.effects) { state.remove(id, &actions) }
         }
     }
@@ -60,7 +60,7 @@ public final class QoSOperationQueue: Sendable {
     /// - Throws: ``OperationError/addedTwice(_:)``. ``OperationError/deadlock(_:)`` for an operation that
     ///   would close a circle, such as one behind a barrier that waits for the operation.
     public func add(_ operation: BaseOperation) throws(OperationError) {
-        try OperationDomain.shared.add(CollectionOfOne(operation), to: id)
+        try OperationEngine.shared.add(CollectionOfOne(operation), to: id)
     }
 
     /// Adds operations, all of them or none. This is cheaper than one by one.
@@ -72,7 +72,7 @@ public final class QoSOperationQueue: Sendable {
     /// - Throws: ``OperationError/addedTwice(_:)`` if one of them is in a queue, or twice in the list;
     ///   ``OperationError/deadlock(_:)`` as for a single operation.
     public func add(_ operations: [BaseOperation]) throws(OperationError) {
-        try OperationDomain.shared.add(operations, to: id)
+        try OperationEngine.shared.add(operations, to: id)
     }
 
     /// Makes an operation from a closure and adds it.

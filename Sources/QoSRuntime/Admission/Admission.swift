@@ -3,7 +3,7 @@ import QoSCore
 import QoSKernel
 import Synchronization
 
-/// The driver of admission. It reports events to ``PickMachine``, and publishes the classes whose workers have to ask.
+/// The driver of admission. It reports events to ``AdmissionMachine``, and publishes the classes whose workers have to ask.
 ///
 /// Workers take jobs without asking while their class is not in ``mustAsk(rank:)``: one relaxed load for each job. The
 /// machine and its lock are used only when a worker is about to be woken or to park, or has to ask.
@@ -42,7 +42,7 @@ final class Admission: Sendable {
 
     /// The machine and its companions, behind the lock.
     struct State {
-        var machine: PickMachine
+        var machine: AdmissionMachine
 
         /// The classes whose width limit has not taken effect yet, because more of their workers are at work.
         var unsettled = QoSClassSet()
@@ -82,7 +82,7 @@ final class Admission: Sendable {
     static let lowestHurried = QoSClass.userInitiated.rank
 
     init(processors: Int, parameters: SchedulingParameters) {
-        state = Lock(State(machine: PickMachine(cores: processors, parameters: parameters, at: Self.now)))
+        state = Lock(State(machine: AdmissionMachine(cores: processors, parameters: parameters, at: Self.now)))
     }
 
     /// The time by which the loop has to call ``ticked()``; `nil` when time alone changes nothing.
@@ -234,7 +234,7 @@ final class Admission: Sendable {
 
     // MARK: The lock and the notes
 
-    typealias Event = (inout PickMachine, SchedulerInstant) -> AdmissionActions
+    typealias Event = (inout AdmissionMachine, SchedulerInstant) -> AdmissionActions
 
     private static var now: SchedulerInstant {
         SchedulerInstant(nanoseconds: Int64(clamping: MonotonicClock.nanoseconds()))

@@ -15,7 +15,7 @@ final class PoolExecutor: JobReceiver, SleepingExecutor, @unchecked Sendable {
     let core: SchedulerCore
 
     /// The scheduler's pools, which live as long as `core`. A way through `core` would count references at each job.
-    private let pools: SharedTable<ClassPool>
+    private let pools: UnsafeSharedTable<ClassPool>
 
     /// The executor's place in the scheduler's table. It tells a worker on behalf of which executor to run a job.
     let index: Int

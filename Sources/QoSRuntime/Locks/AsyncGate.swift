@@ -10,7 +10,7 @@ import Synchronization
 /// Threading: any thread. Lock order: the gate's state, then the registry's shards. Continuations are resumed and tasks
 /// raised outside of both.
 // SAFETY: as the base class; the one additional field never changes.
-final class AsyncGate: PermitLine, @unchecked Sendable {
+final class AsyncGate: PermitQueue, @unchecked Sendable {
     /// The gate's name in reports and errors.
     let description: String
 
@@ -67,7 +67,7 @@ final class AsyncGate: PermitLine, @unchecked Sendable {
     private enum Beginning {
         case acquired
         case cancelled
-        case waits(LockEffects, holder: LockParty?)
+        case waits(LockEffects, holder: LockParticipant?)
     }
 
     private func begin(_ wait: AsyncWait, _ continuation: UnsafeContinuation<Void, any Error>) {
@@ -92,7 +92,7 @@ final class AsyncGate: PermitLine, @unchecked Sendable {
         }
     }
 
-    private func enter(_ wait: AsyncWait, at level: LevelCode, _ site: inout WaitSite) -> LockEffects {
+    private func enter(_ wait: AsyncWait, at level: LevelCode, _ site: inout LockQueue) -> LockEffects {
         var effects = LockEffects()
         let token = unsafe UInt(bitPattern: Unmanaged.passRetained(wait).toOpaque())
         wait.place = Self.registry.begin(
@@ -101,8 +101,9 @@ final class AsyncGate: PermitLine, @unchecked Sendable {
     }
 
     /// Applies the effects of a wait that has begun. The wait may be over by now.
-    private func follow(_ effects: consuming LockEffects, of wait: AsyncWait, _ waiter: LockWaiter, holder: LockParty?)
-    {
+    private func follow(
+        _ effects: consuming LockEffects, of wait: AsyncWait, _ waiter: LockWaiter, holder: LockParticipant?
+    ) {
         if effects.mayCloseCircle {
             var continuation: UnsafeContinuation<Void, any Error>?
             var withdrawal = LockEffects()

@@ -150,12 +150,12 @@ enum MutexWaiting {
     /// - Returns: the thread's place, the holder and the effects to perform; `nil` when the mutex was free.
     private static func enter(
         _ word: UnsafeMutablePointer<Atomic<UInt32>>, own: UInt32, level: LevelCode, _ wait: LockWait
-    ) -> (place: Int, holder: LockParty, effects: LockEffects)? {
+    ) -> (place: Int, holder: LockParticipant, effects: LockEffects)? {
         let resource = unsafe resource(word)
         return registry.withSite(of: resource) { site in
             guard let owner = unsafe markContended(word, own: own) else { return nil }
-            let holder = LockParty.thread(owner)
-            var present = site.take() ?? WaitSite(holders: [holder])
+            let holder = LockParticipant.thread(owner)
+            var present = site.take() ?? LockQueue(holders: [holder])
             var effects = LockEffects()
             let token = unsafe UInt(bitPattern: Unmanaged.passRetained(wait).toOpaque())
             let place = registry.begin(
@@ -169,7 +169,7 @@ enum MutexWaiting {
     ///
     /// - Returns: the number of the other waiters; `nil` when the mutex has been handed over meanwhile.
     private static func withdraw(
-        _ party: LockParty, at place: Int, from resource: LockResource, _ effects: inout LockEffects
+        _ party: LockParticipant, at place: Int, from resource: LockResource, _ effects: inout LockEffects
     ) -> Int? {
         registry.withSite(of: resource) { site in
             guard registry.isWaiting(party), var present = site.take() else { return nil }

@@ -4,10 +4,10 @@
 /// that is the ``PoolGroup``, which every worker's thread and every submitter keeps.
 ///
 /// Threading: any thread. The value says which of its parts are for which thread; the others are atomic or locked.
-// SAFETY: only `SharedTable`, and the word in which a thread keeps its worker, make references. Their owners keep the
+// SAFETY: only `UnsafeSharedTable`, and the word in which a thread keeps its worker, make references. Their owners keep the
 // memory for longer.
 @safe
-struct Shared<Value: ~Copyable>: @unchecked Sendable {
+struct UnsafeShared<Value: ~Copyable>: @unchecked Sendable {
     let address: UnsafeMutablePointer<Value>
 
     @inline(__always)
@@ -22,7 +22,7 @@ struct Shared<Value: ~Copyable>: @unchecked Sendable {
     }
 }
 
-extension Shared: Equatable where Value: ~Copyable {
+extension UnsafeShared: Equatable where Value: ~Copyable {
     @inline(__always)
-    static func == (one: Shared, other: Shared) -> Bool { unsafe one.address == other.address }
+    static func == (one: UnsafeShared, other: UnsafeShared) -> Bool { unsafe one.address == other.address }
 }

@@ -2,10 +2,10 @@
 ///
 /// Its owner fills it before the first use, and frees it after the last. All copies refer to the same values.
 ///
-/// Threading: as ``Shared``.
+/// Threading: as ``UnsafeShared``.
 // SAFETY: the owner keeps the memory for longer than any thread uses the table, and every index is checked.
 @safe
-struct SharedTable<Element: ~Copyable>: @unchecked Sendable {
+struct UnsafeSharedTable<Element: ~Copyable>: @unchecked Sendable {
     let count: Int
     private let elements: UnsafeMutablePointer<Element>
 
@@ -18,7 +18,7 @@ struct SharedTable<Element: ~Copyable>: @unchecked Sendable {
     /// Makes the values in order. Once, before the first use.
     ///
     /// - Parameter make: gets the index of a value, and the reference to its place.
-    func fill(_ make: (_ index: Int, _ place: Shared<Element>) -> Element) {
+    func fill(_ make: (_ index: Int, _ place: UnsafeShared<Element>) -> Element) {
         for index in 0..<count { unsafe (elements + index).initialize(to: make(index, at(index))) }
     }
 
@@ -36,11 +36,11 @@ struct SharedTable<Element: ~Copyable>: @unchecked Sendable {
 
     /// Returns the reference to the value at an index.
     @inline(__always)
-    func at(_ index: Int) -> Shared<Element> { unsafe Shared(address(of: index)) }
+    func at(_ index: Int) -> UnsafeShared<Element> { unsafe UnsafeShared(address(of: index)) }
 
     /// Returns whether a reference is one to a value of the table.
     @inline(__always)
-    func contains(_ reference: Shared<Element>) -> Bool {
+    func contains(_ reference: UnsafeShared<Element>) -> Bool {
         unsafe reference.address >= elements && reference.address < elements + count
     }
 
@@ -51,10 +51,10 @@ struct SharedTable<Element: ~Copyable>: @unchecked Sendable {
     }
 }
 
-extension SharedTable: Equatable where Element: ~Copyable {
+extension UnsafeSharedTable: Equatable where Element: ~Copyable {
     /// Whether both are the same table.
     @inline(__always)
-    static func == (one: SharedTable, other: SharedTable) -> Bool { unsafe one.elements == other.elements }
+    static func == (one: UnsafeSharedTable, other: UnsafeSharedTable) -> Bool { unsafe one.elements == other.elements }
 
     var indices: Range<Int> { 0..<count }
 }

@@ -37,11 +37,11 @@ struct Placement: ~Copyable, Sendable {
     private static let unknown = -2
     private static let words = mostProcessors / UInt64.bitWidth
 
-    private let seats: SharedTable<Seat>
+    private let seats: UnsafeSharedTable<Seat>
 
     /// The processors without a worker, and all processors in use; a bit each.
-    private let free = SharedTable<Atomic<UInt64>>(count: words)
-    private let used = SharedTable<Atomic<UInt64>>(count: words)
+    private let free = UnsafeSharedTable<Atomic<UInt64>>(count: words)
+    private let used = UnsafeSharedTable<Atomic<UInt64>>(count: words)
 
     /// One more than the highest word in use; 0 while nothing is placed.
     private let usedWords = Atomic<Int>(0)
@@ -60,7 +60,7 @@ struct Placement: ~Copyable, Sendable {
 
     /// Makes seats for sleeping workers, and no processors.
     init(seats count: Int) {
-        seats = SharedTable(count: count)
+        seats = UnsafeSharedTable(count: count)
         seats.fill { _, _ in Seat() }
         free.fill { _, _ in Atomic(.max) }
         used.fill { _, _ in Atomic(0) }

@@ -38,7 +38,7 @@ struct ClassPool: ~Copyable {
     /// The time for which a worker without work goes on looking before it parks, while a core is idle. Nanoseconds.
     let spin: UInt64
 
-    let workers: SharedTable<Worker>
+    let workers: UnsafeSharedTable<Worker>
 
     let injection = InjectionQueue()
     let word = Atomic<UInt64>(0)
@@ -71,7 +71,7 @@ struct ClassPool: ~Copyable {
             PoolTimerKeeping.isKept(rank: qosClass.rank)
             ? PoolTimerKeeping(rank: qosClass.rank, alarm: group.alarm, tally: group.timerTally) : nil
         unsafe ownGroup = group
-        workers = SharedTable(count: capacity)
+        workers = UnsafeSharedTable(count: capacity)
         workers.fill { index, _ in
             Worker(
                 index: index, place: JobNode.Place(scheduler: group.number, rank: qosClass.rank, worker: index),

@@ -6,7 +6,7 @@ import Synchronization
 /// sees the other: the thread finds no demand and makes it again, or the loop sees the reason.
 ///
 /// Threading: any thread makes it; the loop's thread withdraws it.
-struct LoopDemand: ~Copyable {
+struct LoopRequest: ~Copyable {
     private let flag = Atomic<Bool>(false)
 
     @inline(__always)

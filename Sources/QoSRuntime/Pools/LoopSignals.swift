@@ -6,14 +6,14 @@ import Synchronization
 /// and how the loop looks for raised work.
 ///
 /// Threading: any thread.
-struct LoopCalls: ~Copyable {
+struct LoopSignals: ~Copyable {
     private let loop: EventLoop
 
     /// The number of workers that are not parked. Spinning is worthwhile only while they are fewer than the processors.
     let awake = Atomic<Int>(0)
 
     /// The demand that the loop looks for raised tasks, because work waits behind busy workers.
-    let backlog = LoopDemand()
+    let backlog = LoopRequest()
 
     /// Whether the raise of a running item of a work queue has changed since the loop's last look.
     private let itemsChanged = Atomic<Bool>(false)
@@ -26,7 +26,7 @@ struct LoopCalls: ~Copyable {
     let isLookingSlowly = Atomic<Bool>(false)
 
     /// The demand that the loop looks at the workers now and then, because some are awake.
-    let watch = LoopDemand()
+    let watch = LoopRequest()
 
     init(loop: EventLoop) {
         self.loop = loop

@@ -63,7 +63,7 @@ extension PoolGroup {
 
     /// Asks for a worker again, because the return of an admission withdrew requests that came meanwhile. Their callers
     /// were told that enough workers were admitted.
-    private func wakeAgain(_ pool: Shared<ClassPool>) {
+    private func wakeAgain(_ pool: UnsafeShared<ClassPool>) {
         guard pool.value.hasWork() else { return }
         // A worker that begins a wait at a checkpoint has counted itself, and not yet published the wait; or a thread
         // ends the wait. Both look for work afterwards. Asking again here would get the same admission, and so on.

@@ -16,7 +16,7 @@ final class PoolGroup: @unchecked Sendable {
     private let ownNumber = SchedulerNumber()
 
     /// The pools, by rank.
-    let pools = SharedTable<ClassPool>(count: QoSClass.allCases.count)
+    let pools = UnsafeSharedTable<ClassPool>(count: QoSClass.allCases.count)
 
     /// The executors on behalf of which jobs run, by the executor's index.
     let executorTable: UnsafeMutablePointer<UnownedTaskExecutor>
@@ -41,7 +41,7 @@ final class PoolGroup: @unchecked Sendable {
     let places: WorkerPlaces
 
     /// The state by which workers call the loop.
-    let calls: LoopCalls
+    let calls: LoopSignals
 
     /// The number of threads that have been started and have not ended.
     let workersLeft = Atomic<Int>(0)
@@ -76,7 +76,7 @@ final class PoolGroup: @unchecked Sendable {
         self.loop = loop
         alarm = LoopAlarm(loop: loop)
         currentWidth = Atomic(settings.width)
-        calls = LoopCalls(loop: loop)
+        calls = LoopSignals(loop: loop)
         admission = Admission(processors: settings.width, parameters: settings.parameters)
         budget = BudgetWatch(parameters: settings.parameters)
         unsafe executorTable = .allocate(capacity: ExecutorIndex.count)

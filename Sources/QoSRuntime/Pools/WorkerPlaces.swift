@@ -23,7 +23,7 @@ struct WorkerPlaces: ~Copyable, @unchecked Sendable {
     /// processor; 0 for none.
     private let lentBy = Atomic<UInt8>(0)
 
-    private let pools: SharedTable<ClassPool>
+    private let pools: UnsafeSharedTable<ClassPool>
     private let admission: Admission
     private let profile: KernelProfile?
 
@@ -33,7 +33,7 @@ struct WorkerPlaces: ~Copyable, @unchecked Sendable {
     /// Makes the places.
     ///
     /// - Parameter pools: the pools, by rank, which are made afterwards.
-    init(settings: PoolSettings, pools: SharedTable<ClassPool>, admission: Admission) {
+    init(settings: PoolSettings, pools: UnsafeSharedTable<ClassPool>, admission: Admission) {
         self.pools = pools
         self.admission = admission
         profile = settings.profile

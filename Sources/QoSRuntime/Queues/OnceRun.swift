@@ -119,7 +119,7 @@ final class OnceRun: Sendable {
     }
 }
 
-extension OnceRun: ThreadAwaited {
+extension OnceRun: ThreadWaitTarget {
     var blockers: [UInt32] { state.withLock(\.isOver) ? [] : [thread] }
 
     var awaitedName: String { "a closure that runs once" }

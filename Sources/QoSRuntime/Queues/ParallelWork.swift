@@ -120,7 +120,7 @@ final class ParallelWork: @unchecked Sendable {
     }
 }
 
-extension ParallelWork: ThreadAwaited {
+extension ParallelWork: ThreadWaitTarget {
     var blockers: [UInt32] { participants.withLock { $0.all.map(\.thread) } }
 
     var awaitedName: String { "a parallel loop of queue '\(label)'" }

@@ -249,7 +249,7 @@ extension WorkGroup {
     }
 }
 
-extension WorkGroup: ThreadAwaited {
+extension WorkGroup: ThreadWaitTarget {
     /// The group keeps its items while it looks at them, so none is released here.
     var blockers: [UInt32] {
         state.withLock { state in

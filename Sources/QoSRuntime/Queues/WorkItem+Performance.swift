@@ -61,7 +61,7 @@ extension WorkItem {
         state.withLock { state in
             let level = state.demandOfPerformance
             guard performance.demands(level) != level else { return }
-            let (registry, thread) = (LockRegistry.shared, LockParty.thread(performance.thread))
+            let (registry, thread) = (LockRegistry.shared, LockParticipant.thread(performance.thread))
             if level == .none {
                 registry.demandNothing(of: thread, for: performance.resource, &effects)
             } else {
@@ -82,7 +82,7 @@ extension WorkItem {
     }
 }
 
-extension WorkItem: ThreadAwaited {
+extension WorkItem: ThreadWaitTarget {
     /// The thread that runs the item outside of its queue's turn, or the threads before its turn.
     var blockers: [UInt32] {
         let runners = state.withLock(\.runners)

@@ -62,7 +62,7 @@ extension QoSScheduler {
         guard place.worker < pool.value.capacity,
             let queued = pool.value.workers[place.worker].queue.remove(node)
         else { return false }
-        group.moveRaised(queued, from: place.rank, to: qosClass, .raised(by: LockParty.nameOfCaller))
+        group.moveRaised(queued, from: place.rank, to: qosClass, .raised(by: LockParticipant.nameOfCaller))
         return true
     }
 }

@@ -136,7 +136,7 @@ public final class QoSThread<Success: Sendable>: Sendable {
     }
 }
 
-extension QoSThread: ThreadAwaited {
+extension QoSThread: ThreadWaitTarget {
     var blockers: [UInt32] {
         let isRunning = life.withLock(\.isRunning)
         let id = id.load(ordering: .relaxed)

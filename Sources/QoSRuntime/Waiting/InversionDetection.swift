@@ -54,7 +54,7 @@ package enum InversionDetection {
         report {
             InversionReport(
                 kind: .blockedPoolThread,
-                waiter: .init(name: LockParty.nameOfCaller, level: QoS.currentLevel),
+                waiter: .init(name: LockParticipant.nameOfCaller, level: QoS.currentLevel),
                 resource: resource, holder: .init(name: holder, level: level), since: .now, explanation: remedy)
         }
     }

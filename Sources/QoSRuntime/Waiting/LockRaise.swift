@@ -5,15 +5,15 @@ import QoSKernel
 struct LockRaise: Sendable {
     enum Means {
         case thread(ThreadRaise)
-        /// A thread that sleeps until its target (``ThreadAwaited``) ends. The target is raised too.
-        case awaited(ThreadRaise?, ThreadAwaiting, LevelCode)
+        /// A thread that sleeps until its target (``ThreadWaitTarget``) ends. The target is raised too.
+        case awaited(ThreadRaise?, ThreadTargetWait, LevelCode)
         /// A task, retained until it has been raised.
         case task(TaskAddress, QoSClass)
         /// A child of an `async let`, which lives in its parent's memory: it may end during a look at it.
         case impossible
     }
 
-    let party: LockParty
+    let party: LockParticipant
     let means: Means
 
     /// Drops the raise of a task: the wait was refused.

@@ -2,7 +2,7 @@ import CQoSShims
 import QoSCore
 import QoSKernel
 
-// Threads that sleep for a target that is no lock (``ThreadAwaited``), and tasks whose thread sleeps. The search for
+// Threads that sleep for a target that is no lock (``ThreadWaitTarget``), and tasks whose thread sleeps. The search for
 // circles crosses locks and queues, and a raise goes on along both (rules I1, I2).
 
 extension LockRegistry {
@@ -23,12 +23,12 @@ extension LockRegistry {
     ///   - neverEnds: called if the wait closes a circle and no wait on the circle can be given up.
     /// - Throws: the cycle for which this wait is given up.
     func sleep(
-        _ wait: ThreadWait, awaiting awaited: any ThreadAwaited, at level: QoSLevel?, until deadline: UInt64? = nil,
+        _ wait: ThreadWait, awaiting awaited: any ThreadWaitTarget, at level: QoSLevel?, until deadline: UInt64? = nil,
         neverEnds: (Cycle) -> Void
     ) throws(Cycle) {
         let id = cqos_own_id()
-        let party = LockParty.thread(id)
-        let awaiting = ThreadAwaiting(awaited, wait, until: deadline)
+        let party = LockParticipant.thread(id)
+        let awaiting = ThreadTargetWait(awaited, wait, until: deadline)
         let known = LevelCode(level)
         guard begins(party, at: known, for: .awaited(id), { $0.awaiting = awaiting }).isRecorded else {
             // Foreign code waits, on a thread that is about to wait itself.
@@ -60,7 +60,7 @@ extension LockRegistry {
     ///
     /// - Returns: the circle for which this wait was taken back.
     private func parkLooking(
-        _ party: LockParty, _ awaiting: ThreadAwaiting, _ neverEnds: (Cycle) -> Void
+        _ party: LockParticipant, _ awaiting: ThreadTargetWait, _ neverEnds: (Cycle) -> Void
     ) -> Cycle? {
         if awaiting.deadline != nil {
             awaiting.park()
@@ -81,7 +81,7 @@ extension LockRegistry {
     ///
     /// - Throws: the cycle, if this wait is given up.
     private func open(
-        _ party: LockParty, _ awaiting: ThreadAwaiting, _ neverEnds: (Cycle) -> Void
+        _ party: LockParticipant, _ awaiting: ThreadTargetWait, _ neverEnds: (Cycle) -> Void
     ) throws(Cycle) {
         while let other = try openOne(party, awaiting, neverEnds) { other.wait.parker.unpark() }
     }
@@ -89,8 +89,8 @@ extension LockRegistry {
     /// - Returns: the wait of another thread that is given up; `nil` when this one closes no circle, or none that can
     ///   be opened.
     private func openOne(
-        _ party: LockParty, _ awaiting: ThreadAwaiting, _ neverEnds: (Cycle) -> Void
-    ) throws(Cycle) -> ThreadAwaiting? {
+        _ party: LockParticipant, _ awaiting: ThreadTargetWait, _ neverEnds: (Cycle) -> Void
+    ) throws(Cycle) -> ThreadTargetWait? {
         switch refuseOne(closedBy: party) {
         case .own(let circle):
             _ = end(awaiting, of: party)
@@ -107,7 +107,7 @@ extension LockRegistry {
     /// opened by another thread that waits for something else than a lock.
     ///
     /// - Parameter neverEnds: called for a circle on which no wait can be given up.
-    func openOthers(_ party: LockParty, _ neverEnds: (Cycle) -> Void) {
+    func openOthers(_ party: LockParticipant, _ neverEnds: (Cycle) -> Void) {
         while let refusal = refuseOne(closedBy: party) {
             switch refusal {
             case .other(let other): other.wait.parker.unpark()
@@ -121,7 +121,7 @@ extension LockRegistry {
         /// The one that closes the circle. It has been withdrawn.
         case own(Cycle)
         /// That of another thread, which has to be woken.
-        case other(ThreadAwaiting)
+        case other(ThreadTargetWait)
         /// None can be.
         case nobody(Cycle)
     }
@@ -129,11 +129,11 @@ extension LockRegistry {
     /// Gives up one wait of the circle that a thread's wait closes.
     ///
     /// - Returns: `nil` if the wait closes none.
-    private func refuseOne(closedBy party: LockParty) -> Refusal? {
+    private func refuseOne(closedBy party: LockParticipant) -> Refusal? {
         var refusal: Refusal?
         _ = refuse(party) { circle in
             let waiters = circle.links.map(\.waiter)
-            switch CircleRefusal(of: waiters, closedBy: party, mayGiveUp: { mayGiveUp($0) }) {
+            switch DeadlockVictim(of: waiters, closedBy: party, mayGiveUp: { mayGiveUp($0) }) {
             case .closing:
                 // Withdrawn at once, so that no other thread finds the circle.
                 with(party) { $0.record.stopsWaiting() }
@@ -153,7 +153,9 @@ extension LockRegistry {
         return refusal
     }
 
-    private func mayGiveUp(_ party: LockParty) -> Bool { entry(of: party)?.awaiting?.awaited.mayBeGivenUp ?? false }
+    private func mayGiveUp(_ party: LockParticipant) -> Bool {
+        entry(of: party)?.awaiting?.awaited.mayBeGivenUp ?? false
+    }
 
     /// Passes on raises from before the wait was known: by a thread that waits for this one, or of the item that this
     /// one runs.
@@ -161,7 +163,7 @@ extension LockRegistry {
     /// The first also where the wait's own level is as high: the level may have risen with that raise, after the target
     /// had been submitted at the lower one.
     private func handOn(
-        _ party: LockParty, to awaiting: ThreadAwaiting, at present: LevelCode, knownAt known: LevelCode
+        _ party: LockParticipant, to awaiting: ThreadTargetWait, at present: LevelCode, knownAt known: LevelCode
     ) {
         let raise = with(party) { entry in
             guard entry.record.wait != nil else { return LevelCode.none }
@@ -176,7 +178,7 @@ extension LockRegistry {
     /// Ends a wait. From then on no thread notes a raise in it, or gives it up.
     ///
     /// - Returns: the circle for which it was given up.
-    private func end(_ awaiting: ThreadAwaiting, of party: LockParty) -> Cycle? {
+    private func end(_ awaiting: ThreadTargetWait, of party: LockParticipant) -> Cycle? {
         with(party) { entry in
             entry.record.stopsWaiting()
             entry.awaiting = nil

@@ -7,11 +7,11 @@ import QoSKernel
 extension LockRegistry {
     /// The result of one look at all reachable parties.
     private struct Look {
-        var standstill: Standstill<LockParty, LockResource>
+        var standstill: DeadlockedSet<LockParticipant, LockResource>
         /// The wait in which each party was found.
-        var waits: [LockParty: UInt64]
+        var waits: [LockParticipant: UInt64]
         /// The parties whose waits may still be refused.
-        var unsettled: Set<LockParty>
+        var unsettled: Set<LockParticipant>
         /// The objects of the look. They are released when no lock is held: the last reference to an item may go with
         /// user code.
         var kept: [AnyObject]
@@ -25,7 +25,7 @@ extension LockRegistry {
     ///
     /// - Parameter withdraw: takes the wait back; `false` when it has ended meanwhile, or is not the one to refuse.
     /// - Returns: the circle; `nil` when the wait was not taken back.
-    func refuse(_ party: LockParty, _ withdraw: (Cycle) -> Bool) -> Cycle? {
+    func refuse(_ party: LockParticipant, _ withdraw: (Cycle) -> Bool) -> Cycle? {
         defer { with(party) { $0.record.settles() } }
         guard look(from: party).standstill.includes(party) else { return nil }
         var kept: [AnyObject] = []
@@ -36,7 +36,7 @@ extension LockRegistry {
         return withExtendedLifetime(kept) { refused }
     }
 
-    private func circle(through party: LockParty, _ kept: inout [AnyObject]) -> Cycle? {
+    private func circle(through party: LockParticipant, _ kept: inout [AnyObject]) -> Cycle? {
         while true {
             let (first, second) = (look(from: party), look(from: party))
             kept += first.kept + second.kept
@@ -56,11 +56,11 @@ extension LockRegistry {
         }
     }
 
-    private func look(from party: LockParty) -> Look {
-        var waits: [LockParty: UInt64] = [:]
-        var unsettled: Set<LockParty> = []
+    private func look(from party: LockParticipant) -> Look {
+        var waits: [LockParticipant: UInt64] = [:]
+        var unsettled: Set<LockParticipant> = []
         var kept: [AnyObject] = []
-        let standstill = Standstill<LockParty, LockResource>(from: CollectionOfOne(party)) { waiter in
+        let standstill = DeadlockedSet<LockParticipant, LockResource>(from: CollectionOfOne(party)) { waiter in
             guard let (wait, source) = self.wait(of: waiter) else { return nil }
             waits[waiter] = wait.id
             if !wait.isSettled { unsettled.insert(waiter) }
@@ -83,25 +83,25 @@ extension LockRegistry {
 
     /// Returns a wait for one share of a lock. Without a known holder the wait may end.
     private static func one(
-        of holders: [LockParty], _ resource: LockResource
-    ) -> Standstill<LockParty, LockResource>.Wait? {
+        of holders: [LockParticipant], _ resource: LockResource
+    ) -> DeadlockedSet<LockParticipant, LockResource>.Wait? {
         holders.isEmpty ? nil : .any(1, of: holders.map { ($0, resource) })
     }
 
     private enum Source {
-        case gate(PermitLine)
+        case gate(PermitQueue)
         case mutex
         case execution
-        case awaited(ThreadAwaiting)
+        case awaited(ThreadTargetWait)
     }
 
-    private func wait(of party: LockParty) -> (WaitRecord.Wait, Source)? {
+    private func wait(of party: LockParticipant) -> (WaitRecord.Wait, Source)? {
         with(party) { entry in
             guard let wait = entry.record.wait else { return nil }
             switch wait.resource.kind {
             // SAFETY: a gate outlives the waits for it. This wait has not ended: its end is noted under the shard's
             // lock.
-            case .gate: return unsafe (wait, .gate(PermitLine.at(wait.resource.address)))
+            case .gate: return unsafe (wait, .gate(PermitQueue.at(wait.resource.address)))
             case .mutex: return (wait, .mutex)
             case .execution: return (wait, .execution)
             case .awaited:

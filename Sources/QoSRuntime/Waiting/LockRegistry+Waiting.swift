@@ -6,11 +6,11 @@ import Synchronization
 struct LockEffects {
     /// A waiting party whose effective level has changed.
     struct Link {
-        let party: LockParty
+        let party: LockParticipant
         let resource: LockResource
         let wait: UInt64
         /// Kept while its line is put in order.
-        let gate: PermitLine?
+        let gate: PermitQueue?
     }
 
     /// The raises to perform.
@@ -59,7 +59,7 @@ extension LockRegistry {
     /// - Parameter token: the party's token in the line.
     /// - Returns: the party's place in the line.
     func begin(
-        _ party: LockParty, at level: LevelCode, for resource: LockResource, token: UInt, _ site: inout WaitSite,
+        _ party: LockParticipant, at level: LevelCode, for resource: LockResource, token: UInt, _ site: inout LockQueue,
         _ effects: inout LockEffects
     ) -> Int {
         let (isFirst, before) = (site.line.count == 0, site.line.highest)
@@ -86,7 +86,7 @@ extension LockRegistry {
     ///
     /// - Parameter also: called if the party's record has the wait.
     func begins(
-        _ party: LockParty, at level: LevelCode, for resource: LockResource, place: Int = 0,
+        _ party: LockParticipant, at level: LevelCode, for resource: LockResource, place: Int = 0,
         _ also: (inout Entry) -> Void = { _ in }
     ) -> Begun {
         withNewWait(of: party) { entry, id in
@@ -101,7 +101,7 @@ extension LockRegistry {
 
     /// Gives up a party's wait for a lock.
     func withdraw(
-        _ party: LockParty, at place: Int, from resource: LockResource, _ site: inout WaitSite,
+        _ party: LockParticipant, at place: Int, from resource: LockResource, _ site: inout LockQueue,
         _ effects: inout LockEffects
     ) {
         let before = site.line.highest
@@ -112,7 +112,8 @@ extension LockRegistry {
 
     /// Raises the party that waits at a place.
     func raised(
-        _ party: LockParty, at place: Int, to level: LevelCode, for resource: LockResource, _ site: inout WaitSite,
+        _ party: LockParticipant, at place: Int, to level: LevelCode, for resource: LockResource,
+        _ site: inout LockQueue,
         _ effects: inout LockEffects
     ) {
         let before = site.line.highest
@@ -125,12 +126,12 @@ extension LockRegistry {
     }
 
     /// Whether a party's record has a wait. Exact under the lock of that wait's site.
-    func isWaiting(_ party: LockParty) -> Bool {
+    func isWaiting(_ party: LockParticipant) -> Bool {
         entry(of: party)?.record.wait != nil
     }
 
     /// Notes that a party waits for a resource no more.
-    func stopsWaiting(_ party: LockParty, for resource: LockResource) {
+    func stopsWaiting(_ party: LockParticipant, for resource: LockResource) {
         with(party) { $0.record.stopsWaiting(for: resource) }
     }
 
@@ -141,8 +142,8 @@ extension LockRegistry {
     ///   - newHolder: returns the waiting party of a token, and whether it holds its share.
     /// - Returns: the token of the new holder.
     func handOver(
-        _ resource: LockResource, from holder: LockParty?, _ site: inout WaitSite, _ effects: inout LockEffects,
-        newHolder: (UInt) -> (party: LockParty, isOwned: Bool)
+        _ resource: LockResource, from holder: LockParticipant?, _ site: inout LockQueue, _ effects: inout LockEffects,
+        newHolder: (UInt) -> (party: LockParticipant, isOwned: Bool)
     ) -> UInt? {
         let before = site.line.highest
         guard let token = site.line.removeFirst() else { return nil }
@@ -165,7 +166,7 @@ extension LockRegistry {
     }
 
     /// Tells all holders of a lock the level that is now demanded of them.
-    func demand(for resource: LockResource, _ site: WaitSite, _ effects: inout LockEffects) {
+    func demand(for resource: LockResource, _ site: LockQueue, _ effects: inout LockEffects) {
         let (isEmpty, highest) = (site.line.count == 0, site.line.highest)
         for holder in site.holders {
             if isEmpty {
@@ -178,7 +179,7 @@ extension LockRegistry {
 
     /// Notes the highest level of the waiters for a lock of a party.
     func demand(
-        _ level: LevelCode, of holder: LockParty, for resource: LockResource, _ effects: inout LockEffects
+        _ level: LevelCode, of holder: LockParticipant, for resource: LockResource, _ effects: inout LockEffects
     ) {
         with(holder) { entry in
             if entry.record.wait != nil { effects.mayCloseCircle = true }
@@ -187,7 +188,7 @@ extension LockRegistry {
     }
 
     /// Notes that a party has lost the lock, or its last waiter.
-    func demandNothing(of holder: LockParty, for resource: LockResource, _ effects: inout LockEffects) {
+    func demandNothing(of holder: LockParticipant, for resource: LockResource, _ effects: inout LockEffects) {
         with(holder) { entry in
             change(&entry, of: holder, &effects) { $0.demandsNothing(for: resource) }
         }
@@ -195,7 +196,8 @@ extension LockRegistry {
 
     /// Changes the level demanded of a party, and notes the effects. Under its shard's lock.
     private func change(
-        _ entry: inout Entry, of party: LockParty, _ effects: inout LockEffects, _ body: (inout WaitRecord) -> Void
+        _ entry: inout Entry, of party: LockParticipant, _ effects: inout LockEffects,
+        _ body: (inout WaitRecord) -> Void
     ) {
         let (inherited, effective) = (entry.record.inherited, entry.record.effective)
         body(&entry.record)
@@ -204,10 +206,10 @@ extension LockRegistry {
     }
 
     /// Notes that the level of a wait has changed. Under the lock of the party's shard.
-    func noteLink(_ entry: Entry, of party: LockParty, _ effects: inout LockEffects) {
+    func noteLink(_ entry: Entry, of party: LockParticipant, _ effects: inout LockEffects) {
         guard let wait = entry.record.wait, wait.resource.kind != .awaited else { return }
         // SAFETY: a gate outlives the waits for it. This wait has not ended: its end is noted under the shard's lock.
-        let gate = wait.resource.kind == .gate ? unsafe PermitLine.at(wait.resource.address) : nil
+        let gate = wait.resource.kind == .gate ? unsafe PermitQueue.at(wait.resource.address) : nil
         effects.links.append(.init(party: party, resource: wait.resource, wait: wait.id, gate: gate))
     }
 
@@ -246,7 +248,7 @@ extension LockRegistry {
         }
     }
 
-    private func reorder(_ link: LockEffects.Link, _ site: inout WaitSite, _ effects: inout LockEffects) {
+    private func reorder(_ link: LockEffects.Link, _ site: inout LockQueue, _ effects: inout LockEffects) {
         guard let wait = wait(of: link) else { return }
         let before = site.line.highest
         site.line.changeLevel(at: wait.place, to: wait.effective)
@@ -261,7 +263,7 @@ extension LockRegistry {
 
 extension LockRegistry.Entry {
     /// Notes the raises that follow from a change of the party's inherited level. Under the lock of its shard.
-    fileprivate mutating func note(from before: LevelCode, of party: LockParty, _ effects: inout LockEffects) {
+    fileprivate mutating func note(from before: LevelCode, of party: LockParticipant, _ effects: inout LockEffects) {
         let now = record.inherited
         if let task = party.taskAddress {
             let address = TaskAddress(rawValue: task)
@@ -291,9 +293,9 @@ extension LockRegistry.Entry {
     }
 }
 
-extension WaitSite {
+extension LockQueue {
     /// Removes one share of a holder.
-    mutating func giveBack(_ holder: LockParty) {
+    mutating func giveBack(_ holder: LockParticipant) {
         guard let place = holders.firstIndex(of: holder) else { return }
         holders.swapAt(place, holders.count - 1)
         holders.removeLast()

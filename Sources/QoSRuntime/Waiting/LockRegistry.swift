@@ -13,7 +13,7 @@ import Synchronization
 final class LockRegistry: Sendable {
     static let shared = LockRegistry()
 
-    typealias Cycle = WaitCycle<LockParty, LockResource>
+    typealias Cycle = WaitCycle<LockParticipant, LockResource>
 
     /// The number of holders, one behind the other, that a wait raises.
     static let depthLimit = 64
@@ -26,7 +26,7 @@ final class LockRegistry: Sendable {
         /// The raise of a thread that is raised, or is about to be.
         var raise: ThreadRaise?
         /// The wait of a thread that sleeps for a target that is no lock.
-        var awaiting: ThreadAwaiting?
+        var awaiting: ThreadTargetWait?
         /// The innermost call of a thread that waits for a mutex.
         var sleeper: LockWait?
 
@@ -34,13 +34,13 @@ final class LockRegistry: Sendable {
     }
 
     struct Entries {
-        fileprivate var all: [LockParty: Entry] = [:]
+        fileprivate var all: [LockParticipant: Entry] = [:]
         fileprivate var lastWait: UInt64 = 0
     }
 
     /// The locks of the shards. They are apart, so that classes do not wait for one another.
     private let parties = (0..<LockRegistry.shardCount).map { _ in Shard(Entries()) }
-    private let mutexes = (0..<LockRegistry.shardCount).map { _ in Shard([LockResource: WaitSite]()) }
+    private let mutexes = (0..<LockRegistry.shardCount).map { _ in Shard([LockResource: LockQueue]()) }
 
     private static let shardCount = 64
 
@@ -60,7 +60,7 @@ final class LockRegistry: Sendable {
     }
 
     /// The shard of a party's record.
-    static func place(of party: LockParty) -> Int { place(of: party.word) }
+    static func place(of party: LockParticipant) -> Int { place(of: party.word) }
 
     /// The shard of the line of a mutex, or of an execution.
     static func place(of resource: LockResource) -> Int { place(of: resource.address >> 3) }
@@ -76,7 +76,7 @@ final class LockRegistry: Sendable {
     }
 
     @inline(never)
-    private func raised(_ level: QoSLevel?, of party: LockParty) -> QoSLevel? {
+    private func raised(_ level: QoSLevel?, of party: LockParticipant) -> QoSLevel? {
         QoSLevel.higher(level, entry(of: party)?.record.inherited.level)
     }
 
@@ -84,7 +84,7 @@ final class LockRegistry: Sendable {
 
     /// Reads or changes the record of a party.
     @inline(__always)
-    func with<Success>(_ party: LockParty, _ body: (inout Entry) -> Success) -> Success {
+    func with<Success>(_ party: LockParticipant, _ body: (inout Entry) -> Success) -> Success {
         withEntries(of: party) { entries in
             Self.change(party, &entries, body)
         }
@@ -92,7 +92,7 @@ final class LockRegistry: Sendable {
 
     /// Does the same, with a number for a wait that begins.
     @inline(__always)
-    func withNewWait<Success>(of party: LockParty, _ body: (inout Entry, UInt64) -> Success) -> Success {
+    func withNewWait<Success>(of party: LockParticipant, _ body: (inout Entry, UInt64) -> Success) -> Success {
         withEntries(of: party) { entries in
             entries.lastWait += 1
             let id = entries.lastWait
@@ -101,24 +101,24 @@ final class LockRegistry: Sendable {
     }
 
     /// Returns the record of a party; `nil` without one.
-    func entry(of party: LockParty) -> Entry? {
+    func entry(of party: LockParticipant) -> Entry? {
         withEntries(of: party) { $0.all[party] }
     }
 
     /// Runs a body under the lock of a mutex's line, or of an execution.
-    func withSite<Success>(of resource: LockResource, _ body: (inout WaitSite?) -> Success) -> Success {
+    func withSite<Success>(of resource: LockResource, _ body: (inout LockQueue?) -> Success) -> Success {
         let shard = mutexes[Self.place(of: resource)]
         return shard.value.withLock { sites in body(&sites[resource]) }
     }
 
     @inline(__always)
-    private func withEntries<Success>(of party: LockParty, _ body: (inout Entries) -> Success) -> Success {
+    private func withEntries<Success>(of party: LockParticipant, _ body: (inout Entries) -> Success) -> Success {
         parties[Self.place(of: party)].value.withLock { body(&$0) }
     }
 
     @inline(__always)
     private static func change<Success>(
-        _ party: LockParty, _ entries: inout Entries, _ body: (inout Entry) -> Success
+        _ party: LockParticipant, _ entries: inout Entries, _ body: (inout Entry) -> Success
     ) -> Success {
         var entry = entries.all[party] ?? Entry()
         let success = body(&entry)
@@ -175,7 +175,7 @@ final class LockRegistry: Sendable {
     }
 
     /// Returns the name of a party's awaited resource; `nil` if it is not known.
-    func nameOfResource(awaitedBy party: LockParty) -> String? {
+    func nameOfResource(awaitedBy party: LockParticipant) -> String? {
         let entry = entry(of: party)
         if let awaiting = entry?.awaiting { return awaiting.awaited.awaitedName }
         let resource = entry?.record.wait?.resource

@@ -4,7 +4,7 @@ import QoSKernel
 
 /// The beginning of a wait: the waiter and its target. Makes the reports and the errors.
 struct LockWaiter: Sendable {
-    let party: LockParty
+    let party: LockParticipant
     /// The waiter's name; `nil` looks it up when it is needed.
     let name: String?
     let level: QoSLevel?
@@ -13,7 +13,7 @@ struct LockWaiter: Sendable {
     let since = ContinuousClock.now
 
     /// Performs the effects of the wait, and reports impossible raises.
-    func perform(_ effects: LockEffects, holder: LockParty?) {
+    func perform(_ effects: LockEffects, holder: LockParticipant?) {
         for raise in effects.raises {
             if let failure = raise.perform(for: lockName) { report(.unresolvedInversion, holder: raise.party, failure) }
         }
@@ -25,7 +25,7 @@ struct LockWaiter: Sendable {
     }
 
     /// Reports the wait, if there is a listener.
-    func report(_ kind: InversionReport.Kind, holder: LockParty?, _ explanation: String) {
+    func report(_ kind: InversionReport.Kind, holder: LockParticipant?, _ explanation: String) {
         InversionDetection.report {
             var holderLevel: QoSLevel?
             if let id = holder?.threadID { holderLevel = ThreadTable[id]?.ownClass.map { QoSLevel($0) } }
@@ -66,7 +66,7 @@ extension LockWaiter {
     ///   - refusal: makes the error for a wait that would never end, from the descriptions of the circle's waits.
     /// - Throws: the refusal, which is reported too. The end may have come meanwhile: the caller has to look.
     func sleep<Refusal: Error>(
-        _ wait: ThreadWait, awaiting awaited: any ThreadAwaited, until deadline: UInt64? = nil,
+        _ wait: ThreadWait, awaiting awaited: any ThreadWaitTarget, until deadline: UInt64? = nil,
         refusal: ([String]) -> Refusal
     ) throws(Refusal) {
         do throws(LockRegistry.Cycle) {
@@ -82,12 +82,12 @@ extension LockWaiter {
     }
 }
 
-extension LockParty {
+extension LockParticipant {
     /// The calling thread.
-    static var callingThread: LockParty { .thread(cqos_own_id()) }
+    static var callingThread: LockParticipant { .thread(cqos_own_id()) }
 
     /// A task.
-    static func task(_ task: TaskAddress) -> LockParty { .task(at: task.rawValue) }
+    static func task(_ task: TaskAddress) -> LockParticipant { .task(at: task.rawValue) }
 
     /// The party's name in reports: of a worker's thread, with the name of the running task or work queue. Reads a file
     /// for a thread, so not under a lock.

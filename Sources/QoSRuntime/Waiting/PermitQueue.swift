@@ -5,11 +5,11 @@ import QoSKernel
 ///
 /// Threading: any thread. Lock order: the line's state, then the registry's shards.
 // SAFETY: only the variables behind the lock change.
-class PermitLine: @unchecked Sendable {
+class PermitQueue: @unchecked Sendable {
     struct State {
         var available: Int
         /// The tasks with a permit, and the waiting tasks. The line retains each wait.
-        var site = WaitSite()
+        var site = LockQueue()
         /// The number of permits that were taken by tasks and may be given back by any thread.
         var unowned = 0
     }
@@ -22,7 +22,7 @@ class PermitLine: @unchecked Sendable {
 
     /// Returns the line at an address. The line is alive.
     @unsafe
-    static func at(_ address: UInt) -> PermitLine {
+    static func at(_ address: UInt) -> PermitQueue {
         unsafe Unmanaged.fromOpaque(UnsafeRawPointer(bitPattern: address).unsafelyUnwrapped).takeUnretainedValue()
     }
 
@@ -32,10 +32,10 @@ class PermitLine: @unchecked Sendable {
     }
 
     /// Runs a body with the holders and the line, under the lock.
-    final func withSite<Success>(_ body: (inout WaitSite) -> Success) -> Success {
+    final func withSite<Success>(_ body: (inout LockQueue) -> Success) -> Success {
         state.withLock { body(&$0.site) }
     }
 
     /// The tasks that have to give back a permit; none if others may give it back.
-    final var knownHolders: [LockParty] { state.withLock { $0.unowned > 0 ? [] : $0.site.holders } }
+    final var knownHolders: [LockParticipant] { state.withLock { $0.unowned > 0 ? [] : $0.site.holders } }
 }

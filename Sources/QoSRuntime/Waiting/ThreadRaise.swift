@@ -152,7 +152,7 @@ final class ThreadRaise: Sendable {
             let (promotion, identity) = (group.raiseHolder(worker, to: wanted), worker.value.identity)
             state.applied = Applied(qosClass: wanted, saved: nil)
             return (
-                nil, { group.settle(promotion, of: identity, .lock(waiter: LockParty.nameOfCaller, name: lock)) }
+                nil, { group.settle(promotion, of: identity, .lock(waiter: LockParticipant.nameOfCaller, name: lock)) }
             )
         }
         let failure = renice(to: wanted, &state.applied)

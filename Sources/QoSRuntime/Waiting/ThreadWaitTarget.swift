@@ -2,7 +2,7 @@ import QoSCore
 import QoSKernel
 
 /// The target of a thread's wait that is no lock, such as an item of a work queue or a closure that runs once.
-protocol ThreadAwaited: AnyObject, Sendable {
+protocol ThreadWaitTarget: AnyObject, Sendable {
     /// All known threads that have to make progress before the target can end. Empty if they are not known, or if the
     /// target will end by itself.
     ///
@@ -25,15 +25,15 @@ protocol ThreadAwaited: AnyObject, Sendable {
     func lowered(from level: LevelCode)
 }
 
-extension ThreadAwaited {
+extension ThreadWaitTarget {
     var mayBeGivenUp: Bool { true }
 }
 
 /// A thread's wait for a target that is no lock.
 // SAFETY: `raises` and `refusal` are touched under the lock of the thread's shard in the registry, and by the thread
 // when its wait is over.
-final class ThreadAwaiting: @unchecked Sendable {
-    let awaited: any ThreadAwaited
+final class ThreadTargetWait: @unchecked Sendable {
+    let awaited: any ThreadWaitTarget
 
     /// Wakes the thread.
     let wait: ThreadWait
@@ -47,7 +47,7 @@ final class ThreadAwaiting: @unchecked Sendable {
     /// The levels that the waiting thread inherited meanwhile and passed on.
     private var raises: [LevelCode] = []
 
-    init(_ awaited: any ThreadAwaited, _ wait: ThreadWait, until deadline: UInt64? = nil) {
+    init(_ awaited: any ThreadWaitTarget, _ wait: ThreadWait, until deadline: UInt64? = nil) {
         self.awaited = awaited
         self.wait = wait
         self.deadline = deadline

@@ -22,7 +22,7 @@ struct VirtualCores {
 
     let cores: Int
     let order: DeterministicScheduler.Order
-    var machine: PickMachine
+    var machine: AdmissionMachine
     var actions = AdmissionActions()
     var now: Int64 = 0
     var queues = Array(repeating: VirtualQueue(), count: QoSClass.allCases.count)
@@ -51,7 +51,7 @@ struct VirtualCores {
         var parameters = SchedulingParameters()
         // There is no kernel below that would separate the classes.
         parameters.crowdingGrace = .zero
-        machine = PickMachine(cores: self.cores, parameters: parameters)
+        machine = AdmissionMachine(cores: self.cores, parameters: parameters)
         coreRecorder = TimelineRecorder(labels: (0..<self.cores).map { "core\($0)" })
         random = SeededGenerator(seed: order.seed)
     }

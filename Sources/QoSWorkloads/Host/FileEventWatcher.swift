@@ -6,7 +6,7 @@ internal import QoSKernel
 /// One task does all of it: ``run()``. Event sources and hints only record a change and wake the task.
 ///
 /// Threading: any thread; `run` once.
-final class FileDesk: Sendable {
+final class FileEventWatcher: Sendable {
     private struct Inbox {
         var changes: [String: FolderChange] = [:]
         var isLookWanted = true
@@ -63,7 +63,7 @@ final class FileDesk: Sendable {
     }
 
     /// What the task knows.
-    private struct Desk {
+    private struct Watching {
         struct Entry {
             var trigger: FileEventTrigger
             /// The monotonic time of the last note of a change.
@@ -84,25 +84,25 @@ final class FileDesk: Sendable {
     }
 
     func run() async {
-        var desk = Desk()
+        var watching = Watching()
         while !inbox.withLock({ $0.isClosed }) {
-            await wakeSignal.wait(until: await step(&desk))
+            await wakeSignal.wait(until: await step(&watching))
         }
-        for watch in desk.watches.values { watch.cancel() }
+        for watch in watching.watches.values { watch.cancel() }
         wakeSignal.close()
     }
 
     /// Does all that can be done now.
     ///
     /// - Returns: the time by which another step has something to do; `nil` to wait for a wake-up alone.
-    private func step(_ desk: inout Desk) async -> Duration? {
+    private func step(_ watching: inout Watching) async -> Duration? {
         do {
-            let wait = try await lookForItems(&desk)
-            receive(&desk)
-            await watch(&desk)
-            await poll(&desk)
-            let next = try await note(&desk)
-            return [wait, next, desk.nextPoll].compactMap { $0 }.min()
+            let wait = try await lookForItems(&watching)
+            receive(&watching)
+            await watch(&watching)
+            await poll(&watching)
+            let next = try await note(&watching)
+            return [wait, next, watching.nextPoll].compactMap { $0 }.min()
         } catch {
             services.observe(.storeFailed("file events: \(error)"))
             inbox.withLock { $0.isLookWanted = true }
@@ -115,141 +115,141 @@ final class FileDesk: Sendable {
     /// Reads the items on file events, if there was a hint.
     ///
     /// - Returns: the time of the next look that is wanted.
-    private func lookForItems(_ desk: inout Desk) async throws -> Duration? {
+    private func lookForItems(_ watching: inout Watching) async throws -> Duration? {
         guard inbox.withLock({ $0.isLookWanted }) else { return nil }
         let now = services.clock.elapsed
-        if let next = desk.nextLook, next > now { return next }
-        desk.nextLook = now + Self.lookInterval
+        if let next = watching.nextLook, next > now { return next }
+        watching.nextLook = now + Self.lookInterval
         inbox.withLock { $0.isLookWanted = false }
         let open = Set(WorkloadState.allCases.filter { !$0.isEnded })
-        var found: [WorkloadItemID: Desk.Entry] = [:]
+        var found: [WorkloadItemID: Watching.Entry] = [:]
         var query = WorkloadQuery(states: open, onFileEvents: true)
         while true {
             let page = try await services.store.records(matching: query)
             for record in page {
                 guard names.contains(record.request.name), case .onFileEvents(let trigger) = record.request.schedule
                 else { continue }
-                var entry = desk.items[record.id] ?? Desk.Entry(trigger: trigger)
+                var entry = watching.items[record.id] ?? Watching.Entry(trigger: trigger)
                 // Nobody knows what has changed while no host watched.
-                if !desk.hasLooked, record.request.catchUp != .skip { entry.hasChanged = true }
+                if !watching.hasLooked, record.request.catchUp != .skip { entry.hasChanged = true }
                 found[record.id] = entry
             }
             guard page.count == query.limit, let last = page.last else { break }
             query.after = last.id
         }
-        desk.hasLooked = true
-        desk.items = found
+        watching.hasLooked = true
+        watching.items = found
         let wanted = Set(found.values.flatMap { $0.trigger.paths.map(WatchedPath.normalized(_:)) })
-        desk.paths = desk.paths.filter { wanted.contains($0.key) }
-        for path in wanted where desk.paths[path] == nil { desk.paths[path] = look(at: path) }
+        watching.paths = watching.paths.filter { wanted.contains($0.key) }
+        for path in wanted where watching.paths[path] == nil { watching.paths[path] = look(at: path) }
         return nil
     }
 
     private func look(at path: String) -> WatchedPath { WatchedPath(path) { source.kind(of: $0) } }
 
-    private func changed(_ path: String, _ desk: inout Desk) {
-        for (id, entry) in desk.items where entry.trigger.paths.contains(where: { WatchedPath.normalized($0) == path })
-        {
-            desk.items[id]?.hasChanged = true
+    private func changed(_ path: String, _ watching: inout Watching) {
+        for (id, entry) in watching.items
+        where entry.trigger.paths.contains(where: { WatchedPath.normalized($0) == path }) {
+            watching.items[id]?.hasChanged = true
         }
     }
 
     // MARK: Folders
 
     /// Takes the changes that the sources have left.
-    private func receive(_ desk: inout Desk) {
+    private func receive(_ watching: inout Watching) {
         let changes = inbox.withLock { inbox in
             defer { inbox.changes = [:] }
             return inbox.changes
         }
         for (folder, change) in changes {
-            for outdated in WatchedPath.outdated(by: change, in: folder, among: desk.watches.keys) {
-                desk.watches.removeValue(forKey: outdated)?.cancel()
-                for (path, watched) in desk.paths where watched.needs.contains(.init(folder: outdated, name: nil)) {
-                    changed(path, &desk)
+            for outdated in WatchedPath.outdated(by: change, in: folder, among: watching.watches.keys) {
+                watching.watches.removeValue(forKey: outdated)?.cancel()
+                for (path, watched) in watching.paths where watched.needs.contains(.init(folder: outdated, name: nil)) {
+                    changed(path, &watching)
                 }
             }
-            for (path, watched) in desk.paths {
+            for (path, watched) in watching.paths {
                 switch watched.effect(of: change, in: folder) {
                 case .none: continue
                 case .look: break
-                case .changed: changed(path, &desk)
+                case .changed: changed(path, &watching)
                 }
-                lookAgain(at: path, &desk)
+                lookAgain(at: path, &watching)
             }
         }
     }
 
-    private func lookAgain(at path: String, _ desk: inout Desk) {
+    private func lookAgain(at path: String, _ watching: inout Watching) {
         let new = look(at: path)
-        if new.kind != desk.paths[path]?.kind { changed(path, &desk) }
-        desk.paths[path] = new
+        if new.kind != watching.paths[path]?.kind { changed(path, &watching) }
+        watching.paths[path] = new
     }
 
     /// Watches the folders that the paths need, and no others.
-    private func watch(_ desk: inout Desk) async {
+    private func watch(_ watching: inout Watching) async {
         // A path may change between the look and the begin of the watch, which only a second look finds. A path that
         // changes all the time is looked at again after its next event.
         for _ in 0..<10 {
-            let wanted = Set(desk.paths.values.flatMap { $0.needs.map(\.folder) })
-            for folder in desk.watches.keys where !wanted.contains(folder) {
-                desk.watches.removeValue(forKey: folder)?.cancel()
+            let wanted = Set(watching.paths.values.flatMap { $0.needs.map(\.folder) })
+            for folder in watching.watches.keys where !wanted.contains(folder) {
+                watching.watches.removeValue(forKey: folder)?.cancel()
             }
-            desk.unwatched.formIntersection(wanted)
-            let missing = wanted.filter { desk.watches[$0] == nil && !desk.unwatched.contains($0) }.sorted()
+            watching.unwatched.formIntersection(wanted)
+            let missing = wanted.filter { watching.watches[$0] == nil && !watching.unwatched.contains($0) }.sorted()
             guard !missing.isEmpty else { break }
-            for folder in missing { await begin(folder, &desk) }
-            for (path, watched) in desk.paths where watched.needs.contains(where: { missing.contains($0.folder) }) {
-                lookAgain(at: path, &desk)
+            for folder in missing { await begin(folder, &watching) }
+            for (path, watched) in watching.paths where watched.needs.contains(where: { missing.contains($0.folder) }) {
+                lookAgain(at: path, &watching)
             }
         }
-        guard !desk.unwatched.isEmpty else {
-            (desk.signatures, desk.nextPoll) = ([:], nil)
+        guard !watching.unwatched.isEmpty else {
+            (watching.signatures, watching.nextPoll) = ([:], nil)
             return
         }
-        let polled = desk.paths.filter { $0.value.needs.contains { desk.unwatched.contains($0.folder) } }.keys
-        desk.signatures = desk.signatures.filter { polled.contains($0.key) }
-        for path in polled where desk.signatures[path] == nil {
-            desk.signatures.updateValue(source.signature(of: path), forKey: path)
+        let polled = watching.paths.filter { $0.value.needs.contains { watching.unwatched.contains($0.folder) } }.keys
+        watching.signatures = watching.signatures.filter { polled.contains($0.key) }
+        for path in polled where watching.signatures[path] == nil {
+            watching.signatures.updateValue(source.signature(of: path), forKey: path)
         }
-        desk.nextPoll = desk.nextPoll ?? services.clock.elapsed + pollInterval
+        watching.nextPoll = watching.nextPoll ?? services.clock.elapsed + pollInterval
     }
 
-    private func begin(_ folder: String, _ desk: inout Desk) async {
+    private func begin(_ folder: String, _ watching: inout Watching) async {
         do {
-            desk.watches[folder] = try await source.watch(folder: folder) { [weak self] change in
+            watching.watches[folder] = try await source.watch(folder: folder) { [weak self] change in
                 self?.happened(change, in: folder)
             }
         } catch {
             // A folder that is gone meanwhile is no folder to watch: the look that follows says so.
             guard source.kind(of: folder) == .folder else { return }
-            desk.unwatched.insert(folder)
+            watching.unwatched.insert(folder)
             services.observe(.folderNotWatched(folder, because: "\(error)", lookingEvery: pollInterval))
         }
     }
 
     /// Looks at the paths that cannot be watched, and tries to watch them again.
-    private func poll(_ desk: inout Desk) async {
-        guard let next = desk.nextPoll, next <= services.clock.elapsed else { return }
-        desk.nextPoll = services.clock.elapsed + pollInterval
-        for folder in desk.unwatched.sorted() {
+    private func poll(_ watching: inout Watching) async {
+        guard let next = watching.nextPoll, next <= services.clock.elapsed else { return }
+        watching.nextPoll = services.clock.elapsed + pollInterval
+        for folder in watching.unwatched.sorted() {
             // Without a second notice.
             let watch = try? await source.watch(folder: folder) { [weak self] change in
                 self?.happened(change, in: folder)
             }
             if let watch {
-                desk.watches[folder] = watch
-                desk.unwatched.remove(folder)
+                watching.watches[folder] = watch
+                watching.unwatched.remove(folder)
             }
         }
-        for (path, old) in desk.signatures {
+        for (path, old) in watching.signatures {
             let new = source.signature(of: path)
             guard new != old else { continue }
-            desk.signatures.updateValue(new, forKey: path)
-            changed(path, &desk)
-            lookAgain(at: path, &desk)
+            watching.signatures.updateValue(new, forKey: path)
+            changed(path, &watching)
+            lookAgain(at: path, &watching)
         }
-        await watch(&desk)
+        await watch(&watching)
     }
 
     // MARK: The store
@@ -257,9 +257,9 @@ final class FileDesk: Sendable {
     /// Tells the store of changes: for each item at once, and then at most four times in its settling time.
     ///
     /// - Returns: the time of the next note.
-    private func note(_ desk: inout Desk) async throws -> Duration? {
+    private func note(_ watching: inout Watching) async throws -> Duration? {
         var next: Duration?
-        for (id, entry) in desk.items where entry.hasChanged {
+        for (id, entry) in watching.items where entry.hasChanged {
             let now = services.clock.elapsed
             let pause = max(Self.shortestPause, entry.trigger.settling / 4)
             if let last = entry.lastNote, last + pause > now {
@@ -267,16 +267,16 @@ final class FileDesk: Sendable {
                 continue
             }
             // A change from now on is a new one.
-            desk.items[id]?.hasChanged = false
-            desk.items[id]?.lastNote = now
+            watching.items[id]?.hasChanged = false
+            watching.items[id]?.lastNote = now
             do {
                 try await services.store.noteFileChange(for: id, at: services.clock.now)
                 noted()
             } catch WorkloadStoreError.alreadyEnded, WorkloadStoreError.unknownItem {
-                desk.items[id] = nil
+                watching.items[id] = nil
                 inbox.withLock { $0.isLookWanted = true }
             } catch {
-                desk.items[id]?.hasChanged = true
+                watching.items[id]?.hasChanged = true
                 throw error
             }
         }

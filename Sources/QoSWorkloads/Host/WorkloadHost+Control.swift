@@ -11,8 +11,8 @@ extension WorkloadHost {
             LeaseKeeper.Actions(
                 lost: { [weak self] in self?.lost($0) }, overran: { [weak self] in self?.abandon($0) },
                 terms: { [weak self] in self?.apply($1, to: $0) }))
-        let desk = startFileDesk()
-        let hints = forward(store.changes(), "workload-changes") { desk?.itemsMayHaveChanged() }
+        let fileEvents = startFileEventWatcher()
+        let hints = forward(store.changes(), "workload-changes") { fileEvents?.itemsMayHaveChanged() }
         if let late = store.lateHints {
             services.observe(.hintsLate(because: late.reason, lookingEvery: late.interval))
         }
@@ -36,7 +36,7 @@ extension WorkloadHost {
             }
             await wakeSignal.wait(until: next)
         }
-        desk?.close()
+        fileEvents?.close()
         await end()
         wakeSignal.close()
         for task in watched.values { task.cancel() }
@@ -57,14 +57,14 @@ extension WorkloadHost {
     }
 
     /// Watches the files of the store's items on file events.
-    private func startFileDesk() -> FileDesk? {
+    private func startFileEventWatcher() -> FileEventWatcher? {
         guard let files = configuration.files, !runners.isEmpty else { return nil }
         let wakeSignal = self.wakeSignal
-        let desk = FileDesk(
+        let fileEvents = FileEventWatcher(
             files, of: Set(runners.keys), services, scheduler, pollInterval: configuration.fileLookInterval
         ) { wakeSignal.wake() }
-        scheduler.startWorkload(at: Self.controlClass, name: "workload-files") { await desk.run() }
-        return desk
+        scheduler.startWorkload(at: Self.controlClass, name: "workload-files") { await fileEvents.run() }
+        return fileEvents
     }
 
     /// Does all that can be done now.

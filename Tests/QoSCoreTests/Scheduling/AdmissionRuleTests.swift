@@ -8,8 +8,8 @@ struct AdmissionRuleTests {
     }
 
     /// A machine with workers of some classes admitted at time 0, in this order.
-    private func machine(cores: Int, running: [QoSClass]) -> PickMachine {
-        var machine = PickMachine(cores: cores)
+    private func machine(cores: Int, running: [QoSClass]) -> AdmissionMachine {
+        var machine = AdmissionMachine(cores: cores)
         for qosClass in running {
             #expect(machine.workBecameRunnable(qosClass, at: at(0)).admit == QoSClassSet(qosClass))
         }
@@ -30,7 +30,7 @@ struct AdmissionRuleTests {
         "A3 a class with a width of its own has that many workers, whatever the cores, and goes back to what follows from them"
     )
     func ownWidth() {
-        var machine = PickMachine(cores: 4)
+        var machine = AdmissionMachine(cores: 4)
         _ = machine.ownWidthChanged(of: .background, to: 3, at: at(0))
         _ = machine.ownWidthChanged(of: .utility, to: 1, at: at(0))
         _ = machine.coresChanged(to: 5, at: at(0))
@@ -85,7 +85,7 @@ struct AdmissionRuleTests {
 
     @Test("A3 background has one worker per two cores", arguments: [(1, 1), (2, 1), (3, 1), (4, 2), (256, 128)])
     func backgroundWidth(_ cores: Int, _ width: Int) {
-        #expect(PickMachine(cores: cores).table[.background].limit == width)
+        #expect(AdmissionMachine(cores: cores).table[.background].limit == width)
     }
 
     @Test("A4 a covered class names the time at which somebody has to look")

@@ -38,7 +38,7 @@ struct AdmissionThroughputTests {
         "Nanoseconds per event of the machine, printed",
         .enabled(if: ProcessInfo.processInfo.environment["QOS_MEASURE"] != nil), arguments: [2, 64])
     func costPerEvent(_ cores: Int) {
-        var machine = PickMachine(cores: cores)
+        var machine = AdmissionMachine(cores: cores)
         for qosClass in QoSClass.allCases {
             _ = machine.workBecameRunnable(qosClass, at: SchedulerInstant(nanoseconds: 0))
         }

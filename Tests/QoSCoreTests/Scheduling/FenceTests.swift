@@ -8,8 +8,8 @@ struct FenceTests {
         SchedulerInstant(nanoseconds: milliseconds * 1_000_000)
     }
 
-    private func machine(cores: Int, running: [QoSClass]) -> PickMachine {
-        var machine = PickMachine(cores: cores)
+    private func machine(cores: Int, running: [QoSClass]) -> AdmissionMachine {
+        var machine = AdmissionMachine(cores: cores)
         for qosClass in running { _ = machine.workBecameRunnable(qosClass, at: at(0)) }
         return machine
     }

@@ -8,7 +8,7 @@ import Testing
 /// Circles that come about while a long list is added: between its pieces, the lock is free.
 @Suite("Circles with operations of a long list", .timeLimit(.minutes(5)))
 struct LongListTests {
-    private static let count = OperationDomain.operationsAtOnce * 3
+    private static let count = OperationEngine.operationsAtOnce * 3
 
     /// A list whose second piece raises a running operation. That runs a closure on the adding thread, with two pieces
     /// in the queue and one to come.
@@ -29,12 +29,12 @@ struct LongListTests {
         let raising = QoSOperation(name: "raising") {}
         try raising.addDependency(raised)
         var list: [BaseOperation] = (0..<Self.count - 1).map { QoSOperation(name: "\($0)", level: .utility) {} }
-        list[OperationDomain.operationsAtOnce + 5] = raising
+        list[OperationEngine.operationsAtOnce + 5] = raising
         return (list + [last], raised, end)
     }
 
     private func isAwaited(_ operation: BaseOperation) -> Bool {
-        OperationDomain.shared.look { _ in !operation.record.waiters.isEmpty }
+        OperationEngine.shared.look { _ in !operation.record.waiters.isEmpty }
     }
 
     /// Adds the list, and returns the waits of the circle for which it is refused.
@@ -79,7 +79,7 @@ struct LongListTests {
             try await raised.value
             try await queue.waitUntilAllFinished()
             // The operations of the pieces before it have run.
-            let added = list.prefix(OperationDomain.operationsAtOnce * 2)
+            let added = list.prefix(OperationEngine.operationsAtOnce * 2)
             #expect(added.map(\.outcome) == Array(repeating: .succeeded, count: added.count))
         }
     }

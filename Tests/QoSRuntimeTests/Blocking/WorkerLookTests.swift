@@ -22,7 +22,7 @@ struct WorkerLookTests {
     @Test("a long standstill is told once, and again after the thread has run")
     func long() {
         var look = WorkerLook()
-        let long = WorkerLook.longStandstill
+        let long = WorkerLook.longDeadlockedSet
         _ = look.looked(step: 1, used: { 5 }, now: 0, limit: .max)
         #expect(look.looked(step: 1, used: { 5 }, now: 10, limit: .max).beganToStandStill)
         #expect(!look.looked(step: 1, used: { 5 }, now: long, limit: .max).stoodStillForLong)

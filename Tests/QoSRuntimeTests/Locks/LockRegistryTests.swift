@@ -6,7 +6,7 @@ import Testing
 @testable import QoSRuntime
 
 /// Something that is no lock and that threads wait for.
-private final class Turn: ThreadAwaited {
+private final class Turn: ThreadWaitTarget {
     let members: [Int]
     let awaitedName = "turn"
     var blockers: [UInt32] { members.compactMap { Model.party($0).threadID } }
@@ -31,7 +31,7 @@ private struct Model {
     private var passed: [Int: Int] = [:]
     private var sequence = 0
 
-    static func party(_ number: Int) -> LockParty { .thread(UInt32(number + 1)) }
+    static func party(_ number: Int) -> LockParticipant { .thread(UInt32(number + 1)) }
 
     func resource(_ number: Int) -> LockResource { .mutex(UInt(number + 1) << 4) }
 
@@ -42,7 +42,7 @@ private struct Model {
     mutating func acquires(_ party: Int, _ number: Int) {
         holders[number, default: []].append(party)
         registry.withSite(of: resource(number)) { site in
-            var present = site.take() ?? WaitSite()
+            var present = site.take() ?? LockQueue()
             present.holders.append(Self.party(party))
             site = present
         }
@@ -99,7 +99,7 @@ private struct Model {
     mutating func awaits(_ party: Int, _ number: Int) -> LockRegistry.Cycle? {
         let (registry, id, turn) = (self.registry, Self.party(party), turns[number] ?? Turn([]))
         _ = registry.begins(id, at: .none, for: .awaited(UInt32(party + 1))) {
-            $0.awaiting = ThreadAwaiting(turn, ThreadWait())
+            $0.awaiting = ThreadTargetWait(turn, ThreadWait())
         }
         let circle = registry.refuse(id) { _ in
             Self.ends(id, registry)
@@ -114,7 +114,7 @@ private struct Model {
         waits[party] = nil
     }
 
-    private static func ends(_ party: LockParty, _ registry: LockRegistry) {
+    private static func ends(_ party: LockParticipant, _ registry: LockRegistry) {
         registry.with(party) { entry in
             entry.record.stopsWaiting()
             entry.awaiting = nil
@@ -345,7 +345,7 @@ struct LockRegistryTests {
         func resource(_ number: Int) -> LockResource { .mutex(UInt(number + 1) << 4) }
         var last = LockEffects()
         for number in 0..<length {
-            registry.withSite(of: resource(number)) { $0 = WaitSite(holders: [Model.party(number)]) }
+            registry.withSite(of: resource(number)) { $0 = LockQueue(holders: [Model.party(number)]) }
         }
         for number in 1...length {
             last = LockEffects()

@@ -32,7 +32,7 @@ extension ThreadsAndLocks {
             func end() { parker.unpark() }
         }
 
-        private static func party(_ number: Int) -> LockParty { .thread(UInt32(number + 1)) }
+        private static func party(_ number: Int) -> LockParticipant { .thread(UInt32(number + 1)) }
         private static func mutex(_ number: Int) -> LockResource { .mutex(UInt(number + 1) << 4) }
 
         /// Takes a lock, lets another party wait for it, and hands it over: with all records of both.
@@ -40,7 +40,7 @@ extension ThreadsAndLocks {
             let (holder, waiter) = (Self.party(holder), Self.party(waiter))
             var effects = LockEffects()
             registry.withSite(of: resource) { site in
-                var made = WaitSite()
+                var made = LockQueue()
                 made.holders.append(holder)
                 site = made
                 _ = registry.begin(waiter, at: .none, for: resource, token: 1, &site!, &effects)

@@ -75,7 +75,7 @@ struct NestedSyncModel: ExploredModel {
             model.threads[index] = .sleeps
             // The circle is known when all that stand on it sleep, and each closure but the last one runs.
             guard model.threads.allSatisfy({ $0 == .sleeps }) else { return }
-            switch CircleRefusal(
+            switch DeadlockVictim(
                 of: Array(threads.indices), closedBy: index, mayGiveUp: { other in !hasBegun[other] })
             {
             case .closing: model.threads[index] = .isRefused

@@ -25,12 +25,12 @@ struct NestedSyncTests {
     @Test("I5 the wait that closes a circle is refused, or another one that can be, or none")
     func refusals() {
         let circle = [1, 2, 3]
-        #expect(CircleRefusal(of: circle, closedBy: 1) { _ in true } == .closing)
-        #expect(CircleRefusal(of: circle, closedBy: 1) { $0 > 1 } == .other(2))
-        #expect(CircleRefusal(of: circle, closedBy: 1) { $0 == 3 } == .other(3))
-        #expect(CircleRefusal(of: circle, closedBy: 1) { _ in false } == .nobody)
+        #expect(DeadlockVictim(of: circle, closedBy: 1) { _ in true } == .closing)
+        #expect(DeadlockVictim(of: circle, closedBy: 1) { $0 > 1 } == .other(2))
+        #expect(DeadlockVictim(of: circle, closedBy: 1) { $0 == 3 } == .other(3))
+        #expect(DeadlockVictim(of: circle, closedBy: 1) { _ in false } == .nobody)
         // It joins a circle that is there already.
-        #expect(CircleRefusal(of: [1, 2, 3, 2], closedBy: 1) { $0 != 1 } == .other(2))
+        #expect(DeadlockVictim(of: [1, 2, 3, 2], closedBy: 1) { $0 != 1 } == .other(2))
     }
 
     @Test(

@@ -11,7 +11,7 @@ extension ThreadsAndLocks {
     @Suite("A raise around the beginning or the end of a wait")
     struct RaiseAroundWaitTests {
         /// A target that ends at once, and notes its raises.
-        private final class Target: ThreadAwaited {
+        private final class Target: ThreadWaitTarget {
             let changes = Collected<String>()
 
             var blockers: [UInt32] { [] }

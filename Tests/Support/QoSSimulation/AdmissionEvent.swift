@@ -37,7 +37,7 @@ package struct AdmissionReply: Sendable, Hashable {
     }
 }
 
-extension PickMachine {
+extension AdmissionMachine {
     /// Applies an event given as a value.
     package mutating func apply(_ event: AdmissionEvent, at time: SchedulerInstant) -> AdmissionReply {
         switch event {

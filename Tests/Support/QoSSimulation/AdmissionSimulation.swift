@@ -9,7 +9,7 @@ package import QoSTesting
 package struct AdmissionSimulation {
     package let world: SimulatedWorld
     let parameters: SchedulingParameters
-    package var machine: PickMachine
+    package var machine: AdmissionMachine
     /// The oracle to compare with, decision by decision; `nil` without one.
     package var judge: (any AdmissionJudge)?
     let checksInvariants: Bool
@@ -50,7 +50,7 @@ package struct AdmissionSimulation {
         self.world = world
         let parameters = world.parameters
         self.parameters = parameters
-        machine = PickMachine(cores: world.cores, parameters: parameters)
+        machine = AdmissionMachine(cores: world.cores, parameters: parameters)
         self.judge = judge
         cores = world.cores
         self.checksInvariants = checksInvariants

@@ -91,24 +91,25 @@ struct AgentAnswering: Sendable {
             return try await open(pair, version, setsOwners, pipe)
         }
         let session = try await sessions.session(identifier)
-        let desk = AgentDesk(session: session)
+        let commands = AgentCommands(session: session)
         switch command {
         case .scan(let probing, let excludes):
             let rules = try ExcludeRules(excludes ?? [])
             return try await scan(session, probing: probing && !isReadOnly, leavingOut: rules, pipe)
-        case .chunks(let seen, let normal): return try await chunks(desk, seen, normal, pipe)
-        case .read(let seen, let start, let level): return try await read(desk, seen, start, level ?? 1, payload, pipe)
+        case .chunks(let seen, let normal): return try await chunks(commands, seen, normal, pipe)
+        case .read(let seen, let start, let level):
+            return try await read(commands, seen, start, level ?? 1, payload, pipe)
         case .attributePrints: return try await prints(session, payload, pipe)
         default: break
         }
-        guard command.isChange else { return try await working(pipe) { try await desk.perform(command) } }
+        guard command.isChange else { return try await working(pipe) { try await commands.perform(command) } }
         guard !isReadOnly else { throw AgentFailure(reason: .readOnly, text: "the agent changes nothing") }
         try session.enter()
         defer { session.leave() }
         return try await working(pipe) {
-            guard case .write(let part) = command else { return try await desk.perform(command) }
+            guard case .write(let part) = command else { return try await commands.perform(command) }
             var frames = payload
-            return try await desk.write(part, &frames)
+            return try await commands.write(part, &frames)
         }
     }
 
@@ -153,11 +154,11 @@ struct AgentAnswering: Sendable {
     }
 
     private func chunks(
-        _ desk: AgentDesk, _ seen: SeenEntry, _ normal: Int, _ pipe: FramePipe
+        _ commands: AgentCommands, _ seen: SeenEntry, _ normal: Int, _ pipe: FramePipe
     ) async throws -> AgentAnswer {
         let list = try await working(pipe) {
             // An old version that is another one by now has nothing to offer.
-            guard let (file, _, stamp) = try? desk.open(seen), ChunkList.isSize(normal) else {
+            guard let (file, _, stamp) = try? commands.open(seen), ChunkList.isSize(normal) else {
                 return nil as ChunkList?
             }
             return await ChunkList(of: file, size: stamp.size, normal: normal)
@@ -171,7 +172,7 @@ struct AgentAnswering: Sendable {
     }
 
     private func read(
-        _ desk: AgentDesk, _ seen: SeenEntry, _ start: Int64, _ level: Int, _ payload: FrameReader,
+        _ commands: AgentCommands, _ seen: SeenEntry, _ start: Int64, _ level: Int, _ payload: FrameReader,
         _ pipe: FramePipe
     ) async throws -> AgentAnswer {
         var frames = payload
@@ -180,7 +181,7 @@ struct AgentAnswering: Sendable {
         let former = list.isEmpty ? nil : try ChunkList(decoding: list)
         var answer = AgentAnswer()
         answer.time = now()
-        let (file, entry, stamp) = try desk.open(seen)
+        let (file, entry, stamp) = try commands.open(seen)
         guard (0...stamp.size).contains(start) else { throw WireError("a place is out of its file") }
         var maker = DeltaMaker(former: former, holes: level >= 2)
         let isWhole = try await maker.run(file, from: start, to: stamp.size) { step, _ in
@@ -195,7 +196,7 @@ struct AgentAnswering: Sendable {
         answer.status = SeenStatus(after)
         if level >= 2 {
             answer.attributes = ExtendedAttributes.all(of: file.number).map {
-                AgentAttribute.all(of: $0, privileged: desk.session.replica.setsOwners).sent
+                AgentAttribute.all(of: $0, privileged: commands.session.replica.setsOwners).sent
             }
         }
         return answer

@@ -6,7 +6,7 @@ internal import Sync
 internal import TreeScan
 
 /// Does single commands in the folder. It trusts nothing that a command says.
-struct AgentDesk: Sendable {
+struct AgentCommands: Sendable {
     let session: AgentSession
 
     private var replica: LocalReplica { session.replica }

@@ -11,7 +11,7 @@ internal import TreeScan
 ///
 /// The files themselves say what is open, so a choice by hand counts, too. They are looked for at the start and after
 /// each sync that changed something, on a side that this machine has.
-final class ConflictDesk: Sendable {
+final class OpenConflicts: Sendable {
     /// The largest number of conflicts that are kept.
     private static let limit = 1000
     /// The bytes of a version that a comparison shows.
@@ -35,7 +35,7 @@ final class ConflictDesk: Sendable {
     private let needed: AsyncStream<Void>
     private let need: AsyncStream<Void>.Continuation
 
-    /// Makes a desk.
+    /// Makes a list.
     init(_ settings: SyncSettings?, served: String) {
         folder = settings.map { $0.folders.contains(served) ? served : $0.a }
         isServed = folder == served

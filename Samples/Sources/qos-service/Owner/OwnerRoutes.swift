@@ -19,9 +19,9 @@ struct OwnerRoutes: Sendable {
     let index: SearchIndex
     let host: WorkloadHost
     let activity: ActivityLog
-    let conflicts: ConflictDesk
+    let conflicts: OpenConflicts
     /// Nil if the service makes no backups.
-    let desk: RestoreDesk?
+    let restoring: RestoreRequests?
 
     /// Adds the routes.
     func add(to router: Router<ServiceContext>) {
@@ -57,7 +57,7 @@ struct OwnerRoutes: Sendable {
         router.post("/conflicts") { request, context in
             let path = try Self.path(of: request)
             let text = try Parameters(request, context).keep ?? ""
-            guard let choice = ConflictDesk.Choice(rawValue: text) else {
+            guard let choice = OpenConflicts.Choice(rawValue: text) else {
                 throw Refusal(
                     status: .badRequest, message: "keep is \"\(text.prefix(40))\". Write current, copy or both.")
             }
@@ -92,7 +92,7 @@ struct OwnerRoutes: Sendable {
             let name = try Parameters(request, context).before ?? ""
             return try await Self.explaining {
                 let (changes, areAll) = try await runTask(at: .userInitiated) {
-                    let old = try desk?.snapshot(named: name) ?? new
+                    let old = try restoring?.snapshot(named: name) ?? new
                     return try await reader.changes(from: old, to: new, below: path, limit: Self.limit)
                 }
                 return try JSONResponse.make(
@@ -107,11 +107,11 @@ struct OwnerRoutes: Sendable {
         }
         router.get("/versions") { request, context in
             guard context.mayAct else { throw Refusal.noToken }
-            guard let desk else { throw RestoreRoutes.noRepository }
+            guard let restoring else { throw RestoreRoutes.noRepository }
             let path = try Self.path(of: request)
             return try await Self.explaining { [settings] in
                 try await runTask(at: .userInitiated) {
-                    try JSONResponse.make(try await Self.versions(of: path, in: settings.folder, desk))
+                    try JSONResponse.make(try await Self.versions(of: path, in: settings.folder, restoring))
                 }
             }
         }
@@ -133,8 +133,8 @@ struct OwnerRoutes: Sendable {
     }
 
     private func home(_ context: ServiceContext) async throws -> Response {
-        let (desk, settings) = (desk, settings)
-        let snapshots = (try? await runTask(at: .userInitiated) { try desk?.recentSnapshots() }) ?? []
+        let (restoring, settings) = (restoring, settings)
+        let snapshots = (try? await runTask(at: .userInitiated) { try restoring?.recentSnapshots() }) ?? []
         let response = HomeResponse(
             index.status, activity, snapshots: snapshots, conflicts: conflicts.conflicts.count, settings: settings,
             snapshot: try? await host.snapshot(limit: 200), isTrusted: context.mayAct)
@@ -150,22 +150,22 @@ struct OwnerRoutes: Sendable {
 
     private func snapshot(_ request: Request, _ context: ServiceContext) async throws -> (SnapshotReader, Snapshot) {
         guard context.mayAct else { throw Refusal.noToken }
-        guard let desk else { throw RestoreRoutes.noRepository }
+        guard let restoring else { throw RestoreRoutes.noRepository }
         guard let name = try Parameters(request, context).snapshot else {
             throw ParameterError.missing("snapshot", example: "snapshot=latest")
         }
         return try await Self.explaining {
-            try await runTask(at: .userInitiated) { (try desk.reader(), try desk.snapshot(named: name)) }
+            try await runTask(at: .userInitiated) { (try restoring.reader(), try restoring.snapshot(named: name)) }
         }
     }
 
     /// Looks for a file of the service's folder in the snapshots, the last ones first.
     private static func versions(
-        of path: RelativePath, in folder: String, _ desk: RestoreDesk
+        of path: RelativePath, in folder: String, _ restoring: RestoreRequests
     ) async throws -> VersionsResponse {
         let whole = Array(folder.utf8) + [UInt8(ascii: "/")] + path.bytes
-        let reader = try desk.reader()
-        let snapshots = try desk.snapshots().snapshots.reversed()
+        let reader = try restoring.reader()
+        let snapshots = try restoring.snapshots().snapshots.reversed()
         var versions: [VersionsResponse.Version] = []
         var last: TreeNode.Content?
         var count = 0

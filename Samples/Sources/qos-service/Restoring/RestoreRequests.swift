@@ -6,7 +6,7 @@ internal import Synchronization
 internal import TreeScan
 
 /// Lists snapshots, and submits restores.
-final class RestoreDesk: Sendable {
+final class RestoreRequests: Sendable {
     private let settings: BackupSettings
     private let host: WorkloadHost
     /// Opened once: the passphrase costs time and memory on purpose.
@@ -14,7 +14,7 @@ final class RestoreDesk: Sendable {
     /// The last list of snapshots, for questions that come every few seconds.
     private let listed = Mutex<(time: ContinuousClock.Instant, snapshots: [Snapshot])?>(nil)
 
-    /// Makes a desk.
+    /// Makes the requests of a repository.
     init(_ settings: BackupSettings, host: WorkloadHost) {
         self.settings = settings
         self.host = host

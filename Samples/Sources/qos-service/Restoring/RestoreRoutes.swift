@@ -11,7 +11,7 @@ struct RestoreRoutes: Sendable {
     static let path = "/restore"
 
     /// Nil if the service makes no backups.
-    let desk: RestoreDesk?
+    let restoring: RestoreRequests?
     let host: WorkloadHost
     /// Notes a restore that was submitted, with what it writes, for people.
     let submitted: @Sendable (WorkloadItemID, String) -> Void
@@ -20,20 +20,20 @@ struct RestoreRoutes: Sendable {
     func add(to router: Router<ServiceContext>) {
         router.get("/snapshots") { _, context in
             guard context.mayAct else { throw Refusal.noToken }
-            let desk = try configuredDesk()
+            let restoring = try configuredRequests()
             return try await Self.explaining {
-                let (snapshots, problems) = try await runTask(at: .userInitiated) { try desk.snapshots() }
+                let (snapshots, problems) = try await runTask(at: .userInitiated) { try restoring.snapshots() }
                 return try JSONResponse.make(SnapshotResponse(snapshots, problems: problems))
             }
         }
         router.post("/restore") { request, context in
-            let desk = try configuredDesk()
-            return try await Self.explaining { try await restore(request, context, desk) }
+            let restoring = try configuredRequests()
+            return try await Self.explaining { try await restore(request, context, restoring) }
         }
     }
 
-    private func configuredDesk() throws -> RestoreDesk {
-        if let desk { return desk }
+    private func configuredRequests() throws -> RestoreRequests {
+        if let restoring { return restoring }
         throw Self.noRepository
     }
 
@@ -41,7 +41,9 @@ struct RestoreRoutes: Sendable {
     static let noRepository = Refusal(
         status: .notFound, message: "This service has no repository. Start it with --backup-repository.")
 
-    private func restore(_ request: Request, _ context: ServiceContext, _ desk: RestoreDesk) async throws -> Response {
+    private func restore(_ request: Request, _ context: ServiceContext, _ restoring: RestoreRequests) async throws
+        -> Response
+    {
         let parameters = try Parameters(request, context)
         let example = "/restore?snapshot=latest&target=FOLDER"
         guard let snapshot = parameters.snapshot else { throw ParameterError.missing("snapshot", example: example) }
@@ -51,7 +53,7 @@ struct RestoreRoutes: Sendable {
         let path = try PathText.path("path", of: request) ?? .root
         let replaces = try parameters.isReplacing()
         let item = try await runTask(at: .userInitiated) {
-            try await desk.submit(snapshot, path: path, target: target, replaces: replaces)
+            try await restoring.submit(snapshot, path: path, target: target, replaces: replaces)
         }
         let what = path == .root ? "all of a snapshot" : path.display
         submitted(item.id, "\(what) to \(target.display), below the folder for restores")

@@ -13,7 +13,7 @@ internal import TreeScan
 /// Quick searches run at userInitiated and may take all workers of that class. The handlers of all requests are at
 /// userInteractive, so they do not wait for a search. One place less would keep a processor idle while searches wait.
 /// On two processors, that made the p99 of searches two to six times as long while the index was built.
-struct SearchDesk: Sendable {
+struct SearchLanes: Sendable {
     /// A lane in which searches run.
     private struct Lane: Sendable {
         let places: AsyncSemaphore
@@ -36,7 +36,7 @@ struct SearchDesk: Sendable {
     private static let refreshLimit = 8
     private let refreshing = Headcount()
 
-    /// Makes a desk.
+    /// Makes lanes.
     ///
     /// - Parameters:
     ///   - index: The index to search.

@@ -4,7 +4,7 @@ internal import Indexing
 
 /// The routes of the service.
 struct ServiceRoutes: Sendable {
-    let desk: SearchDesk
+    let lanes: SearchLanes
     let connections: Connections
     let meter: ThroughputMeter
     let policy: AccessPolicy
@@ -45,13 +45,13 @@ struct ServiceRoutes: Sendable {
             let report = await workloadReport()
             return try JSONResponse.make(
                 StatusResponse(
-                    desk.index.status, rate: meter.rate, showsPaths: showsPaths, governor: governor, workloads: report)
+                    lanes.index.status, rate: meter.rate, showsPaths: showsPaths, governor: governor, workloads: report)
             )
         }
         router.get("/metrics") { _, _ in
             await takeMetrics()
             let text =
-                (metrics?.text ?? "") + IndexMetrics.text(desk.index.status, rate: meter.rate) + owner.metrics
+                (metrics?.text ?? "") + IndexMetrics.text(lanes.index.status, rate: meter.rate) + owner.metrics
             return JSONResponse.data(text.utf8, type: "text/plain; version=0.0.4; charset=utf-8")
         }
         return router
@@ -65,11 +65,11 @@ struct ServiceRoutes: Sendable {
         var refresh: SearchIndex.RefreshReport?
         if let folder {
             refresh = try await connections.whileOpen(context.channel) {
-                try await desk.refresh(folder, within: patience)
+                try await lanes.refresh(folder, within: patience)
             }
         }
         let searchStart = ContinuousClock.now
-        let answer = try await connections.whileOpen(context.channel) { try await desk.search(query) }
+        let answer = try await connections.whileOpen(context.channel) { try await lanes.search(query) }
         // The wait for a fresh folder is asked for. It says nothing about the latency of searches.
         workloads.requests.record(ContinuousClock.now - searchStart)
         let milliseconds = (ContinuousClock.now - start) / .milliseconds(1)
@@ -81,13 +81,13 @@ struct ServiceRoutes: Sendable {
         let parameters = try Parameters(request, context)
         let (id, lines) = try parameters.excerpt()
         let path = try PathText.path("path", of: request)
-        guard let file = path.map(SearchDesk.File.path) ?? id.map(SearchDesk.File.number) else {
+        guard let file = path.map(SearchLanes.File.path) ?? id.map(SearchLanes.File.number) else {
             throw ParameterError.missing("path", example: "/file?path=FOLDER/FILE")
         }
         // A query that is none marks nothing: the file is what counts here.
         let query = try? parameters.query()
         let excerpt = try await connections.whileOpen(context.channel) {
-            try await desk.excerpt(of: file, lines: lines, marking: query)
+            try await lanes.excerpt(of: file, lines: lines, marking: query)
         }
         workloads.requests.record(ContinuousClock.now - start)
         guard let excerpt else {

@@ -34,7 +34,7 @@ struct HostedWork: Sendable {
     ///   - saved: Called after each backup.
     init(
         _ settings: ServiceSettings, killPoint: KillPoint? = nil, activity: ActivityLog? = nil,
-        conflicts: ConflictDesk? = nil, saved: @escaping @Sendable () -> Void = {}
+        conflicts: OpenConflicts? = nil, saved: @escaping @Sendable () -> Void = {}
     ) {
         self.activity = activity
         self.saved = saved

@@ -20,7 +20,7 @@ struct ServiceWorkloads: Sendable {
     private let index: SearchIndex
     private let interval: Duration
     private let hosted: HostedWork
-    private let conflicts: ConflictDesk?
+    private let conflicts: OpenConflicts?
     private let failures: AsyncStream<any Error>
 
     /// Makes the host. It runs items during `run`.
@@ -38,7 +38,7 @@ struct ServiceWorkloads: Sendable {
         index: SearchIndex,
         interval: Duration,
         hosted: HostedWork,
-        conflicts: ConflictDesk? = nil,
+        conflicts: OpenConflicts? = nil,
         killPoint: KillPoint? = nil,
         store: any WorkloadStore,
         on scheduler: any WorkloadScheduler,

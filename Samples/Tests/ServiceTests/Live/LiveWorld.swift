@@ -160,9 +160,9 @@ final class LiveWorld: Sendable {
         if let writeLimit { settings.requestTime = writeLimit }
         let connections = Connections(limit: 64)
         settings.backup = backup
-        let restoring = backup.map { RestoreDesk($0, host: host) }
+        let restoring = backup.map { RestoreRequests($0, host: host) }
         let routes = ServiceRoutes(
-            desk: try SearchDesk(index: index, processors: 2, limits: SearchLimits()),
+            lanes: try SearchLanes(index: index, processors: 2, limits: SearchLimits()),
             connections: connections,
             meter: ThroughputMeter(),
             policy: AccessPolicy(token: isOpen ? nil : token, actionToken: token),
@@ -171,11 +171,11 @@ final class LiveWorld: Sendable {
                 host: host, records: { try await store.records(matching: $0) }, requests: requests, runs: runs,
                 governor: governor, settings: settings),
             files: FileRoutes(settings, synced: SyncedFiles(nil), connections: connections),
-            restores: RestoreRoutes(desk: restoring, host: host, submitted: { _, _ in runs.touch() }),
+            restores: RestoreRoutes(restoring: restoring, host: host, submitted: { _, _ in runs.touch() }),
             owner: OwnerRoutes(
                 settings: settings, index: index, host: host,
                 activity: ActivityLog(directory: world.directory, log: ServiceServer.logger(settings)),
-                conflicts: ConflictDesk(nil, served: settings.folder), desk: restoring),
+                conflicts: OpenConflicts(nil, served: settings.folder), restoring: restoring),
             workloadReport: { .init() },
             takeMetrics: {},
             governor: governor

@@ -315,11 +315,11 @@ struct OwnerValueTests {
         let long = String(repeating: "n", count: 220)
         let copy = try #require(ConflictCopy(RelativePath("d/\(long).conflict-B-2026-01-31.txt")))
         for number in [1, 2] {
-            let name = ConflictDesk.plainName(copy, number)
+            let name = OpenConflicts.plainName(copy, number)
             #expect(name.count <= 255 && ConflictCopy(RelativePath(bytes: name)) == nil)
         }
         let short = try #require(ConflictCopy("report.conflict-B-2026-01-31.txt"))
-        #expect(String(decoding: ConflictDesk.plainName(short, 2), as: UTF8.self) == "report (B 2026-01-31, 2).txt")
+        #expect(String(decoding: OpenConflicts.plainName(short, 2), as: UTF8.self) == "report (B 2026-01-31, 2).txt")
     }
 
     @Test("a failure that repeats itself is one entry, a success ends it, and the past has a limit")

@@ -29,7 +29,7 @@ struct DeadlockSearch {
         case ofWait
     }
 
-    private typealias Search = Standstill<Node, OperationWaitReason>
+    private typealias Search = DeadlockedSet<Node, OperationWaitReason>
     private typealias Links = [(awaited: Node, cause: OperationWaitReason)]
 
     private let graph: OperationGraph

@@ -4,7 +4,7 @@
 /// taken back once its closure runs on another thread. Then another thread of the circle is woken, and gives up. In a
 /// circle of synchronous submissions alone, at least one closure has not begun: the closure that makes a submission
 /// began before it.
-package enum CircleRefusal<Party: Hashable & Sendable>: Equatable {
+package enum DeadlockVictim<Party: Hashable & Sendable>: Equatable {
     /// The wait that would close the circle.
     case closing
     /// The wait of another, sleeping party.

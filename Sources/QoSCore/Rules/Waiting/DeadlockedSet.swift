@@ -5,7 +5,7 @@
 /// there is a circle.
 ///
 /// - Complexity: O(reachable parties + their waits), once; without recursion.
-package struct Standstill<Party: Hashable & Sendable, Cause: Hashable & Sendable> {
+package struct DeadlockedSet<Party: Hashable & Sendable, Cause: Hashable & Sendable> {
     package typealias Link = WaitLink<Party, Cause>
 
     /// The targets of a party's wait.

@@ -1,13 +1,13 @@
 /// A thread or a task, as the holder of a lock or as a waiter, in one word.
-package struct LockParty: Hashable, Sendable {
+package struct LockParticipant: Hashable, Sendable {
     /// A thread's id times two, plus 1; or a task's address, which is even.
     package let word: UInt
 
     /// Returns a thread, by the kernel's id of it.
-    package static func thread(_ id: UInt32) -> LockParty { LockParty(word: UInt(id) << 1 | 1) }
+    package static func thread(_ id: UInt32) -> LockParticipant { LockParticipant(word: UInt(id) << 1 | 1) }
 
     /// Returns a task, by its address.
-    package static func task(at address: UInt) -> LockParty { LockParty(word: address) }
+    package static func task(at address: UInt) -> LockParticipant { LockParticipant(word: address) }
 
     /// The thread's id; `nil` for a task.
     package var threadID: UInt32? { word & 1 == 0 ? nil : UInt32(truncatingIfNeeded: word >> 1) }

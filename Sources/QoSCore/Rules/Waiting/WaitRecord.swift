@@ -112,14 +112,14 @@ package struct WaitRecord: Sendable {
 }
 
 /// A lock's holders and waiters, as a value.
-package struct WaitSite: Sendable {
+package struct LockQueue: Sendable {
     /// The holders, once for each share.
-    package var holders: [LockParty]
+    package var holders: [LockParticipant]
     /// The waiters.
     package var line = WaitLine()
 
     /// Makes a lock with its holders.
-    package init(holders: [LockParty] = []) {
+    package init(holders: [LockParticipant] = []) {
         self.holders = holders
     }
 }

@@ -14,7 +14,7 @@ struct WorkerLook: Equatable {
     private var isLongTold = false
 
     /// A time longer than a lock is waited for, as a rule. Nanoseconds.
-    static let longStandstill: UInt64 = 20_000_000
+    static let longDeadlockedSet: UInt64 = 20_000_000
 
     /// The findings of a look.
     struct Finding: Equatable {
@@ -23,7 +23,7 @@ struct WorkerLook: Equatable {
         /// The thread stood still, and had run before the last look. It is blocked if it sleeps now. Otherwise it waits
         /// for a processor, and cannot fall asleep before it has run.
         var beganToStandStill = false
-        /// The thread has stood still for ``longStandstill`` now. Reported once for each standstill.
+        /// The thread has stood still for ``longDeadlockedSet`` now. Reported once for each standstill.
         var stoodStillForLong = false
         /// The least time for which the worker has been in its job, if that is over the limit. Reported once for each
         /// job. Nanoseconds.
@@ -49,7 +49,7 @@ struct WorkerLook: Equatable {
                 finding.beganToStandStill = stillSince == nil
                 let began = stillSince ?? now
                 stillSince = began
-                finding.stoodStillForLong = !isLongTold && now &- began >= Self.longStandstill
+                finding.stoodStillForLong = !isLongTold && now &- began >= Self.longDeadlockedSet
                 isLongTold = isLongTold || finding.stoodStillForLong
             } else {
                 (stillSince, isLongTold) = (nil, false)

@@ -2,12 +2,12 @@ import CQoSShims
 import QoSCore
 
 /// A worker, wherever its pool keeps it.
-typealias WorkerRef = Shared<Worker>
+typealias WorkerRef = UnsafeShared<Worker>
 
 /// A pool, wherever its group keeps it.
-typealias PoolRef = Shared<ClassPool>
+typealias PoolRef = UnsafeShared<ClassPool>
 
-extension Shared where Value: ~Copyable, Value == Worker {
+extension UnsafeShared where Value: ~Copyable, Value == Worker {
     @inline(__always)
     var index: Int { value.index }
 

@@ -136,7 +136,7 @@ extension QueueCore {
         mutating func sleep() throws(WorkQueueError) {
             if !isReported, InversionDetection.isOn, Worker.current != nil {
                 isReported = true
-                let holder = entry.blockers.first.map { LockParty.thread($0) }
+                let holder = entry.blockers.first.map { LockParticipant.thread($0) }
                 waiter.report(
                     .blockedPoolThread, holder: holder,
                     "a thread of a pool sleeps for a work queue: await run(_:) or waitUntilFinished() instead")
@@ -167,7 +167,7 @@ struct HelpedQueues {
     }
 }
 
-extension WorkEntry: ThreadAwaited {
+extension WorkEntry: ThreadWaitTarget {
     final var blockers: [UInt32] { queue.blockers(of: self) }
 
     final var awaitedName: String { "queue '\(queue.label)'" }

@@ -4,8 +4,8 @@ import Testing
 @testable import QoSCore
 
 @Suite("Who can never go on")
-struct StandstillTests {
-    private typealias Search = Standstill<Int, String>
+struct DeadlockedSetTests {
+    private typealias Search = DeadlockedSet<Int, String>
 
     /// Parties that wait for all, or for some, of others.
     private struct World {

@@ -135,8 +135,8 @@ struct WaitRecordTests {
 
     @Test("a word says whether it names a thread or a task, and what kind of thing is waited for")
     func words() {
-        #expect(LockParty.thread(7).threadID == 7 && LockParty.thread(7).taskAddress == nil)
-        #expect(LockParty.task(at: 4096).taskAddress == 4096 && LockParty.task(at: 4096).threadID == nil)
+        #expect(LockParticipant.thread(7).threadID == 7 && LockParticipant.thread(7).taskAddress == nil)
+        #expect(LockParticipant.task(at: 4096).taskAddress == 4096 && LockParticipant.task(at: 4096).threadID == nil)
         #expect(gate.kind == .gate && mutex.kind == .mutex && gate.address == 64 && mutex.address == 64)
         #expect(LockResource.execution(7).kind == .execution && LockResource.awaited(7).kind == .awaited)
         #expect(LockResource.execution(7).thread == 7 && LockResource.awaited(9).thread == 9)

@@ -1,15 +1,15 @@
 import QoSCore
 import QoSRuntime
 
-/// The graph of a domain, and the objects behind its identifiers.
+/// The graph of an engine, and the objects behind its identifiers.
 ///
-/// Threading: under the domain's lock.
-struct DomainState: Sendable {
-    var graph = OperationGraph(startsAtOnce: OperationDomain.operationsAtOnce)
+/// Threading: under the engine's lock.
+struct EngineState: Sendable {
+    var graph = OperationGraph(startsAtOnce: OperationEngine.operationsAtOnce)
     var effects = OperationEffects()
     /// The operations that are in queues and have not finished.
     private var operations: [BaseOperation?] = []
-    private var queues: [DomainQueue?] = []
+    private var queues: [EngineQueue?] = []
     /// The names of operations that the graph knows and that have one, for errors.
     private var names: [OperationID: String] = [:]
 
@@ -55,13 +55,13 @@ struct DomainState: Sendable {
         Int(id.index) < operations.count ? operations[Int(id.index)] : nil
     }
 
-    mutating func add(_ queue: DomainQueue, as id: OperationQueueID) {
+    mutating func add(_ queue: EngineQueue, as id: OperationQueueID) {
         let index = Int(id.index)
         if index >= queues.count { queues.append(contentsOf: repeatElement(nil, count: index + 1 - queues.count)) }
         queues[index] = queue
     }
 
-    subscript(queue: OperationQueueID) -> DomainQueue? {
+    subscript(queue: OperationQueueID) -> EngineQueue? {
         get { queues[Int(queue.index)] }
         _modify { yield &queues[Int(queue.index)] }
     }
@@ -88,7 +88,7 @@ struct DomainState: Sendable {
     }
 
     /// Adds the watchers of an operation to those that are woken.
-    func wakeWatchers(of operation: BaseOperation, _ actions: inout DomainActions) {
+    func wakeWatchers(of operation: BaseOperation, _ actions: inout EngineActions) {
         guard let watchers = operation.record.watchers else { return }
         actions.watchers.append(contentsOf: watchers.observers.values)
     }
@@ -96,7 +96,7 @@ struct DomainState: Sendable {
     // MARK: Endings
 
     /// Ends an operation: tells the graph, which forgets it.
-    mutating func finish(_ operation: BaseOperation, _ outcome: OperationOutcome, _ actions: inout DomainActions) {
+    mutating func finish(_ operation: BaseOperation, _ outcome: OperationOutcome, _ actions: inout EngineActions) {
         operation.record.finalLevel = level(of: operation)
         if let id = operation.record.id { graph.operationFinished(id, outcome, &effects) }
         conclude(operation, outcome, &actions)
@@ -112,7 +112,7 @@ struct DomainState: Sendable {
 
     /// Ends an operation's waits and progress. They exist whether the graph knew the operation or not.
     private mutating func conclude(
-        _ operation: BaseOperation, _ outcome: OperationOutcome, _ actions: inout DomainActions
+        _ operation: BaseOperation, _ outcome: OperationOutcome, _ actions: inout EngineActions
     ) {
         if let id = operation.record.id {
             forget(id)
@@ -132,7 +132,7 @@ struct DomainState: Sendable {
 
     private mutating func tell(
         _ watchers: OperationWatchers, of operation: BaseOperation, _ outcome: OperationOutcome,
-        _ actions: inout DomainActions
+        _ actions: inout EngineActions
     ) {
         actions.watchers.append(contentsOf: watchers.observers.values)
         operation.record.watchers = nil
@@ -144,7 +144,7 @@ struct DomainState: Sendable {
                 qosClass: operation.record.finalLevel?.qosClass ?? .default, bodies: watchers.completions))
     }
 
-    private mutating func count(endIn queue: OperationQueueID, _ actions: inout DomainActions) {
+    private mutating func count(endIn queue: OperationQueueID, _ actions: inout EngineActions) {
         queues[Int(queue.index)]?.finished += 1
         if let record = queues[Int(queue.index)], !record.observers.isEmpty {
             actions.observers.append(record.report())
@@ -157,7 +157,7 @@ struct DomainState: Sendable {
     ///
     /// - Parameter runner: the runner of an operation that has just ended. It goes on with an operation that it may
     ///   run.
-    mutating func collect(_ actions: inout DomainActions, reusing runner: Runner? = nil) {
+    mutating func collect(_ actions: inout EngineActions, reusing runner: Runner? = nil) {
         for id in effects.conditionsDue { start(id, asksConditions: true, nil, &actions) }
         var runner = runner
         for id in effects.started {
@@ -179,7 +179,7 @@ struct DomainState: Sendable {
     }
 
     /// Resumes the waiter of a wait that the graph has ended.
-    private mutating func refuse(_ refusal: OperationEffects.Refusal, _ actions: inout DomainActions) {
+    private mutating func refuse(_ refusal: OperationEffects.Refusal, _ actions: inout EngineActions) {
         var waiter: Waiter?
         switch refusal.target {
         case .operation(let id):
@@ -194,7 +194,7 @@ struct DomainState: Sendable {
 
     @discardableResult
     private mutating func start(
-        _ id: OperationID, asksConditions: Bool, _ runner: Runner?, _ actions: inout DomainActions
+        _ id: OperationID, asksConditions: Bool, _ runner: Runner?, _ actions: inout EngineActions
     ) -> Bool {
         guard let operation = operation(id), let queue = operation.record.queue, let scheduler = self[queue]?.scheduler
         else { return false }
@@ -213,7 +213,7 @@ struct DomainState: Sendable {
     }
 
     /// Ends an operation because one of its dependencies failed or was cancelled (rule O11).
-    private mutating func endUnrun(_ finish: OperationEffects.Finish, _ actions: inout DomainActions) {
+    private mutating func endUnrun(_ finish: OperationEffects.Finish, _ actions: inout EngineActions) {
         guard let operation = operation(finish.operation) else { return }
         // Whoever cancels many of them means each, whichever comes first.
         let isCancelled = operation.record.isCancelled
@@ -224,7 +224,7 @@ struct DomainState: Sendable {
         actions.buried.append(operation)
     }
 
-    private mutating func becameIdle(_ queue: OperationQueueID, _ actions: inout DomainActions) {
+    private mutating func becameIdle(_ queue: OperationQueueID, _ actions: inout EngineActions) {
         if let waiters = self[queue]?.waiters, !waiters.isEmpty {
             actions.waiters.append(contentsOf: waiters)
             self[queue]?.waiters = []
@@ -234,7 +234,7 @@ struct DomainState: Sendable {
     }
 
     /// Removes a released queue, which is empty.
-    mutating func remove(_ queue: OperationQueueID, _ actions: inout DomainActions) {
+    mutating func remove(_ queue: OperationQueueID, _ actions: inout EngineActions) {
         if let record = queues[Int(queue.index)] {
             actions.released.append(record.scheduler)
             actions.observers.append(record.report(isLast: true))

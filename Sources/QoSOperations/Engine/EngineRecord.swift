@@ -1,12 +1,12 @@
 import QoSCore
 
-/// A domain's data of an operation, kept in the operation itself, under the domain's lock.
-struct DomainRecord: Sendable {
+/// An engine's data of an operation, kept in the operation itself, under the engine's lock.
+struct EngineRecord: Sendable {
     /// The phase of an operation, from its handle's view.
     enum Phase: Sendable {
         /// In no queue yet. The graph may know the operation, because of a dependency or a waiter.
         case created
-        /// In a queue. The domain keeps the operation alive.
+        /// In a queue. The engine keeps the operation alive.
         case added
         /// Ended. The graph has forgotten the operation.
         case finished(OperationOutcome)

@@ -1,8 +1,8 @@
 import QoSCore
 import QoSRuntime
 
-/// The actions to run outside of the domain's lock, after an event.
-struct DomainActions: Sendable {
+/// The actions to run outside of the engine's lock, after an event.
+struct EngineActions: Sendable {
     /// An operation to start, or to ask for its conditions.
     struct Start: Sendable {
         let operation: BaseOperation

@@ -1,8 +1,8 @@
 import QoSCore
 import QoSRuntime
 
-/// A domain's data of a queue, beside the graph's.
-struct DomainQueue: Sendable {
+/// An engine's data of a queue, beside the graph's.
+struct EngineQueue: Sendable {
     let scheduler: QoSScheduler
     /// The waiters for the queue to become idle.
     var waiters: [Waiter] = []
