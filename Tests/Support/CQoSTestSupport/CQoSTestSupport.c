@@ -4,6 +4,7 @@
 #include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <malloc.h>
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -29,4 +30,13 @@ int cqos_test_refuse_threads(void) {
     struct sock_fprog program = {.len = sizeof(code) / sizeof(code[0]), .filter = code};
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0) return -errno;
     return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) < 0 ? -errno : 0;
+}
+
+size_t cqos_test_allocated(void) {
+#ifdef __GLIBC__
+    struct mallinfo2 all = mallinfo2();
+    return all.uordblks + all.hblkhd;
+#else
+    return 0;
+#endif
 }

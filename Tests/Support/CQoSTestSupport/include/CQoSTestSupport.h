@@ -34,6 +34,9 @@ int cqos_test_processors_of_cpp(void);
 // Returns 0 or a negated errno.
 int cqos_test_refuse_threads(void);
 
+// The bytes that the program has allocated and not freed; 0 where the C library does not say.
+size_t cqos_test_allocated(void);
+
 #ifdef __cplusplus
 }
 #endif
