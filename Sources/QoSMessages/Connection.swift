@@ -82,7 +82,7 @@ final class Connection: Sendable {
 
     /// Begins to talk.
     ///
-    /// - Parameter onEnd: called once, when the connection has ended.
+    /// - Parameter onEnd: called once, when the connection and its handlers have ended.
     func start(_ transport: any Transport, onEnd: @escaping @Sendable () -> Void = {}) {
         var hasEnded = false
         act { state in
@@ -127,7 +127,8 @@ final class Connection: Sendable {
                 state.ending = ending
                 actions.append(.ready(state.readiness, ending))
                 state.readiness = []
-                actions.append(.ended(state.onEnd.take()))
+                // While handlers run, the peer's share of connections is taken, and a service that ends waits for them.
+                if state.runs.isEmpty { actions.append(.ended(state.onEnd.take())) }
             }
         }
         let next = state.machine.nextTime
@@ -340,12 +341,13 @@ final class Connection: Sendable {
         ServiceSteps.reach(.handlerBegan)
         let result = await result(of: arrival, level)
         ServiceSteps.reach(.handlerEnded)
-        let idle = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+        let (idle, onEnd) = state.withLock { state -> ([CheckedContinuation<Void, Never>], (@Sendable () -> Void)?) in
             state.runs[run.number] = nil
-            guard state.runs.isEmpty else { return [] }
+            guard state.runs.isEmpty else { return ([], nil) }
             defer { state.idle = [] }
-            return state.idle
+            return (state.idle, state.ending == nil ? nil : state.onEnd.take())
         }
+        onEnd?()
         act { state in
             if arrival.isMessage {
                 state.machine.endMessage(arrival.number)

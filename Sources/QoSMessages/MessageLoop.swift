@@ -6,7 +6,9 @@ import QoSRuntime
 // The event loop of all connections of the process: one thread, which reads sockets, accepts connections and keeps
 // deadlines. It begins with the first connection and lasts as long as the process. Without traffic it never wakes.
 //
-// It runs no code of handlers. Its level is userInteractive, because every request of every class waits for it.
+// It runs no handler. But a peer's cancel or raise reaches the handler's task from here, and Swift calls the cancellation
+// and escalation handlers of a task on the thread that cancels or raises it. They must be short. The thread's level is
+// userInteractive, because every request of every class waits for it.
 
 /// The loop of the process's connections.
 final class MessageLoop: Sendable {
@@ -21,8 +23,7 @@ final class MessageLoop: Sendable {
 
     /// The alarms, and the loop's timer.
     ///
-    /// Lock order: this lock is taken under none, and nothing is called under it but the timer's system call. So the
-    /// latest alarm wins.
+    /// Lock order: this lock is taken under none, and nothing is called under it but the timer's system call.
     private struct Alarms {
         var loop: EventLoop?
         var entries: [ObjectIdentifier: Alarm] = [:]
@@ -64,7 +65,7 @@ final class MessageLoop: Sendable {
         try thread.start()
     }
 
-    /// Sets the one alarm of an object, or takes it back. Any thread.
+    /// Sets the one alarm of an object, or takes it back. The earlier one stays. Any thread.
     ///
     /// - Parameters:
     ///   - time: monotonic nanoseconds; `nil` for none.
@@ -75,6 +76,8 @@ final class MessageLoop: Sendable {
         let key = ObjectIdentifier(owner)
         let old = alarms.content.withLock { alarms -> Alarm? in
             guard let time else { return alarms.entries.removeValue(forKey: key) }
+            // Two threads may come here in the other order than they decided. An alarm that rings early does no harm.
+            if let old = alarms.entries[key], old.time <= time { return nil }
             if time < alarms.armed { alarms.arm(time) }
             return alarms.entries.updateValue(Alarm(time: time) { ring(owner) }, forKey: key)
         }

@@ -125,7 +125,16 @@ enum ServiceSocket {
         return descriptor
     }
 
-    /// The socket that systemd has passed for a service (`sd_listen_fds(3)`).
+    /// The descriptors of systemd that services of this process have taken.
+    private static let adopted = Lock<Set<Int32>>([])
+
+    private static func isListening(_ descriptor: Int32) -> Bool {
+        var (answer, length) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
+        return unsafe getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &answer, &length) == 0 && answer == 1
+    }
+
+    /// The socket that systemd has passed for a service (`sd_listen_fds(3)`); `nil` without one, and if a service of this
+    /// process has taken it before.
     private static func passedDescriptor(_ name: String) -> Int32? {
         func variable(_ name: String) -> String? { unsafe getenv(name).map { unsafe String(cString: $0) } }
         guard let pid = variable("LISTEN_PID").flatMap({ Int32($0) }), pid == getpid(),
@@ -133,7 +142,9 @@ enum ServiceSocket {
         else { return nil }
         let names = variable("LISTEN_FDNAMES")?.split(separator: ":", omittingEmptySubsequences: false) ?? []
         let index = names.prefix(Int(count)).firstIndex { $0 == name } ?? 0
-        return 3 + Int32(index)
+        let descriptor = 3 + Int32(index)
+        // A service that has ended has closed it, and the number may be anything by now. Another one may listen on it.
+        return adopted.withLock({ $0.insert(descriptor).inserted }) && isListening(descriptor) ? descriptor : nil
     }
 
     // MARK: Connecting

@@ -52,7 +52,7 @@ final class SocketTransport: Transport {
 
     /// Takes over a connected descriptor, which is non-blocking, and starts the connection.
     ///
-    /// - Parameter onEnd: called when the connection has ended.
+    /// - Parameter onEnd: called when the connection and its handlers have ended.
     static func start(
         _ descriptor: Int32, _ connection: Connection, on loop: MessageLoop, onEnd: @escaping @Sendable () -> Void = {}
     ) {
@@ -67,17 +67,37 @@ final class SocketTransport: Transport {
 
     // MARK: Writing
 
+    private enum Outcome {
+        /// The socket takes no more.
+        case stalled
+        /// It took no more before.
+        case blocked
+        /// All is written.
+        case written
+        /// All is written, and nothing will follow.
+        case over
+        case closed
+    }
+
     func flush() {
-        let (stalls, isBlocked, deferred) = output.withLock { output -> (Bool?, Bool, Connection.Deferred) in
+        let (outcome, deferred) = output.withLock { output -> (Outcome, Connection.Deferred) in
             var deferred = Connection.Deferred()
-            if output.isClosed || output.isBlocked { return (nil, !output.isClosed, deferred) }
-            let stalls = write(&output, &deferred)
-            return (stalls, false, deferred)
+            if output.isClosed { return (.closed, deferred) }
+            if output.isBlocked { return (.blocked, deferred) }
+            if write(&output, &deferred) { return (.stalled, deferred) }
+            // Under the lock: another thread could take the goodbye, and find the socket full.
+            return (connection.isOver ? .over : .written, deferred)
         }
         connection.perform(deferred)
-        finish(stalls)
+        switch outcome {
+        case .stalled:
+            connection.outputStalls()
+            loop.submit { self.watchOutput(true) }
+        case .over: loop.submit { self.close() }
+        case .written, .blocked, .closed: break
+        }
         // A peer that reads nothing gets no goodbye.
-        if isBlocked, connection.hasEnded {
+        if outcome == .blocked || outcome == .stalled, connection.hasEnded {
             loop.setAlarm(for: self, at: MonotonicClock.nanoseconds().addingSaturating(Self.goodbyePatience)) {
                 $0.close()
             }
@@ -106,22 +126,12 @@ final class SocketTransport: Transport {
                 output.isBlocked = true
                 return true
             } else {
-                // The peer has gone. The reading side finds the end.
+                // The peer has gone, reads no more, or bytes are lost. The reading side finds the end, after what came.
                 output.rest = []
                 output.isBlocked = true
+                shutdown(descriptor, Int32(SHUT_RDWR))
                 return false
             }
-        }
-    }
-
-    /// - Parameter stalls: whether the socket takes no more; `nil` if nothing was written.
-    private func finish(_ stalls: Bool?) {
-        guard let stalls else { return }
-        if stalls {
-            connection.outputStalls()
-            loop.submit { self.watchOutput(true) }
-        } else if connection.isOver {
-            loop.submit { self.close() }
         }
     }
 
@@ -145,9 +155,10 @@ final class SocketTransport: Transport {
             return
         }
         if events.contains(.writable) {
+            // First: from the next line on, another thread may fill the socket again and say so.
+            connection.outputFlows()
             output.withLock { $0.isBlocked = false }
             watchOutput(false)
-            connection.outputFlows()
             flush()
         }
         if events.contains(.readable) || events.contains(.disconnected) { read() }
@@ -210,7 +221,8 @@ final class SocketTransport: Transport {
                 $0.end(dead: false)
             }
         } catch {
-            end(dead: false)
+            // No descriptor is left to wait with.
+            close()
         }
         Glibc.close(process)
     }
@@ -250,11 +262,12 @@ final class SocketTransport: Transport {
         guard isFirst else { return }
         loop.setAlarm(for: self, at: nil) { _ in }
         connection.lose(nil)
-        let watch = loopSide.withLock { side in
-            defer { side.buffer = [] }
-            return side.watch.take()
+        let (watch, deathWatch) = loopSide.withLock { side in
+            side.buffer = []
+            return (side.watch.take(), side.deathWatch.take())
         }
         watch?.close()
+        deathWatch?.close()
         connection.detach()
         Glibc.close(descriptor)
     }

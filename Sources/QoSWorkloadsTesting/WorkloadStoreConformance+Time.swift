@@ -58,6 +58,34 @@ extension WorkloadStoreConformance {
             try store.expectEqual(runs, [all, all, all], "the runs at 350 s")
             try store.expectEqual(try await store.record(skipping).due, store.at(400), "the next run of the other")
         },
+        Check(
+            description: "a repeating item that is cancelled while it runs has no further run, also if the run finishes"
+        ) {
+            store in
+            let schedule = WorkloadSchedule.every(.seconds(100), tolerance: .zero)
+            let id = try await store.insert(WorkloadRequest("a", schedule: schedule))
+            let child = try await store.insert(WorkloadRequest("b", dependencies: [.item(id)]))
+            let claim = try await store.claimed(at: 100)
+            try await store.store.cancel(id, because: "no more", at: store.at(101))
+            try await store.store.end(claim.lease, .finished, at: store.at(102))
+            try await store.expectState(id, .cancelled)
+            try store.expectEqual(try await store.record(id).life.finishedRuns, 1, "the number of finished runs")
+            // It waited for a run, and the run has finished.
+            try await store.expectState(child, .ready)
+            try store.expectEqual(try await store.claimed(at: 1000).record.id, child, "the next item")
+            try store.expect(try await store.claim(at: 1000) == nil, "it ran again")
+        },
+        Check(description: "the successor of a running repeating item is the only one that repeats") { store in
+            let request = WorkloadRequest(
+                "a", schedule: .every(.seconds(100), tolerance: .zero), unique: UniqueKey("k", onDuplicate: .replace))
+            let first = try await store.insert(request)
+            let claim = try await store.claimed(at: 100)
+            let second = try await store.insert(request, at: 101)
+            try await store.store.end(claim.lease, .finished, at: store.at(102))
+            try await store.expectState(first, .cancelled)
+            try store.expectEqual(try await store.claimed(at: 1000).record.id, second, "the next item")
+            try store.expect(try await store.claim(at: 1000) == nil, "both repeat")
+        },
         Check(description: "a repeating item whose attempts are used up keeps the error and its next run") { store in
             let id = try await store.insert(
                 WorkloadRequest("a", schedule: .every(.seconds(100), tolerance: .zero), retry: .never))

@@ -57,6 +57,12 @@ struct CBORTests {
         }
     }
 
+    @Test("a dictionary of any size comes back")
+    func dictionary() throws {
+        let values = Dictionary(uniqueKeysWithValues: (0..<2_000).map { ("key \($0)", $0) })
+        #expect(try CBOREncoding.decode([String: Int].self, from: CBOREncoding.encode(values)) == values)
+    }
+
     @Test("the vectors of the specification, both ways", arguments: Vectors.all.indices)
     func vectors(index: Int) throws {
         let (value, text) = Vectors.all[index]

@@ -252,6 +252,29 @@ struct ConnectionMachineTests {
         #expect(client.events.isEmpty && client.machine.openCount == 0)
     }
 
+    @Test("a message that is cancelled while it leaves may have begun: its rest leaves, and its handler runs")
+    func cancelledMessage() {
+        var (client, server) = connected()
+        let number = client.send([UInt8](repeating: 7, count: 100_000), isMessage: true)
+        server.receive(client.machine.takeOutput(limit: 20_000, now: 0))
+        client.machine.cancel(number)
+        #expect(client.machine.takeEvents() == [.failed(number, .init(reason: .cancelled, mayHaveBegun: true))])
+        server.receive(client.output())
+        #expect(server.arrivals.map(\.number) == [number])
+    }
+
+    @Test("requests that end while a peer gives no credit leave nothing in the line")
+    func abandonedLine() {
+        var (client, _) = connected(WireLimits(requests: 1))
+        _ = client.send()
+        for _ in 0..<10_000 {
+            let number = client.send()
+            client.machine.cancel(number)
+        }
+        #expect(client.machine.waitingCount < 200)
+        #expect(client.machine.openCount == 1)
+    }
+
     @Test("a request whose time is over on arrival does not run")
     func lateArrival() throws {
         var (_, server) = connected()

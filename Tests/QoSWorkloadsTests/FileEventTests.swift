@@ -51,6 +51,25 @@ struct FileEventTests {
         #expect(runs.values == [.seconds(22), .seconds(32)])
     }
 
+    @Test("an update of the item's path is followed, without a restart")
+    func update() throws {
+        let files = SimulatedFiles(folders: ["/srv", "/srv/a", "/srv/b"])
+        let (world, host, runs) = try world(files)
+        try world.run([host]) {
+            try await world.begin()
+            let key = UniqueKey("k", onDuplicate: .update)
+            _ = try await host.submit(Scripted.self, .init(), schedule: schedule("/srv/a/"), unique: key)
+            try await world.sleep(.seconds(10))
+            _ = try await host.submit(Scripted.self, .init(), schedule: schedule("/srv/b/"), unique: key)
+            try await world.sleep(.seconds(10))
+            files.makeFile("/srv/a/x")
+            try await world.sleep(.seconds(10))
+            files.makeFile("/srv/b/x")
+            try await world.sleep(.seconds(10))
+        }
+        #expect(runs.values == [.seconds(32)])
+    }
+
     @Test("events without a pause start a run at the limit, with a few calls of the store")
     func stream() throws {
         let files = SimulatedFiles(folders: ["/srv"])

@@ -134,6 +134,26 @@ struct HostTests {
         #expect(ends.values == [.milliseconds(1), .seconds(1)])
     }
 
+    @Test("a host without a free place does not ask again and again for what is due")
+    func dueWithoutPlace() throws {
+        let world = HostWorld()
+        let host = try world.host([
+            Scripted { _, _ in
+                try await world.sleep(.seconds(100))
+                return .finished
+            }
+        ]) { $0.places = [.background: 1] }
+        let calls = Collected<Duration>()
+        world.store.onExchanges { calls.append(world.clock.elapsed) }
+        try world.run([host]) {
+            let first = try await host.submit(Scripted.self, .init())
+            let second = try await host.submit(Scripted.self, .init(), schedule: .after(.seconds(10)))
+            for item in [first, second] { _ = try await item.waitUntilFinished(promotes: false) }
+        }
+        #expect(calls.values.count < 60)
+        #expect(world.clock.elapsed == .seconds(200))
+    }
+
     /// A scheduler whose background workloads begin after a second.
     private struct LateScheduler: WorkloadScheduler {
         let base: DeterministicScheduler

@@ -112,6 +112,8 @@ struct LifeTests {
         case .claimed: #expect((new.state == .running) == (old.state == .ready || old.state == .running), "\(what)")
         case .deferred where old.state == .running && old.cancellation == nil:
             #expect(new.attempts == old.attempts - 1, "\(what): the attempt is given back")
+        case .finished where old.state == .running && repeats && old.cancellation != nil:
+            #expect(new.state == .cancelled && answer == "runFinished(repeats: false)", "\(what): the last run")
         case .finished where old.state == .running:
             #expect(new.attempts == 0 && new.lastError == nil && new.finishedRuns == old.finishedRuns + 1, "\(what)")
         case .failed where old.state == .running:
@@ -127,6 +129,14 @@ struct LifeTests {
         case .cancelled where old.state == .running: #expect(answer == "requested" && new.state == .running, "\(what)")
         default: break
         }
+    }
+
+    @Test("a delay is never longer than its limit, and no policy is too large for its arithmetic")
+    func delays() {
+        let endless = RetryPolicy(base: .seconds(Int64.max), limit: .seconds(Int64.max), jitter: 0)
+        #expect(endless.delay(afterAttempt: 1, seed: 1) > .seconds(9_000_000_000))
+        #expect(endless.delay(afterAttempt: 300, seed: 1) > .seconds(9_000_000_000))
+        #expect(RetryPolicy(base: .seconds(2), jitter: 0).delay(afterAttempt: 2, seed: 1) == .seconds(4))
     }
 
     @Test("a state keeps the time since when it holds, also with a new reason")

@@ -45,7 +45,10 @@ package struct TimerTallyReader {
         let count = unsafe readlink(path, &target, target.count)
         guard count > 0 else { return false }
         let bytes = target.prefix(count).map { UInt8(bitPattern: $0) }
-        return String(decoding: bytes, as: UTF8.self).contains("memfd:\(TimerTally.pageName)")
+        // Not anywhere in the path: a process may have opened a file of that name, on a file system of its own. The slash
+        // is missing in a made tree.
+        let name = String(decoding: bytes, as: UTF8.self)
+        return ["/memfd:", "memfd:"].contains { name.hasPrefix($0 + TimerTally.pageName) }
     }
 
     private func page(at path: String) -> Page? {

@@ -284,7 +284,13 @@ private final class CBORNode {
         case map([(key: String, node: CBORNode)])
     }
 
+    /// The largest number of keys among which a search costs less than a table. Most payloads have fewer fields; a
+    /// dictionary may have any number.
+    static let searched = 16
+
     var content = Content.empty
+    /// The places of keys, for more than ``searched``.
+    private var places: [String: Int] = [:]
 
     init() {}
     init(_ value: CBORValue) { content = .value(value) }
@@ -319,9 +325,14 @@ private final class CBORNode {
             return
         }
         content = .empty
-        if let index = entries.firstIndex(where: { $0.key == key }) {
+        let isSearched = entries.count <= Self.searched
+        if !isSearched, places.isEmpty {
+            places = Dictionary(zip(entries.lazy.map(\.key), 0...), uniquingKeysWith: { first, _ in first })
+        }
+        if let index = isSearched ? entries.firstIndex(where: { $0.key == key }) : places[key] {
             entries[index].node = node
         } else {
+            if !isSearched { places[key] = entries.count }
             entries.append((key, node))
         }
         content = .map(entries)
@@ -563,11 +574,22 @@ extension CBORValue {
 private struct CBORKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let entries: [CBORValue.Entry]
     let codingPath: [any CodingKey]
+    /// The places of keys, for more than ``CBORNode/searched``.
+    private let places: [String: Int]
+
+    init(entries: [CBORValue.Entry], codingPath: [any CodingKey]) {
+        (self.entries, self.codingPath) = (entries, codingPath)
+        places =
+            entries.count <= CBORNode.searched
+            ? [:] : Dictionary(zip(entries.lazy.map(\.key), 0...), uniquingKeysWith: { first, _ in first })
+    }
 
     var allKeys: [Key] { entries.compactMap { Key(stringValue: $0.key) } }
 
-    /// Payloads have few fields, so a search costs less than a table.
-    private func find(_ key: any CodingKey) -> CBORValue? { entries.first { $0.key == key.stringValue }?.value }
+    private func find(_ key: any CodingKey) -> CBORValue? {
+        guard places.isEmpty else { return places[key.stringValue].map { entries[$0].value } }
+        return entries.first { $0.key == key.stringValue }?.value
+    }
 
     private func nested(_ key: any CodingKey) throws -> CBORDecoder {
         guard let value = find(key) else {

@@ -165,6 +165,10 @@ struct ConnectionMachine: Sendable {
     private var messageBytesInFlight = 0
     /// Own requests without credit.
     private var waiting = LevelQueue<Number>()
+    /// The number of ended requests that may still stand in the line.
+    private var outdatedWaiting = 0
+    /// The length of the line, with ended requests. For tests.
+    var waitingCount: Int { waiting.count }
 
     private var incoming: [Number: Incoming] = [:]
     /// What this side holds of the peer: open requests, and messages for which no credit has left.
@@ -285,8 +289,9 @@ struct ConnectionMachine: Sendable {
             fail(number, reason, mayHaveBegun: false)
         case .sending, .sent:
             own[number]?.isAbandoned = true
-            events.append(.failed(number, Failure(reason: reason, mayHaveBegun: entry.phase == .sent)))
-            // The rest of a message leaves: nobody could tell the peer's credits otherwise.
+            // The rest of a message leaves: nobody could tell the peer's credits otherwise. So the peer's handler runs.
+            let mayHaveBegun = entry.phase == .sent || entry.isMessage
+            events.append(.failed(number, Failure(reason: reason, mayHaveBegun: mayHaveBegun)))
             if entry.isMessage { return }
             own[number]?.payload = []
             own[number]?.content = []
@@ -309,6 +314,16 @@ struct ConnectionMachine: Sendable {
     private mutating func forget(_ entry: Own) {
         own[entry.number] = nil
         raisedTo[entry.number] = nil
+        if entry.phase == .waiting {
+            // A peer that gives no credit lets nothing out of the line, while callers give up.
+            outdatedWaiting += 1
+            if outdatedWaiting > 64, outdatedWaiting * 2 > waiting.count {
+                waiting.keep { [own] number, rank in
+                    own[number]?.queuedRank == rank && own[number]?.phase == .waiting
+                }
+                outdatedWaiting = 0
+            }
+        }
         if entry.phase != .waiting, !entry.isMessage || entry.phase == .queued {
             inFlight -= 1
             inFlightBytes -= entry.size
@@ -847,6 +862,15 @@ struct LevelQueue<Item: Sendable>: Sendable {
     private var chosen = 0
 
     var isEmpty: Bool { lines.allSatisfy { $0.first == nil } }
+
+    var count: Int { lines.reduce(0) { $0 + $1.items.count - $1.head } }
+
+    /// Removes the items that are not valid. O(items).
+    mutating func keep(_ isValid: (Item, Int) -> Bool) {
+        for rank in lines.indices {
+            lines[rank] = Line(items: lines[rank].items.dropFirst(lines[rank].head).filter { isValid($0, rank) })
+        }
+    }
 
     mutating func append(_ item: Item, rank: Int) { lines[rank].append(item) }
 

@@ -9,13 +9,29 @@ import QoSKernel
 ///
 /// Threading: any thread submits. One thread runs the jobs, one after the other.
 package final class ThreadExecutor: SleepingExecutor {
+    private struct Sleeper {
+        /// The time at which the job is ready: of ``MonotonicClock``, with ``SuspendedTime`` if it is continuous.
+        let time: UInt64
+        /// Whether the time in which the machine is suspended counts.
+        let isContinuous: Bool
+        let job: UnownedJob
+
+        /// The nanoseconds from now until it is ready.
+        func rest(_ now: UInt64, suspended: UInt64) -> UInt64 {
+            time - min(time, isContinuous ? now.addingSaturating(suspended) : now)
+        }
+    }
+
     private struct State {
         var ready: [UnownedJob] = []
-        /// Sleeping jobs, by the time of ``MonotonicClock`` at which they are ready; the first one last.
-        var sleeping: [(time: UInt64, job: UnownedJob)] = []
+        var sleeping: [Sleeper] = []
         var hasThread = false
         var hasEnded = false
     }
+
+    /// The longest sleep of the thread while a continuous sleeper waits: no wait of the kernel's monotonic clock ends
+    /// when the machine comes back.
+    private static let longestPark: UInt64 = 5_000_000_000
 
     private let name: String
     private let state = Lock(State())
@@ -49,56 +65,74 @@ package final class ThreadExecutor: SleepingExecutor {
 
     /// Submits a job once a time has passed. The tolerance is not used: few jobs sleep here.
     package func enqueue(_ job: UnownedJob, after delay: Duration, tolerance: Duration?, isContinuous: Bool) {
-        let time = MonotonicClock.nanoseconds().addingSaturating(delay.clampedNanoseconds)
-        let isKept = state.withLock { state in
-            if state.hasEnded { return false }
-            let place = state.sleeping.firstIndex { $0.time <= time } ?? state.sleeping.endIndex
-            state.sleeping.insert((time, job), at: place)
-            return true
+        let suspended = isContinuous ? SuspendedTime.nanoseconds() : 0
+        let time = MonotonicClock.nanoseconds().addingSaturating(suspended)
+            .addingSaturating(delay.clampedNanoseconds)
+        let (isKept, starts) = state.withLock { state in
+            if state.hasEnded { return (false, false) }
+            state.sleeping.append(Sleeper(time: time, isContinuous: isContinuous, job: job))
+            defer { state.hasThread = true }
+            return (true, !state.hasThread)
         }
-        // A job of this executor asks for the sleep, so the thread is there. It looks at its sleepers before it parks.
-        if isKept { parker.unpark() } else { enqueue(job) }
+        guard isKept else { return Self.forward(job, after: delay.clampedNanoseconds) }
+        // The thread looks at its sleepers before it parks.
+        if starts { start() } else { parker.unpark() }
     }
 
     private func start() {
         do throws(QoSThreadError) {
             try QoSThread(name: name, level: .userInteractive) { [self] in run() }.start()
         } catch {
-            // The system has no further thread. The jobs run, but not on their own.
-            forwardAll()
+            // The system has no further thread. The jobs run, but not on their own. The next one tries again.
+            forwardAll(ends: false)
         }
     }
 
     private func run() {
         while true {
-            let now = MonotonicClock.nanoseconds()
-            let (jobs, due, next, hasEnded) = state.withLock { state in
-                let jobs = state.ready
-                state.ready = []
-                var due: [UnownedJob] = []
-                while let first = state.sleeping.last, first.time <= now {
-                    state.sleeping.removeLast()
-                    due.append(first.job)
-                }
-                return (jobs, due, state.sleeping.last?.time, state.hasEnded)
+            let (now, suspended) = (MonotonicClock.nanoseconds(), SuspendedTime.nanoseconds())
+            let (jobs, due, rest, hasEnded) = state.withLock { state -> ([UnownedJob], [Sleeper], UInt64?, Bool) in
+                defer { state.ready = [] }
+                let due = state.sleeping.filter { $0.rest(now, suspended: suspended) == 0 }
+                if !due.isEmpty { state.sleeping.removeAll { $0.rest(now, suspended: suspended) == 0 } }
+                let rest = state.sleeping.map { sleeper in
+                    let rest = sleeper.rest(now, suspended: suspended)
+                    return sleeper.isContinuous ? min(rest, Self.longestPark) : rest
+                }.min()
+                return (state.ready, due, rest, state.hasEnded)
             }
             for job in jobs { run(job) }
-            for job in due { ConcurrencyRuntime.delayEnded(job) { run($0) } }
+            for sleeper in due.sorted(by: { $0.time < $1.time }) {
+                ConcurrencyRuntime.delayEnded(sleeper.job) { run($0) }
+            }
             guard jobs.isEmpty, due.isEmpty else { continue }
-            if hasEnded { return forwardAll() }
-            if let next { _ = parker.park(untilNanoseconds: next) } else { parker.park() }
+            if hasEnded { return forwardAll(ends: true) }
+            if let rest { _ = parker.park(untilNanoseconds: now.addingSaturating(rest)) } else { parker.park() }
         }
     }
 
     private func run(_ job: UnownedJob) { unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
 
-    /// Gives all jobs to the process's default executor, also later ones.
-    private func forwardAll() {
-        let jobs = state.withLock { state in
-            state.hasEnded = true
+    /// Gives all jobs to the process's default executor: those that sleep when their time has come.
+    ///
+    /// - Parameter ends: whether later jobs go there, too.
+    private func forwardAll(ends: Bool) {
+        let (jobs, sleepers) = state.withLock { state in
+            state.hasEnded = state.hasEnded || ends
+            state.hasThread = false
             defer { (state.ready, state.sleeping) = ([], []) }
-            return state.ready + state.sleeping.map(\.job)
+            return (state.ready, state.sleeping)
         }
         for job in jobs { globalConcurrentExecutor.enqueue(job) }
+        let (now, suspended) = (MonotonicClock.nanoseconds(), SuspendedTime.nanoseconds())
+        for sleeper in sleepers { Self.forward(sleeper.job, after: sleeper.rest(now, suspended: suspended)) }
+    }
+
+    private static func forward(_ job: UnownedJob, after nanoseconds: UInt64) {
+        // A task without this executor: its sleep is the default executor's.
+        Task.detached(name: "thread-executor-sleep", priority: .high) {
+            try? await Task.sleep(for: .nanoseconds(Int64(clamping: nanoseconds)))
+            globalConcurrentExecutor.enqueue(job)
+        }
     }
 }

@@ -88,13 +88,15 @@ enum RaisedTasks {
             guard seen == 0 || seen & addressMask == task.rawValue else { continue }
             let noted = UInt(qosClass.rank + 1)
             guard field(cause, of: seen) < noted else { return false }
+            // Counted first: an end that finds nothing counted looks at no entry.
+            if seen == 0 { count.wrappingAdd(1, ordering: .sequentiallyConsistent) }
             if unsafe entry.pointee.compareExchange(
                 expected: seen, desired: task.rawValue | seen & ~mask(cause) | noted << cause.rawValue,
                 ordering: .sequentiallyConsistent
             ).exchanged {
-                if seen == 0 { count.wrappingAdd(1, ordering: .sequentiallyConsistent) }
                 return true
             }
+            if seen == 0 { count.wrappingSubtract(1, ordering: .sequentiallyConsistent) }
         }
         return raiseSurplus(task, to: qosClass, for: cause)
     }

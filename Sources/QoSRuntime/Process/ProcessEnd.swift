@@ -31,11 +31,16 @@ struct ProcessEnd {
         if hasEnded { return .nothing }
         guard hasBegun else { return end(status: 128 + number) }
         signal = number
+        graceNumber += 1
         return .cancelBody(signal: number)
     }
 
+    /// The number of graces that have begun. One that was replaced by the next has no effect any more.
+    private(set) var graceNumber = 0
+
     /// Handles the end of a grace: the body's after a signal, or that of the work that blocks the end.
-    mutating func graceEnded() -> Action {
+    mutating func graceEnded(number: Int) -> Action {
+        guard number == graceNumber else { return .nothing }
         if let waiting = waiting.take() {
             return end(
                 status: waiting.status,
@@ -60,6 +65,7 @@ struct ProcessEnd {
         guard isHeld, case .exit(let status, let message) = action else { return action }
         hasEnded = false
         waiting = (status, message)
+        graceNumber += 1
         return .awaitHeld
     }
 

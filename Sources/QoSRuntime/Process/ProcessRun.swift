@@ -104,9 +104,9 @@ final class ProcessRun: Sendable {
     }
 
     private func beginGrace() {
-        let now = MonotonicClock.nanoseconds()
+        let (now, number) = (MonotonicClock.nanoseconds(), end.withLock { $0.graceNumber })
         executors.scheduler.core.addTimer(
             TimerWindow(deadline: now.addingSaturating(configuration.signalGrace.clampedNanoseconds), tolerance: 0),
-            .body { [self] in follow(end.withLock { $0.graceEnded() }) })
+            .body { [self] in follow(end.withLock { $0.graceEnded(number: number) }) })
     }
 }

@@ -73,13 +73,14 @@ final class ActorStay: Sendable {
     /// Reports the task if the thread has computed since the last look, and runs the task now. Looks again otherwise, as
     /// long as the stay lasts.
     private func look() {
-        let used = ThreadClock.nanoseconds(of: thread) ?? 0
+        // An actor whose executor is no fixed thread may have lost the one on which the stay began.
+        guard let used = ThreadClock.nanoseconds(of: thread) else { return }
         // The stay does not end during the look, so the task is alive.
         let isStalled: Bool? = state.withLock { state in
             guard !state.isOver else { return nil }
             defer { state.used = used }
             // Other threads may have had the processor for a part of the time.
-            return used &- state.used >= limit / 2 && ConcurrencyRuntime.isRunning(task) == true
+            return used >= state.used && used - state.used >= limit / 2 && ConcurrencyRuntime.isRunning(task) == true
         }
         guard let isStalled else { return }
         guard isStalled else { return arm() }

@@ -130,6 +130,8 @@ final class FileEventWatcher: Sendable {
                 guard names.contains(record.request.name), case .onFileEvents(let trigger) = record.request.schedule
                 else { continue }
                 var entry = watching.items[record.id] ?? Watching.Entry(trigger: trigger)
+                // An update may have changed it.
+                entry.trigger = trigger
                 // Nobody knows what has changed while no host watched.
                 if !watching.hasLooked, record.request.catchUp != .skip { entry.hasChanged = true }
                 found[record.id] = entry

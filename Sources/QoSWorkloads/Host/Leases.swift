@@ -151,7 +151,6 @@ final class LeaseKeeper: Sendable {
         var standings: [LeaseStanding]?
         do {
             standings = try await services.store.renew(leases)
-            for lease in leases { try await saveProgress(of: lease) }
         } catch {
             services.observe(.storeFailed("renewal: \(error)"))
         }
@@ -168,6 +167,13 @@ final class LeaseKeeper: Sendable {
             }
         }
         wakeSignal.wake()
+        // Last: each is a transaction, and the leases are renewed whether these are quick or not.
+        guard standings != nil else { return }
+        do {
+            for lease in leases { try await saveProgress(of: lease) }
+        } catch {
+            services.observe(.storeFailed("progress: \(error)"))
+        }
     }
 
     private func saveProgress(of lease: WorkloadLease) async throws {

@@ -49,7 +49,12 @@ extension WorkloadHost {
         let task = scheduler.startWorkload(at: attempt.qosClass, name: runner.name.rawValue) {
             await self.perform(attempt, runner)
         }
-        attempt.state.withLock { $0.task = task }
+        let level = attempt.state.withLock { state in
+            state.task = task
+            return state.level
+        }
+        // A raise may have come before the task, too: a suspect waits for its turn.
+        if level.qosClass > attempt.qosClass { scheduler.raiseWorkload(task, to: level.qosClass) }
         // A request may have come before the task was known.
         if case .cancel(let reason) = attempt.signals.request { attempt.cancel(because: reason) }
     }
@@ -151,7 +156,7 @@ extension WorkloadHost {
             }
             guard let next else { return }
             guard next > clock.elapsed else { break }
-            try? await clock.sleep(until: next, tolerance: .zero)
+            guard (try? await clock.sleep(until: next, tolerance: .zero)) != nil else { break }
         }
         state.withLock { ($0.hasEndTimer, $0.waitsSince) = (false, nil) }
         wakeSignal.wake()

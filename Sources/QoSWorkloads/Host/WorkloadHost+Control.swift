@@ -125,7 +125,8 @@ extension WorkloadHost {
         }
         // More than a batch may be claimed. A place that an end frees is claimed with the report of that end.
         if let request, answer.claims.count == request.limit, request.limit == Self.batchSize { wakeSignal.wake() }
-        return answer.nextDue
+        // Without a question the store moves nothing that is due. A place that becomes free wakes the host.
+        return request == nil ? nil : answer.nextDue
     }
 
     /// The question for items; `nil` without a free place.
@@ -163,7 +164,9 @@ extension WorkloadHost {
         let isLookDue = watch.isLookDue(at: now)
         let (mustLook, own) = state.withLock { state in
             defer { state.mustLookAtLeases = false }
-            return (state.mustLookAtLeases, Set(state.attempts.keys).union(state.ends.map(\.end.lease)))
+            // An attempt that was given up has no lease to keep: if its task hangs, another attempt takes over.
+            let held = state.attempts.filter { !$0.value.state.withLock(\.isOver) }.keys
+            return (state.mustLookAtLeases, Set(held).union(state.ends.map(\.end.lease)))
         }
         guard mustLook || isLookDue else { return false }
         var hasTaken = false

@@ -37,7 +37,8 @@ public struct RetryPolicy: Sendable, Hashable, Codable {
         // Powers beyond this one pass any limit.
         let factor = Double(sign: .plus, exponent: min(max(attempt - 1, 0), 200), significand: 1)
         let full = min(Double(base.schedulerNanoseconds) * factor, longest)
-        let share = 1 - jitter * MixedNumber.unit(seed, UInt64(clamping: attempt))
-        return .nanoseconds(Int64(full * share))
+        let share = min(max(1 - jitter * MixedNumber.unit(seed, UInt64(clamping: attempt)), 0), 1)
+        // A limit of centuries is the largest number, which a Double rounds up.
+        return .nanoseconds(Int64(exactly: (full * share).rounded(.down)) ?? .max)
     }
 }

@@ -172,10 +172,16 @@ public struct WorkloadLife: Sendable, Hashable, Codable {
         host = nil
         process = nil
         if case .finished = result {
+            // The run was asked to end and has finished: there are no further ones.
+            let stop = repeats ? cancellation : nil
             cancellation = nil
             lastError = nil
             runEnded()
             finishedRuns += 1
+            if let stop {
+                become(.cancelled, stop, at: now)
+                return .runFinished(repeats: false)
+            }
             become(repeats ? .scheduled : .finished, "finished", at: now)
             return .runFinished(repeats: repeats)
         }

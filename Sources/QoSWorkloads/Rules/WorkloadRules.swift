@@ -223,7 +223,7 @@ extension WorkloadRows {
             return try settleDue(at: now)
         }
         // Two hosts read the clock at slightly different moments.
-        guard now.duration(to: latest) > .seconds(1) else { return }
+        guard now.duration(to: latest) > .seconds(1) else { return try settleDue(at: now) }
         rules.latest = now
         // A second time, the first items are planned again, too.
         rules.replanned = .first
@@ -540,7 +540,14 @@ extension WorkloadRows {
         let ignoredConditions = item.record.ignoresConditions
         item.record.runEnded()
         if ignoredConditions { item.lane = try lane(of: item.record) }
-        guard repeats else { return try end(item, at: now) }
+        guard repeats else {
+            if !failed, item.record.state == .cancelled {
+                // The run is the last one, and it has finished: for those that wait for it, that counts.
+                try update(item)
+                try afterEnds(of: releaseChildren(of: item, failed: false, atMost: .max, at: now).cancelled, at: now)
+            }
+            return try end(item, at: now)
+        }
         try update(item)
         // A repeating item gets new children, so all of these are released now.
         try afterEnds(of: releaseChildren(of: item, failed: failed, atMost: .max, at: now).cancelled, at: now)

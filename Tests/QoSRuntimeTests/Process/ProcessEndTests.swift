@@ -48,12 +48,22 @@ struct ProcessEndTests {
     func heldForTooLong() {
         var end = begun
         #expect(end.bodyEnded(.success(()), isHeld: true) == .awaitHeld)
-        guard case .exit(status: 0, let message?) = end.graceEnded() else {
+        guard case .exit(status: 0, let message?) = end.graceEnded(number: end.graceNumber) else {
             Issue.record("it goes on")
             return
         }
         #expect(message.contains("blocks the end"))
         #expect(end.heldEnded() == .nothing)
+    }
+
+    @Test("work that blocks the end has its whole grace, whenever the signal came")
+    func graceOfHeldWork() {
+        var end = begun
+        _ = end.received(signal: SIGTERM)
+        let first = end.graceNumber
+        #expect(end.bodyEnded(.success(()), isHeld: true) == .awaitHeld)
+        #expect(end.graceEnded(number: first) == .nothing)
+        #expect(end.graceEnded(number: end.graceNumber) != .nothing)
     }
 
     @Test("a signal ends the wait at once, be it the first or the second")
@@ -94,7 +104,7 @@ struct ProcessEndTests {
     func grace() {
         var end = begun
         _ = end.received(signal: SIGINT)
-        guard case .exit(status: 130, let message?) = end.graceEnded() else {
+        guard case .exit(status: 130, let message?) = end.graceEnded(number: end.graceNumber) else {
             Issue.record("no exit with 130 and a message")
             return
         }
@@ -107,7 +117,7 @@ struct ProcessEndTests {
         _ = end.received(signal: SIGTERM)
         #expect(end.bodyEnded(.success(())) == .exit(status: 0, message: nil))
         #expect(end.received(signal: SIGTERM) == .nothing)
-        #expect(end.graceEnded() == .nothing)
+        #expect(end.graceEnded(number: end.graceNumber) == .nothing)
         #expect(end.bodyEnded(.success(())) == .nothing)
     }
 }

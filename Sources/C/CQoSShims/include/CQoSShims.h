@@ -68,6 +68,13 @@ static inline int cqos_make_event(void) {
 static inline int cqos_make_shown_page(const char *name, size_t size, void **page) {
     int descriptor = (int)syscall(SYS_memfd_create, name, 3u /* MFD_CLOEXEC | MFD_ALLOW_SEALING */);
     if (descriptor < 0) return -errno;
+    // A process without standard streams would write its messages into the page.
+    if (descriptor <= 2) {
+        int high = fcntl(descriptor, F_DUPFD_CLOEXEC, 3), error = errno;
+        close(descriptor);
+        if (high < 0) return -error;
+        descriptor = high;
+    }
     *page = ftruncate(descriptor, (off_t)size) != 0
                 ? MAP_FAILED
                 : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);

@@ -30,9 +30,9 @@ extension PoolGroup {
         }
         guard limit != nil || admission.hasBudget else { return }
         let now = MonotonicClock.nanoseconds()
-        let hasChanged: Bool? = budget.state.withLockIfAvailable { state in
+        let admitted = budget.state.withLockIfAvailable { state -> AdmittedWorkers? in
             if state.budget?.quota == limit, let quota, state.account?.isOf(quota) ?? (state.quota == quota) {
-                return false
+                return nil
             }
             state = BudgetWatch.State()
             state.quota = quota
@@ -41,11 +41,11 @@ extension PoolGroup {
             }
             state.account = limit == nil ? nil : quota.flatMap { QuotaAccount(of: $0, root: settings.fileRoot) }
             budget.due.store(limit == nil ? .max : now, ordering: .relaxed)
-            return true
+            // Under the lock: a low worker that reads the new budget may hold a class, and tells admission after this.
+            admission.setBudget(of: limit == nil ? [] : ProcessorBudget.low)
+            return admission.heldBackChanged(to: [], waits: false)
         }
-        guard hasChanged == true else { return }
-        admission.setBudget(of: limit == nil ? [] : ProcessorBudget.low)
-        wake(admission.heldBackChanged(to: [], waits: false))
+        if let admitted = admitted ?? nil { wake(admitted) }
     }
 
     /// Lets the low classes go for good, because the scheduler ends. The loop's thread.

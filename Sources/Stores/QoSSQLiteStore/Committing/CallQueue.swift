@@ -48,6 +48,8 @@ struct CallQueue {
             leaders[highest...].allSatisfy({ $0 == 0 })
         else { return nil }
         leaders[highest] += 1
+        // Here, before another leader can take the call and answer it: its caller counts as a leader from now on.
+        calls[highest].first?.markLeader()
         return calls[highest].first
     }
 }

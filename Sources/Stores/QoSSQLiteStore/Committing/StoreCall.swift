@@ -16,6 +16,8 @@ protocol PendingCall: AnyObject, Sendable {
     func run(in transaction: inout StoreTransaction) throws
     /// Lets it fail.
     func failed(_ error: any Error)
+    /// Notes that its caller is to lead, before it is resumed.
+    func markLeader()
     /// Answers the caller: with the kept result, or with the order to lead the next transaction.
     func resume(leads: Bool)
     /// Suspends the caller until it is resumed.
@@ -65,6 +67,8 @@ final class StoreCall<Success: Sendable>: PendingCall {
     func failed(_ error: any Error) {
         state.withLock { $0.result = .failure(error) }
     }
+
+    func markLeader() { state.withLock { $0.leads = true } }
 
     func resume(leads: Bool) {
         let waiter = state.withLock { state in
