@@ -35,11 +35,11 @@ struct TimerTallyTests {
     private func read(_ words: [UInt64], link: String = "memfd:qos-timers (deleted)") throws -> TimerTallyReader.Page {
         let folder = try TemporaryFolder("qos-tally")
         try folder.write("proc/7/fd/0", "")
-        let descriptor = unsafe open(folder[link], O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        let descriptor = unsafe open(folder["proc/7/fd/\(link)"], O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
         try #require(descriptor >= 0)
         defer { close(descriptor) }
         _ = unsafe write(descriptor, words, words.count * 8)
-        try #require(unsafe symlink(folder[link], folder["proc/7/fd/5"]) == 0)
+        try #require(unsafe symlink(link, folder["proc/7/fd/5"]) == 0)
         return TimerTallyReader(process: "7", id: 7, root: FileRoot(folder.path)).read()
     }
 
