@@ -100,8 +100,10 @@ extension ConcurrencyRuntime {
         guard first.flagsWhileRunning ^ first.flagsBefore == second.flagsWhileRunning ^ second.flagsBefore else {
             return
         }
+        // The word before a place that only looks like the status does not change so.
         let changed = first.flagsWhileRunning & ~first.flagsBefore
-        if changed.nonzeroBitCount == 1 { runningFlag.store(changed, ordering: .relaxed) }
+        guard changed.nonzeroBitCount == 1 else { return }
+        runningFlag.store(changed, ordering: .relaxed)
         nameKind.store(first.place.kind, ordering: .relaxed)
         recordOffset.store(first.place.offset, ordering: .relaxed)
     }
@@ -145,12 +147,19 @@ extension ConcurrencyRuntime {
     ///
     /// Any word of the task may be an address or not. So the memory behind it is read by the kernel, which refuses what
     /// is no memory of the process (process_vm_readv(2)). If the kernel allows no such reading, the names stay unknown.
+    ///
+    /// The task's memory was used before, and may hold old addresses of this thread's stack. There the option with which
+    /// the name was given may still stand, and it looks like the record. So nothing on the stack counts.
     private static func placeOfName(_ name: String, in task: UInt) -> (offset: UInt, kind: UInt8)? {
         let size = unsafe UInt(cqos_allocated_size(UnsafeRawPointer(bitPattern: task).unsafelyUnwrapped))
         let expected = Array(name.utf8) + [0]
+        var local = 0
+        let here = unsafe withUnsafePointer(to: &local) { UInt(bitPattern: $0) }
+        // The frames of the creation were called by the same function as this one.
+        let stack = here - 65_536..<here + 16_384
         for offset in stride(from: UInt(JobNode.linkOffset) + 32, through: size - 8, by: 8) {
             var record = word(at: task + offset)
-            for _ in 0..<4 where record != 0 && record & 7 == 0 {
+            for _ in 0..<4 where record != 0 && record & 7 == 0 && !stack.contains(record) {
                 guard let words = read(UInt.self, 3, at: record) else { break }
                 if words[2] != 0, read(UInt8.self, expected.count, at: words[2]) == expected {
                     return (offset, UInt8(truncatingIfNeeded: words[0]))
