@@ -93,64 +93,71 @@ extension ConcurrencyRuntime {
     ///
     /// All of it happens on the calling thread.
     static func learnNameLayout() {
-        guard let first = nameProbe("swift-qos: a name"), let second = nameProbe("swift-qos: another name"),
-            first.place.offset == second.place.offset, first.place.kind == second.place.kind,
-            flags(of: first.job) & namedFlag != 0
-        else { return }
-        guard first.flagsWhileRunning ^ first.flagsBefore == second.flagsWhileRunning ^ second.flagsBefore else {
-            return
+        // What is left in memory differs from one time to the next.
+        for _ in 0..<4 where !seesNames {
+            let (first, second) = (nameProbe("swift-qos: a name"), nameProbe("swift-qos: another name"))
+            for one in first {
+                guard let other = second.first(where: { $0.offset == one.offset }), other.kind == one.kind,
+                    one.change == other.change
+                else { continue }
+                // The word before a place that only looks like the status does not change so.
+                let changed = one.change & one.flagsWhileRunning
+                guard changed.nonzeroBitCount == 1 else { continue }
+                runningFlag.store(changed, ordering: .relaxed)
+                nameKind.store(one.kind, ordering: .relaxed)
+                recordOffset.store(one.offset, ordering: .relaxed)
+                return
+            }
         }
-        // The word before a place that only looks like the status does not change so.
-        let changed = first.flagsWhileRunning & ~first.flagsBefore
-        guard changed.nonzeroBitCount == 1 else { return }
-        runningFlag.store(changed, ordering: .relaxed)
-        nameKind.store(first.place.kind, ordering: .relaxed)
-        recordOffset.store(first.place.offset, ordering: .relaxed)
     }
 
-    private struct NameProbe {
-        let job: UnownedJob
-        let place: (offset: UInt, kind: UInt8)
+    /// A word of a task that leads to a record with its name, and the flags in the word before.
+    private struct NamePlace {
+        let offset: UInt
+        /// The record's kind.
+        let kind: UInt8
         let flagsBefore: UInt32
-        let flagsWhileRunning: UInt32
+        var flagsWhileRunning: UInt32 = 0
+
+        var change: UInt32 { flagsBefore ^ flagsWhileRunning }
     }
 
     // SAFETY: used by one thread.
-    private final class SeenFlags: @unchecked Sendable {
-        var offset: UInt = 0
-        var flags: UInt32 = 0
+    private final class SeenPlaces: @unchecked Sendable {
+        var places: [NamePlace] = []
     }
 
-    private static func nameProbe(_ name: String) -> NameProbe? {
-        let (executor, seen) = (Holding(), SeenFlags())
+    /// Returns the places of a name in a new task's memory, with the flags as they are before and while it runs; none if
+    /// the task's flags do not say that it has a name.
+    private static func nameProbe(_ name: String) -> [NamePlace] {
+        let (executor, seen) = (Holding(), SeenPlaces())
         let task = Task.detached(name: name, executorPreference: executor) {
             guard let own = currentTask else { return }
-            seen.flags = statusFlags(of: own.rawValue, at: seen.offset)
+            for index in seen.places.indices {
+                let flags = statusFlags(of: own.rawValue, at: seen.places[index].offset)
+                seen.places[index].flagsWhileRunning = flags
+            }
         }
-        guard let job = executor.job else { return nil }
+        guard let job = executor.job else { return [] }
         defer {
             executor.runsAtOnce = true
             withExtendedLifetime((task, executor)) {}
         }
-        let address = JobNode(job).address
-        guard let place = placeOfName(name, in: address) else {
-            unsafe job.runSynchronously(on: executor.asUnownedTaskExecutor())
-            return nil
-        }
-        seen.offset = place.offset
-        let before = statusFlags(of: address, at: place.offset)
+        // Now, while the task is alive.
+        if flags(of: job) & namedFlag != 0 { seen.places = placesOfName(name, in: JobNode(job).address) }
         unsafe job.runSynchronously(on: executor.asUnownedTaskExecutor())
-        return NameProbe(job: job, place: place, flagsBefore: before, flagsWhileRunning: seen.flags)
+        return seen.places
     }
 
-    /// Returns the offset of a word that leads to a record with a name, and the record's kind.
+    /// Returns the words of a task that lead to a record with its name.
     ///
     /// Any word of the task may be an address or not. So the memory behind it is read by the kernel, which refuses what
     /// is no memory of the process (process_vm_readv(2)). If the kernel allows no such reading, the names stay unknown.
     ///
     /// The task's memory was used before, and may hold old addresses of this thread's stack. There the option with which
     /// the name was given may still stand, and it looks like the record. So nothing on the stack counts.
-    private static func placeOfName(_ name: String, in task: UInt) -> (offset: UInt, kind: UInt8)? {
+    private static func placesOfName(_ name: String, in task: UInt) -> [NamePlace] {
+        var places: [NamePlace] = []
         let size = unsafe UInt(cqos_allocated_size(UnsafeRawPointer(bitPattern: task).unsafelyUnwrapped))
         let expected = Array(name.utf8) + [0]
         var local = 0
@@ -162,12 +169,16 @@ extension ConcurrencyRuntime {
             for _ in 0..<4 where record != 0 && record & 7 == 0 && !stack.contains(record) {
                 guard let words = read(UInt.self, 3, at: record) else { break }
                 if words[2] != 0, read(UInt8.self, expected.count, at: words[2]) == expected {
-                    return (offset, UInt8(truncatingIfNeeded: words[0]))
+                    places.append(
+                        NamePlace(
+                            offset: offset, kind: UInt8(truncatingIfNeeded: words[0]),
+                            flagsBefore: statusFlags(of: task, at: offset)))
+                    break
                 }
                 record = words[1]
             }
         }
-        return nil
+        return places
     }
 
     /// Reads values of the process's memory at an address that may be none; `nil` if it is none.
