@@ -27,6 +27,12 @@ struct DoctorTests {
         let findings: [String]
     }
 
+    @Test("the name of another user's process or thread sends no order to the terminal")
+    func controlCharacters() {
+        let text = "name: \u{1B}]0;owned\u{07}\u{9B}2J\r ä\u{7F}\n\tnext"
+        #expect(StandardOutput.shown(text) == "name: ?]0;owned??2J? ä?\n\tnext")
+    }
+
     @Test("shows a worker and a lowered thread of a running process as the kernel schedules them")
     func runningProcess() throws {
         let (isReady, isOver) = (Gate(), Gate())

@@ -1,5 +1,6 @@
 import QoSCore
 import QoSFileTestSupport
+import QoSKernel
 import QoSKernelTestSupport
 import QoSRuntime
 import QoSRuntimeTestSupport
@@ -285,6 +286,55 @@ struct SessionTests {
                 await waiter?.value == ServiceError(.connectionLost("the peer has closed it"), mayHaveBegun: true))
             #expect(service.connectionCount == 0)
         }
+    }
+
+    /// A request whose handler does not end when it is cancelled.
+    private struct Stubborn: ServiceRequest {
+        typealias Reply = Bool
+    }
+
+    private struct Ping: ServiceRequest {
+        typealias Reply = Bool
+    }
+
+    @Test("a connection counts until its handlers have ended, and a service waits for them")
+    func stubbornHandler() async throws {
+        try await TemporaryFolder.with { folder in
+            let service = Service(folder["s"], on: nil)
+            let (begun, release, listening) = (Gate(), Gate(), Gate())
+            service.on(Stubborn.self) { _, _ in
+                begun.open()
+                await Task.detached { await release.passed() }.value
+                return true
+            }
+            service.on(Ping.self) { _, _ in true }
+            let run = Task { try await service.run { listening.open() } }
+            await listening.passed()
+            let session = try await ServiceSession(to: folder["s"], on: nil)
+            let caller = Task { try? await session.send(Stubborn()) }
+            await begun.passed()
+            session.close()
+            #expect(await caller.value == nil)
+            // After this answer, the service has seen the end of the first connection.
+            let second = try await ServiceSession(to: folder["s"], on: nil)
+            #expect(try await second.send(Ping()))
+            #expect(service.connectionCount == 2)
+            second.close()
+            run.cancel()
+            release.open()
+            try await run.value
+            #expect(service.connectionCount == 0)
+        }
+    }
+
+    @Test("the earlier of two alarms stays, whichever thread comes last")
+    func alarms() async throws {
+        final class Owner: Sendable {}
+        let (loop, owner, rung) = (try #require(MessageLoop.shared), Owner(), Gate())
+        let now = MonotonicClock.nanoseconds()
+        loop.setAlarm(for: owner, at: now + 20_000_000) { _ in rung.open() }
+        loop.setAlarm(for: owner, at: now + 3_600_000_000_000) { _ in }
+        await rung.passed()
     }
 
     @Test("a second service of a name, a peer that is not allowed, and too many connections are refused")

@@ -142,7 +142,7 @@ struct HostTests {
                 try await world.sleep(.seconds(100))
                 return .finished
             }
-        ]) { $0.places = [.background: 1] }
+        ]) { $0.places = QoSClass.allCases.reduce(into: [:]) { $0[$1] = $1 == .background ? 1 : 0 } }
         let calls = Collected<Duration>()
         world.store.onExchanges { calls.append(world.clock.elapsed) }
         try world.run([host]) {

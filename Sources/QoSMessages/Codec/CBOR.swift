@@ -292,6 +292,10 @@ private final class CBORNode {
     /// The places of keys, for more than ``searched``.
     private var places: [String: Int] = [:]
 
+    static func places(of keys: some Sequence<String>) -> [String: Int] {
+        Dictionary(zip(keys, 0...), uniquingKeysWith: { first, _ in first })
+    }
+
     init() {}
     init(_ value: CBORValue) { content = .value(value) }
 
@@ -327,7 +331,7 @@ private final class CBORNode {
         content = .empty
         let isSearched = entries.count <= Self.searched
         if !isSearched, places.isEmpty {
-            places = Dictionary(zip(entries.lazy.map(\.key), 0...), uniquingKeysWith: { first, _ in first })
+            places = Self.places(of: entries.lazy.map(\.key))
         }
         if let index = isSearched ? entries.firstIndex(where: { $0.key == key }) : places[key] {
             entries[index].node = node
@@ -581,7 +585,7 @@ private struct CBORKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol
         (self.entries, self.codingPath) = (entries, codingPath)
         places =
             entries.count <= CBORNode.searched
-            ? [:] : Dictionary(zip(entries.lazy.map(\.key), 0...), uniquingKeysWith: { first, _ in first })
+            ? [:] : CBORNode.places(of: entries.lazy.map(\.key))
     }
 
     var allKeys: [Key] { entries.compactMap { Key(stringValue: $0.key) } }

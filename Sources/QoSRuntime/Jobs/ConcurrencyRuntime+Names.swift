@@ -89,7 +89,7 @@ extension ConcurrencyRuntime {
 
     // MARK: Verification
 
-    /// Makes two tasks with names, and looks for the names in their memory. Lets one of them look at its own flags.
+    /// Makes two tasks with names, looks for the names in their memory, and lets each look at its own flags.
     ///
     /// All of it happens on the calling thread.
     static func learnNameLayout() {
@@ -155,18 +155,14 @@ extension ConcurrencyRuntime {
     /// is no memory of the process (process_vm_readv(2)). If the kernel allows no such reading, the names stay unknown.
     ///
     /// The task's memory was used before, and may hold old addresses of this thread's stack. There the option with which
-    /// the name was given may still stand, and it looks like the record. So nothing on the stack counts.
+    /// the name was given may still stand, and it looks like the record. So there may be several places.
     private static func placesOfName(_ name: String, in task: UInt) -> [NamePlace] {
         var places: [NamePlace] = []
         let size = unsafe UInt(cqos_allocated_size(UnsafeRawPointer(bitPattern: task).unsafelyUnwrapped))
         let expected = Array(name.utf8) + [0]
-        var local = 0
-        let here = unsafe withUnsafePointer(to: &local) { UInt(bitPattern: $0) }
-        // The frames of the creation were called by the same function as this one.
-        let stack = here - 65_536..<here + 16_384
         for offset in stride(from: UInt(JobNode.linkOffset) + 32, through: size - 8, by: 8) {
             var record = word(at: task + offset)
-            for _ in 0..<4 where record != 0 && record & 7 == 0 && !stack.contains(record) {
+            for _ in 0..<4 where record != 0 && record & 7 == 0 {
                 guard let words = read(UInt.self, 3, at: record) else { break }
                 if words[2] != 0, read(UInt8.self, expected.count, at: words[2]) == expected {
                     places.append(

@@ -540,17 +540,13 @@ extension WorkloadRows {
         let ignoredConditions = item.record.ignoresConditions
         item.record.runEnded()
         if ignoredConditions { item.lane = try lane(of: item.record) }
-        guard repeats else {
-            if !failed, item.record.state == .cancelled {
-                // The run is the last one, and it has finished: for those that wait for it, that counts.
-                try update(item)
-                try afterEnds(of: releaseChildren(of: item, failed: false, atMost: .max, at: now).cancelled, at: now)
-            }
-            return try end(item, at: now)
+        // A run that finishes after the cancellation is the last one. Those that wait for it hear that it has finished.
+        if repeats || item.record.state == .cancelled {
+            try update(item)
+            // A repeating item gets new children, so all of these are released now.
+            try afterEnds(of: releaseChildren(of: item, failed: failed, atMost: .max, at: now).cancelled, at: now)
         }
-        try update(item)
-        // A repeating item gets new children, so all of these are released now.
-        try afterEnds(of: releaseChildren(of: item, failed: failed, atMost: .max, at: now).cancelled, at: now)
+        guard repeats else { return try end(item, at: now) }
         // A child of higher level does not hold the next run up there.
         item.record.planNextRun(at: now)
         try settle(&item, because: failed ? item.record.life.reason : nil, at: now)

@@ -17,17 +17,21 @@ enum StandardOutput {
         if fcntl(STDOUT_FILENO, F_GETFD) == -1 { throw Failure(code: errno) }
     }
 
+    /// Returns a text as ``write(_:)`` writes it.
+    static func shown(_ text: String) -> String {
+        String(
+            String.UnicodeScalarView(
+                text.unicodeScalars.map { scalar in
+                    scalar.properties.generalCategory == .control && scalar != "\n" && scalar != "\t" ? "?" : scalar
+                }))
+    }
+
     /// Writes a text and a line feed. Other control characters appear as question marks: the text may have names that
     /// another user's process has chosen, and a terminal obeys them.
     ///
     /// - Throws: `Failure`. The command then ends with status 1.
     static func write(_ text: String) throws(Failure) {
-        let shown = String(
-            String.UnicodeScalarView(
-                text.unicodeScalars.map { scalar in
-                    scalar.properties.generalCategory == .control && scalar != "\n" && scalar != "\t" ? "?" : scalar
-                }))
-        var rest = Array((shown + "\n").utf8)[...]
+        var rest = Array((shown(text) + "\n").utf8)[...]
         while !rest.isEmpty {
             let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
             if count >= 0 {
