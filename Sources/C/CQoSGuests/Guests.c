@@ -23,6 +23,10 @@
 __thread uint8_t guests_rule;
 _Atomic int guests_raised;
 
+/// The raised threads of others; 0 for a free place. Where all places are taken, every thread of others counts as raised.
+static _Atomic pid_t raised_threads[64];
+static _Atomic int raised_without_place;
+
 static struct {
     /// Whether the switch leaves libraries' threads alone.
     int is_switched_off;
@@ -45,6 +49,39 @@ static int sleep_while(_Atomic uint32_t *word, uint32_t value, const struct time
 
 static void wake(_Atomic uint32_t *word, int count) {
     syscall(SYS_futex, word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, count, NULL, NULL, 0);
+}
+
+// MARK: Raised threads of others
+
+/// Puts `thread` in the first place that holds `expected`. Returns 0 if there is none.
+static int replace_raised(pid_t expected, pid_t thread) {
+    for (unsigned index = 0; index < sizeof raised_threads / sizeof *raised_threads; index++) {
+        pid_t present = expected;
+        if (atomic_compare_exchange_strong(&raised_threads[index], &present, thread)) return 1;
+    }
+    return 0;
+}
+
+void cqos_guests_note_raised(pid_t thread, int is_raised) {
+    if (is_raised) {
+        if (!replace_raised(0, thread)) atomic_fetch_add(&raised_without_place, 1);
+        atomic_fetch_add(&guests_raised, 1);
+    } else {
+        atomic_fetch_sub(&guests_raised, 1);
+        if (!replace_raised(thread, 0)) atomic_fetch_sub(&raised_without_place, 1);
+    }
+}
+
+static int is_raised(pid_t thread) {
+    if (atomic_load(&raised_without_place) != 0) return 1;
+    for (unsigned index = 0; index < sizeof raised_threads / sizeof *raised_threads; index++) {
+        if (atomic_load_explicit(&raised_threads[index], memory_order_relaxed) == thread) return 1;
+    }
+    return 0;
+}
+
+int guests_is_raised(void) {
+    return atomic_load_explicit(&guests_raised, memory_order_relaxed) != 0 && is_raised((pid_t)syscall(SYS_gettid));
 }
 
 // MARK: The start of the program
@@ -196,6 +233,7 @@ static int start_helper(int (*make)(pthread_t *, const pthread_attr_t *, void *(
     return error;
 }
 
+static void before_fork(void);
 static void after_fork_in_child(void);
 
 /// Says once that there is no creator, and what follows.
@@ -207,19 +245,19 @@ static void tell(int error) {
             strerror(error));
 }
 
-/// Makes the creator, if there is none. Only a thread that is neither bound nor lowered can.
+/// Makes the creator, if there is none. Only a thread that is neither bound, lowered nor raised can.
 static int creator_runs(void) {
     static _Atomic int is_registered;
     while (1) {
         uint32_t state = atomic_load(&creator.state);
         if (state == CREATOR_RUNS) return 1;
-        if (guests_rule == CQOS_GUEST_RULE_OWN || guests_rule == CQOS_GUEST_RULE_WORKER) return 0;
+        if (guests_rule == CQOS_GUEST_RULE_OWN || guests_rule == CQOS_GUEST_RULE_WORKER || guests_is_raised()) return 0;
         if (state == CREATOR_STARTS) {
             sleep_while(&creator.state, CREATOR_STARTS, NULL);
             continue;
         }
         if (!atomic_compare_exchange_strong(&creator.state, &state, CREATOR_STARTS)) continue;
-        if (!atomic_exchange(&is_registered, 1)) pthread_atfork(NULL, NULL, after_fork_in_child);
+        if (!atomic_exchange(&is_registered, 1)) pthread_atfork(before_fork, NULL, after_fork_in_child);
         int error = start_helper(create_now, creator_main, NULL);
         atomic_store(&creator.refusal, error);
         if (error == 0) continue;
@@ -287,8 +325,6 @@ int guests_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*f
 void cqos_guests_set_rule(enum cqos_guest_rule rule) { guests_rule = (uint8_t)rule; }
 
 int cqos_guests_is_own(void) { return guests_rule != CQOS_GUEST_RULE_FOREIGN; }
-
-void cqos_guests_note_raised(int change) { atomic_fetch_add_explicit(&guests_raised, change, memory_order_relaxed); }
 
 int cqos_guests_create_own(pthread_t *thread, const pthread_attr_t *attributes, const sigset_t *mask, void *(*function)(void *),
                            void *argument) {
@@ -428,6 +464,11 @@ static void take_after(pid_t reference) {
     if (same_signals(&mask, &start.own_mask)) pthread_sigmask(SIG_SETMASK, &start.start_mask, NULL);
 }
 
+/// Whether the thread that forks makes over what it has. The child cannot ask: its thread has another number.
+static __thread int fork_is_handed_over;
+
+static void before_fork(void) { fork_is_handed_over = guests_are_handed_over(); }
+
 /// System calls and stores only: a child of a process with threads may call nothing else.
 static void after_fork_in_child(void) {
     pid_t reference = atomic_load(&creator.id);
@@ -435,8 +476,10 @@ static void after_fork_in_child(void) {
     atomic_store(&creator.requests, NULL);
     atomic_store(&creator.state, CREATOR_NONE);
     atomic_store(&guests_raised, 0);
+    atomic_store(&raised_without_place, 0);
+    memset((void *)raised_threads, 0, sizeof raised_threads);
     for (unsigned index = 0; index < SPAWNER_COUNT; index++) atomic_store(&spawners[index].state, SPAWNER_NONE);
-    if (!guests_are_handed_over()) return;
+    if (!fork_is_handed_over) return;
     if (reference > 0 && !start.is_switched_off) take_after(reference);
     guests_rule = CQOS_GUEST_RULE_FOREIGN;
 }

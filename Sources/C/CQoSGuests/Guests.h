@@ -38,10 +38,13 @@ extern __thread uint8_t guests_rule;
 /// The number of threads of others that are raised now.
 extern _Atomic int guests_raised;
 
+/// Whether the calling thread, which is none of ours, is raised now. One system call, and a look at each raised thread.
+int guests_is_raised(void);
+
 /// Whether the calling thread's threads and processes are handed over. Nearly all calls end at the first look.
 static inline int guests_are_handed_over(void) {
     return __builtin_expect(guests_rule != CQOS_GUEST_RULE_FOREIGN, 0) ||
-           __builtin_expect(atomic_load_explicit(&guests_raised, memory_order_relaxed) != 0, 0);
+           (__builtin_expect(atomic_load_explicit(&guests_raised, memory_order_relaxed) != 0, 0) && guests_is_raised());
 }
 
 /// The kernel's id of the creator; 0 for none, and while the switch is off.

@@ -34,9 +34,10 @@ package enum LibraryThreads {
         cqos_guests_set_rule(rule.number)
     }
 
-    /// Notes that a thread of others is raised from now on, or no longer. What it makes meanwhile would inherit that.
-    package static func noteRaised(_ isRaised: Bool) {
-        cqos_guests_note_raised(isRaised ? 1 : -1)
+    /// Notes that a thread of others is about to be raised, or is raised no longer. What it makes meanwhile would
+    /// inherit that. Each note of a raise is followed by one of its end.
+    package static func noteRaised(_ isRaised: Bool, _ thread: ThreadID) {
+        cqos_guests_note_raised(thread.rawValue, isRaised ? 1 : 0)
     }
 
     /// The reason why threads and children of libraries inherit from ours.

@@ -174,8 +174,14 @@ final class ThreadRaise: Sendable {
             guard mode == .privileged || mode == .reversible else {
                 return "the kernel lets this process raise no running thread (\(mode)). \(mode.improvement ?? "")"
             }
-            try profile.calls.setScheduling(effects.scheduling, of: thread)
-            if applied?.saved == nil { LibraryThreads.noteRaised(true) }
+            let isFirst = applied?.saved == nil
+            if isFirst { LibraryThreads.noteRaised(true, thread) }
+            do throws(KernelError) {
+                try profile.calls.setScheduling(effects.scheduling, of: thread)
+            } catch {
+                if isFirst { LibraryThreads.noteRaised(false, thread) }
+                throw error
+            }
             applied = Applied(qosClass: wanted, saved: present)
             ThreadRaiseCounts.raised.add(1, ordering: .relaxed)
             return nil
@@ -194,9 +200,9 @@ final class ThreadRaise: Sendable {
 
     private func undo(_ present: Applied) {
         if let saved = present.saved {
-            defer { LibraryThreads.noteRaised(false) }
-            // The calls that raised the thread also lower it. If they failed, the thread would stay raised, and work.
             let thread = ThreadID(rawValue: Int32(bitPattern: id))
+            defer { LibraryThreads.noteRaised(false, thread) }
+            // The calls that raised the thread also lower it. If they failed, the thread would stay raised, and work.
             let calls = LockKernel.profile.calls
             do throws(KernelError) {
                 // Under a policy that is not fair the kernel would leave the nice value as it is.

@@ -35,8 +35,9 @@ int cqos_guests_is_own(void);
 int cqos_guests_create_own(pthread_t *_Nonnull thread, const pthread_attr_t *_Nullable attributes, const sigset_t *_Nonnull mask,
                            void *_Nullable (*_Nonnull start)(void *_Nullable), void *_Nullable argument);
 
-/// Notes that a thread of others begins (1) or ends (-1) to be raised. What it makes meanwhile goes through the creator.
-void cqos_guests_note_raised(int change);
+/// Notes that a thread of others, by its kernel id, is raised (1) or no longer (0). What it makes meanwhile goes through the creator. Each
+/// note of a raise is followed by one of its end. Some compare-and-exchanges.
+void cqos_guests_note_raised(pid_t thread, int is_raised);
 
 /// The signal mask of Dispatch's threads: what a library's thread gets that is made on one of ours.
 void cqos_guests_thread_mask(sigset_t *_Nonnull mask);

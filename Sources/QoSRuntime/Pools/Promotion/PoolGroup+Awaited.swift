@@ -56,12 +56,13 @@ extension PoolGroup {
         return running.map { QoSClass(atRank: $0) }
     }
 
-    /// Submits a raised task, which has been taken out of its queue, to the pool of its class.
+    /// Submits a raised task, which has been taken out of its queue, to the pool of its class. The reason is asked for
+    /// only if an observer listens: a name is read from a file.
     func moveRaised(
-        _ node: JobNode, from rank: Int, to qosClass: QoSClass, _ reason: PromotionReason? = nil
+        _ node: JobNode, from rank: Int, to qosClass: QoSClass, _ reason: @autoclosure () -> PromotionReason? = nil
     ) {
         noteMoved(to: qosClass.rank)
-        observe(.promotedWaiting(from: QoSClass(atRank: rank), to: qosClass, reason ?? node.reasonForEscalation))
+        observe(.promotedWaiting(from: QoSClass(atRank: rank), to: qosClass, reason() ?? node.reasonForEscalation))
         node.changesClass()
         pools[qosClass.rank].submit(node)
     }
