@@ -366,6 +366,29 @@ struct DeadlockTests {
         }
     }
 
+    @Test("O9 a wait for a queue that was refused raises nothing that is added to the queue afterwards")
+    func refusedWaitRaisesNothing() async throws {
+        try await withScheduler { scheduler in
+            let (own, queue) = (QoSOperationQueue(scheduler: scheduler), QoSOperationQueue(scheduler: scheduler))
+            let waiter = QoSOperation(name: "waiter", level: .userInitiated) { try await queue.waitUntilAllFinished() }
+            let other = QoSOperation(name: "other", level: .background) {}
+            let awaited = QoSOperation(name: "awaited", level: .background) {}
+            try awaited.addDependency(waiter)
+            try awaited.addDependency(other)
+            try queue.add(awaited)
+            try own.add(waiter)
+            // The wait raises what it waits for.
+            while other.effectiveLevel != .userInitiated { await Task.yield() }
+            try own.add(other)
+            await waiter.finished()
+            await awaited.finished()
+            #expect(waiter.outcome == .failed && queue.operationCount == 0)
+            let later = queue.addOperation(level: .background) {}
+            #expect(later.effectiveLevel == .background)
+            await later.finished()
+        }
+    }
+
     @Test("O9 a wait for an operation behind the waiter goes on while that one's condition is asked")
     func conditionEndsWait() async throws {
         struct Unmet: Error {}
