@@ -39,6 +39,20 @@ extension OperationEngine {
         if let refusal { throw refusal }
     }
 
+    /// Suspends the calling task until all of the operations have ended. They are raised together, to the task's level,
+    /// also when that rises. The last one is awaited first.
+    func waitUntilFinished(all operations: [BaseOperation]) async throws(OperationError) {
+        try await withRaiseHandler(for: self) { () async throws(OperationError) -> Void in
+            // Looked at with the handler in place. The waits below look again.
+            self.raise(operations, to: QoS.waitingLevel)
+            for operation in operations.reversed() {
+                try await self.waitUntilFinished(.operation(operation), promotes: true)
+            }
+        } raised: { engine, level in
+            engine.raise(operations, to: level)
+        }
+    }
+
     /// Blocks the calling thread until the target has ended. The target is raised to the thread's level.
     func blockUntilFinished(_ awaited: Awaited) throws(OperationError) {
         if isOver(awaited) { return }
@@ -106,6 +120,16 @@ extension OperationEngine {
         }
     }
 
+    /// Raises operations that are waited for together, a piece at a time. They keep their order among themselves.
+    private func raise(_ operations: [BaseOperation], to level: QoSLevel) {
+        for piece in Self.pieces(of: operations) {
+            giveWay()
+            change { state, _ in
+                for operation in piece { state.raise(operation, to: level, inOrder: true) }
+            }
+        }
+    }
+
     private func waitEnded(_ wait: OperationGraph.BegunWait) {
         look { state in
             state.graph.waitEnded(wait)
@@ -161,8 +185,8 @@ extension EngineState {
         }
     }
 
-    fileprivate mutating func raise(_ operation: BaseOperation, to level: QoSLevel) {
+    fileprivate mutating func raise(_ operation: BaseOperation, to level: QoSLevel, inOrder: Bool = false) {
         if case .finished = operation.record.phase { return }
-        graph.operationWaitedFor(id(of: operation), at: level, &effects)
+        graph.operationWaitedFor(id(of: operation), at: level, inOrder: inOrder, &effects)
     }
 }
