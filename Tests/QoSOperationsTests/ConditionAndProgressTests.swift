@@ -133,4 +133,29 @@ struct ConditionAndProgressTests {
             #expect(last == QueueProgress(added: 10, finished: 10))
         }
     }
+
+    @Test("A queue's last state is not overwritten by an older one, whose thread was held up before it sent that")
+    func olderState() async throws {
+        try await withScheduler { scheduler in
+            let queue = QoSOperationQueue(scheduler: scheduler, maxConcurrent: .one)
+            let (started, goOn) = (Gate(), Gate())
+            queue.addOperation {
+                await withTaskCancellationHandler {
+                    started.open()
+                    await goOn.passed()
+                } onCancel: {
+                    // On the cancelling thread, which has counted the end of the second one and not sent it.
+                    queue.addOperation {}
+                }
+            }
+            await started.passed()
+            queue.addOperation {}
+            var updates = queue.progressUpdates.makeAsyncIterator()
+            queue.cancelAllOperations()
+            let last = await updates.next()
+            #expect(last == QueueProgress(added: 3, finished: 1))
+            goOn.open()
+            try await queue.waitUntilAllFinished()
+        }
+    }
 }

@@ -146,9 +146,7 @@ struct EngineState: Sendable {
 
     private mutating func count(endIn queue: OperationQueueID, _ actions: inout EngineActions) {
         queues[Int(queue.index)]?.finished += 1
-        if let record = queues[Int(queue.index)], !record.observers.isEmpty {
-            actions.observers.append(record.report())
-        }
+        if let report = queues[Int(queue.index)]?.report() { actions.observers.append(report) }
     }
 
     // MARK: Effects
@@ -264,10 +262,8 @@ struct EngineState: Sendable {
 
     /// Removes a released queue, which is empty.
     mutating func remove(_ queue: OperationQueueID, _ actions: inout EngineActions) {
-        if let record = queues[Int(queue.index)] {
-            actions.released.append(record.scheduler)
-            actions.observers.append(record.report(isLast: true))
-        }
+        if let record = queues[Int(queue.index)] { actions.released.append(record.scheduler) }
+        if let report = queues[Int(queue.index)]?.report(isLast: true) { actions.observers.append(report) }
         queues[Int(queue.index)] = nil
     }
 }

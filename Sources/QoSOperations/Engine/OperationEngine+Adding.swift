@@ -180,7 +180,7 @@ extension EngineState {
         if let waitedAt { graph.operationWaitedFor(id, at: waitedAt, inOrder: true, &effects) }
     }
 
-    fileprivate func reportAdded(to queue: OperationQueueID, _ actions: inout EngineActions) {
-        if let record = self[queue], !record.observers.isEmpty { actions.observers.append(record.report()) }
+    fileprivate mutating func reportAdded(to queue: OperationQueueID, _ actions: inout EngineActions) {
+        if let report = self[queue]?.report() { actions.observers.append(report) }
     }
 }
