@@ -83,7 +83,7 @@ struct GroupTests {
     }
 
     @Test(
-        "O9 all operations of a graph have the level of the task that runs it, also when that rises; else it does not end"
+        "O9 all operations of a graph rise to the level of the task that runs it, also later; else it does not end"
     )
     func raised() async throws {
         try await withScheduler { scheduler in

@@ -4,14 +4,14 @@ import Testing
 
 @Suite("States that are sent in their order")
 struct StateSenderTests {
-    private func sender() -> (stream: AsyncStream<Int>, sender: StateSender<Int>) {
+    private func makeSender() -> (stream: AsyncStream<Int>, sender: StateSender<Int>) {
         let (stream, continuation) = AsyncStream.makeStream(of: Int.self, bufferingPolicy: .bufferingNewest(1))
         return (stream, StateSender(continuation))
     }
 
     @Test("An older state that comes late is passed over")
     func late() async {
-        let (stream, sender) = sender()
+        let (stream, sender) = makeSender()
         sender.send(20, 2)
         sender.send(10, 1)
         var states = stream.makeAsyncIterator()
@@ -24,7 +24,7 @@ struct StateSenderTests {
 
     @Test("The stream ends with the last state, whatever comes later")
     func end() async {
-        let (stream, sender) = sender()
+        let (stream, sender) = makeSender()
         sender.send(20, 2, isLast: true)
         sender.send(10, 1)
         var seen: [Int] = []

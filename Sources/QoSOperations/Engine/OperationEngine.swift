@@ -141,9 +141,11 @@ final class OperationEngine: Sendable {
 
     private func bodyEnded(_ operation: BaseOperation, _ failure: (any Error)?, _ runner: Runner) -> BaseOperation? {
         var actions = EngineActions()
+        // The body may have cancelled its own task, which then runs no other operation.
+        let reused = Task.isCancelled ? nil : runner
         locked { state in
             state.finish(operation, Self.outcome(of: failure, runner), &actions)
-            state.collect(&actions, reusing: runner)
+            state.collect(&actions, reusing: reused)
             if actions.next == nil { runner.ended() }
         }
         let next = actions.next
