@@ -65,7 +65,10 @@ struct CancellationTests {
     func cancelsItself() async throws {
         try await withScheduler { scheduler in
             let queue = QoSOperationQueue(scheduler: scheduler, maxConcurrent: .one, isSuspended: true)
-            queue.addOperation(level: .utility) { unsafe withUnsafeCurrentTask { unsafe $0?.cancel() } }
+            queue.addOperation(level: .utility) { () async -> Void in
+                unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+                await Task.yield()
+            }
             let others = (0..<3).map { _ in queue.addOperation(level: .utility) { Task.isCancelled } }
             try queue.resume()
             // Raised, they would be run by other tasks in any case.

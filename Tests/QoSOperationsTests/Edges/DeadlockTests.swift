@@ -312,6 +312,38 @@ struct DeadlockTests {
         }
     }
 
+    @Test("O9 a new operation is added behind a circle that it is no part of, and runs when the circle is undone")
+    func behindCircle() async throws {
+        try await withScheduler { scheduler in
+            let queue = QoSOperationQueue(scheduler: scheduler, maxConcurrent: try .atMost(2))
+            let other = QoSOperationQueue(scheduler: scheduler)
+            let (begun, mayWait, goOn) = (Gate(), Gate(), Gate())
+            let behind = QoSOperation(name: "behind", level: .background) { 7 }
+            let waiting = queue.addOperation(name: "waiting", level: .utility) {
+                begun.open()
+                await mayWait.passed()
+                return try await behind.value
+            }
+            let running = queue.addOperation(name: "running", level: .background) { await goOn.passed() }
+            await begun.passed()
+            try queue.add(behind)
+            mayWait.open()
+            // The waits raise what they wait for.
+            while behind.effectiveLevel != .utility { await Task.yield() }
+            queue.maxConcurrent = .one
+            let waiter = other.addOperation(name: "waiter", level: .userInitiated) {
+                try await queue.waitUntilAllFinished()
+            }
+            while running.effectiveLevel != .userInitiated { await Task.yield() }
+            let added = queue.addOperation { 1 }
+            queue.maxConcurrent = try .atMost(2)
+            goOn.open()
+            #expect(try await added.value == 1)
+            #expect(try await waiting.value == 7)
+            try await waiter.value
+        }
+    }
+
     /// Starts an operation that waits for one which depends on it, and on another one.
     private func startHopeful(
         on queue: QoSOperationQueue, _ way: Way

@@ -66,10 +66,12 @@ struct DeadlockSearch {
         deadlock(closedBy: waiter, waitingFor: [(node(of: target), .wait)])
     }
 
-    /// Returns a circle that can be reached from one of these; `nil` without one.
-    mutating func deadlock(reachedFrom starts: [UInt32]) -> [GraphWait]? {
-        let standstill = Search(from: starts.map(Node.operation)) { wait(of: $0) }
-        return starts.first { standstill.includes(.operation($0)) }.map { Self.circle(from: $0, standstill) }
+    /// Returns a circle through one of these; `nil` without one. A circle that they only wait for is none of theirs.
+    mutating func deadlock(through operations: [UInt32]) -> [GraphWait]? {
+        let nodes = operations.map(Node.operation)
+        let standstill = Search(from: nodes) { wait(of: $0) }
+        guard case .operation(let first)? = standstill.firstOnCircle(of: nodes) else { return nil }
+        return Self.circle(from: first, standstill)
     }
 
     private mutating func deadlock(closedBy operation: UInt32, waitingFor links: Links) -> [GraphWait]? {

@@ -101,7 +101,8 @@ extension OperationGraph {
     /// Returns the deadlock that adding operations to a queue in this order would make; `nil` without one. It adds
     /// nothing.
     ///
-    /// An operation behind a barrier, or a barrier, waits for those in front. These must not wait for it.
+    /// An operation behind a barrier, or a barrier, waits for those in front. These must not wait for it. A circle that
+    /// none of the list is on, because it was there before, refuses nothing.
     ///
     /// - Complexity: O(list) if nothing waits for the added operations; otherwise as ``DeadlockSearch``.
     /// - Parameters:
@@ -127,9 +128,10 @@ extension OperationGraph {
             search.place(id.index, in: queue.index, segment: segment)
             if isBarrier { segment += 1 }
         }
-        // Of one alone it is known which of its links are new.
-        return ids.count == 1 && !isQueueAwaited && list == nil
-            ? search.deadlock(closedBy: first, along: [.barrier, .limit]) : search.deadlock(reachedFrom: awaited)
+        guard ids.count == 1, !isQueueAwaited, list == nil else { return search.deadlock(through: awaited) }
+        // Of one alone it is known which of its links are new. A circle that it only waits for is none of its own.
+        let found = search.deadlock(closedBy: first, along: [.barrier, .limit])
+        return found?.contains { $0.waiter.index == first } == true ? found : nil
     }
 
     /// Whether something may wait for an operation, by any of the reasons. `true` may be wrong.
