@@ -58,6 +58,37 @@ struct ConditionAndProgressTests {
         }
     }
 
+    /// Tells when it is released.
+    private final class Held: Sendable {
+        private let released: Gate
+
+        init(_ released: Gate) { self.released = released }
+
+        deinit { released.open() }
+    }
+
+    private func operation(thatHolds held: Held) -> QoSOperation<Int> {
+        let condition = OperationCondition("holds") { withExtendedLifetime(held) {} }
+        return QoSOperation(OperationOptions(conditions: [condition]), body: { 1 })
+    }
+
+    @Test(
+        "A condition is released when it was asked, or with the end of an operation that never asks; else no end",
+        .timeLimit(.minutes(5)), arguments: [true, false])
+    func released(isCancelled: Bool) async throws {
+        try await withScheduler { scheduler in
+            let queue = QoSOperationQueue(scheduler: scheduler)
+            let released = Gate()
+            let operation = operation(thatHolds: Held(released))
+            #expect(!released.isOpen)
+            if isCancelled { operation.cancel() }
+            try queue.add(operation)
+            await released.passed()
+            try await operation.waitUntilFinished()
+            #expect(operation.outcome == (isCancelled ? .cancelled : .succeeded))
+        }
+    }
+
     @Test("Progress is reported by the body, watched from outside, and ends with the operation")
     func progress() async throws {
         try await withScheduler { scheduler in

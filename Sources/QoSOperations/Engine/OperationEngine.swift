@@ -98,7 +98,7 @@ final class OperationEngine: Sendable {
         if !actions.observers.isEmpty { for report in actions.observers { report.send() } }
         if !actions.watchers.isEmpty { for watcher in actions.watchers { watcher.yield() } }
         if !actions.completions.isEmpty { for completion in actions.completions { completion.start() } }
-        if !actions.buried.isEmpty { for operation in actions.buried { operation.buryBody() } }
+        if !actions.buried.isEmpty { for operation in actions.buried { operation.bury() } }
     }
 
     private func start(_ starts: [EngineActions.Start]) {
