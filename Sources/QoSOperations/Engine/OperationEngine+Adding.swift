@@ -48,7 +48,7 @@ extension OperationEngine {
 
     /// Gives up the claim on the rest of a list, and the rest's places in the queue.
     private func leaveOut(
-        _ operations: some RandomAccessCollection<BaseOperation>, of list: UInt32, in queue: OperationQueueID
+        _ operations: some RandomAccessCollection<BaseOperation>, of list: UInt64, in queue: OperationQueueID
     ) {
         for piece in Self.pieces(of: operations) {
             change { state, _ in
@@ -142,7 +142,7 @@ extension EngineState {
     ///
     /// - Parameter list: the graph's result for the list that contains the operations; `nil` if the list has not begun.
     fileprivate mutating func checkDeadlock(
-        adding operations: some Collection<BaseOperation>, to queue: OperationQueueID, of list: UInt32? = nil,
+        adding operations: some Collection<BaseOperation>, to queue: OperationQueueID, of list: UInt64? = nil,
         hasBarriers: Bool
     ) throws(OperationError) {
         guard graph.mayDeadlock(addingTo: queue, hasBarriers: hasBarriers) else { return }
@@ -159,7 +159,7 @@ extension EngineState {
     ///
     /// - Parameter list: the graph's result for the list that contains the operation; `nil` for none.
     fileprivate mutating func add(
-        _ operation: BaseOperation, to queue: OperationQueueID, of list: UInt32? = nil, _ actions: inout EngineActions
+        _ operation: BaseOperation, to queue: OperationQueueID, of list: UInt64? = nil, _ actions: inout EngineActions
     ) {
         countHandled()
         if case .finished = operation.record.phase {

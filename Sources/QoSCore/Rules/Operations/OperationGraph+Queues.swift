@@ -11,7 +11,7 @@ extension OperationGraph {
     ///   - effects: receives the actions.
     /// - Throws: ``OperationGraphError/alreadyInQueue(_:_:)`` if the operation is or was in a queue.
     package mutating func operationAdded(
-        _ id: OperationID, to queue: OperationQueueID, of list: UInt32? = nil, _ effects: inout OperationEffects
+        _ id: OperationID, to queue: OperationQueueID, of list: UInt64? = nil, _ effects: inout OperationEffects
     ) throws(OperationGraphError) {
         let (index, place) = (Int(id.index), Int(queue.index))
         guard operations[index].state == .created else {
@@ -57,7 +57,7 @@ extension OperationGraph {
         startReady(&effects)
     }
 
-    private mutating func segmentForNext(_ place: Int, isBarrier: Bool) -> UInt32 {
+    private mutating func segmentForNext(_ place: Int, isBarrier: Bool) -> UInt64 {
         if isBarrier, !queues[place].isDivided { dividedQueues += 1 }
         return queues[place].segmentForNext(isBarrier: isBarrier)
     }
@@ -79,12 +79,12 @@ extension OperationGraph {
     /// meanwhile counts as behind the whole list.
     ///
     /// - Returns: a value for ``operationAdded(_:to:of:_:)`` or ``leftOut(of:in:_:)``, for each of them.
-    package mutating func listBegan(_ count: Int, in queue: OperationQueueID) -> UInt32 {
+    package mutating func listBegan(_ count: Int, in queue: OperationQueueID) -> UInt64 {
         queues[Int(queue.index)].reserve(count)
     }
 
     /// Notes that an operation of a list is not added.
-    package mutating func leftOut(of list: UInt32, in queue: OperationQueueID, _ effects: inout OperationEffects) {
+    package mutating func leftOut(of list: UInt64, in queue: OperationQueueID, _ effects: inout OperationEffects) {
         queues[Int(queue.index)].operationFinished(inSegment: list)
         advanceSegments(Int(queue.index))
         startReady(&effects)

@@ -110,7 +110,7 @@ extension OperationGraph {
     ///   - queue: the queue that gets them.
     ///   - list: the result of ``listBegan(_:in:)`` for the list that contains them; `nil` if no list has begun.
     package func deadlock(
-        adding ids: [OperationID], to queue: OperationQueueID, of list: UInt32? = nil
+        adding ids: [OperationID], to queue: OperationQueueID, of list: UInt64? = nil
     ) -> [GraphWait]? {
         let isQueueAwaited = waits.isAwaited(.queue(queue.index))
         // A barrier that came behind a list waits for all of it. Only a dependency can make one of the list wait for
