@@ -24,7 +24,7 @@ extension OperationEngine {
             }
         }
         let list = try change { (state, _) throws(OperationError) in
-            try state.checkDeadlock(adding: operations, to: queue, hasBarriers: false)
+            try state.checkDeadlock(addingClaimed: operations, to: queue, hasBarriers: false)
             if claim.isMixed { state.graph.listComes(to: queue) }
             return state.graph.listBegan(operations.count, in: queue)
         }
@@ -129,7 +129,7 @@ extension EngineState {
         _ operations: some Collection<BaseOperation>, to queue: OperationQueueID, hasBarriers: Bool,
         _ actions: inout EngineActions
     ) throws(OperationError) {
-        try checkDeadlock(adding: operations, to: queue, hasBarriers: hasBarriers)
+        try checkDeadlock(addingClaimed: operations, to: queue, hasBarriers: hasBarriers)
         // What is started first is decided when all are there.
         graph.listComes(to: queue)
         for operation in operations { add(operation, to: queue, &actions) }
@@ -137,8 +137,19 @@ extension EngineState {
         reportAdded(to: queue, &actions)
     }
 
-    /// Refuses operations that could never run together with the content of their queue, and gives up the claim on
-    /// them.
+    /// Refuses a whole list that could never run together with the content of its queue, and gives up the claim on it.
+    fileprivate mutating func checkDeadlock(
+        addingClaimed operations: some Collection<BaseOperation>, to queue: OperationQueueID, hasBarriers: Bool
+    ) throws(OperationError) {
+        do throws(OperationError) {
+            try checkDeadlock(adding: operations, to: queue, hasBarriers: hasBarriers)
+        } catch {
+            OperationEngine.release(operations)
+            throw error
+        }
+    }
+
+    /// Refuses operations that could never run together with the content of their queue. The claim on them stays.
     ///
     /// - Parameter list: the graph's result for the list that contains the operations; `nil` if the list has not begun.
     fileprivate mutating func checkDeadlock(
@@ -150,9 +161,7 @@ extension EngineState {
         for operation in operations {
             if case .created = operation.record.phase { ids.append(id(of: operation)) }
         }
-        guard let waits = graph.deadlock(adding: ids, to: queue, of: list) else { return }
-        OperationEngine.release(operations)
-        throw deadlock(waits)
+        if let waits = graph.deadlock(adding: ids, to: queue, of: list) { throw deadlock(waits) }
     }
 
     /// Adds an operation that is in no queue.
