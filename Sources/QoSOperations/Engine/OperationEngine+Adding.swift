@@ -23,7 +23,7 @@ extension OperationEngine {
                 try state.addAtOnce(operations, to: queue, hasBarriers: true, &actions)
             }
         }
-        let list = try change { (state, _) throws(OperationError) in
+        var list = try change { (state, _) throws(OperationError) in
             try state.checkDeadlock(addingClaimed: operations, to: queue, hasBarriers: false)
             if claim.isMixed { state.graph.listComes(to: queue) }
             return state.graph.listBegan(operations.count, in: queue)
@@ -35,7 +35,7 @@ extension OperationEngine {
             do throws(OperationError) {
                 try change { (state, actions) throws(OperationError) in
                     try state.checkDeadlock(adding: piece, to: queue, of: list, hasBarriers: false)
-                    for operation in piece { state.add(operation, to: queue, of: list, &actions) }
+                    for operation in piece { state.add(operation, to: queue, at: list.next(), &actions) }
                     state.reportAdded(to: queue, &actions)
                 }
             } catch {
@@ -48,11 +48,12 @@ extension OperationEngine {
 
     /// Gives up the claim on the rest of a list, and the rest's places in the queue.
     private func leaveOut(
-        _ operations: some RandomAccessCollection<BaseOperation>, of list: UInt64, in queue: OperationQueueID
+        _ operations: some RandomAccessCollection<BaseOperation>, of list: ListPlaces, in queue: OperationQueueID
     ) {
+        var list = list
         for piece in Self.pieces(of: operations) {
             change { state, _ in
-                for _ in piece { state.graph.leftOut(of: list, in: queue, &state.effects) }
+                for _ in piece { state.graph.leftOut(list.next(), in: queue, &state.effects) }
                 Self.release(piece)
             }
         }
@@ -153,7 +154,7 @@ extension EngineState {
     ///
     /// - Parameter list: the graph's result for the list that contains the operations; `nil` if the list has not begun.
     fileprivate mutating func checkDeadlock(
-        adding operations: some Collection<BaseOperation>, to queue: OperationQueueID, of list: UInt64? = nil,
+        adding operations: some Collection<BaseOperation>, to queue: OperationQueueID, of list: ListPlaces? = nil,
         hasBarriers: Bool
     ) throws(OperationError) {
         guard graph.mayDeadlock(addingTo: queue, hasBarriers: hasBarriers) else { return }
@@ -166,13 +167,14 @@ extension EngineState {
 
     /// Adds an operation that is in no queue.
     ///
-    /// - Parameter list: the graph's result for the list that contains the operation; `nil` for none.
+    /// - Parameter kept: the place that the graph keeps for an operation of a list; `nil` for none.
     fileprivate mutating func add(
-        _ operation: BaseOperation, to queue: OperationQueueID, of list: UInt64? = nil, _ actions: inout EngineActions
+        _ operation: BaseOperation, to queue: OperationQueueID, at kept: ListPlaces.Place? = nil,
+        _ actions: inout EngineActions
     ) {
         countHandled()
         if case .finished = operation.record.phase {
-            if let list { graph.leftOut(of: list, in: queue, &effects) }
+            if let kept { graph.leftOut(kept, in: queue, &effects) }
             return
         }
         let id = id(of: operation)
@@ -182,7 +184,7 @@ extension EngineState {
         wakeWatchers(of: operation, &actions)
         let waitedAt = countAdded(to: queue)
         do {
-            try graph.operationAdded(id, to: queue, of: list, &effects)
+            try graph.operationAdded(id, to: queue, at: kept, &effects)
         } catch {
             assertionFailure("\(error), though the record said that it was in no queue")
         }

@@ -110,18 +110,18 @@ extension OperationGraph {
     ///   - queue: the queue that gets them.
     ///   - list: the result of ``listBegan(_:in:)`` for the list that contains them; `nil` if no list has begun.
     package func deadlock(
-        adding ids: [OperationID], to queue: OperationQueueID, of list: UInt64? = nil
+        adding ids: [OperationID], to queue: OperationQueueID, of list: ListPlaces? = nil
     ) -> [GraphWait]? {
         let isQueueAwaited = waits.isAwaited(.queue(queue.index))
         // A barrier that came behind a list waits for all of it. Only a dependency can make one of the list wait for
         // it.
-        let isFollowed = list.map { $0 < queues[Int(queue.index)].lastSegment } ?? false
+        let isFollowed = list.map { $0.segment < queues[Int(queue.index)].lastSegment } ?? false
         let awaited = ids.map(\.index).filter { index in
             isQueueAwaited || isAwaited(index) || isFollowed && operations[Int(index)].unfinishedParents > 0
         }
         guard let first = awaited.first else { return nil }
         var search = DeadlockSearch(self)
-        var segment = list ?? queues[Int(queue.index)].lastSegment
+        var segment = list?.segment ?? queues[Int(queue.index)].lastSegment
         for id in ids {
             let isBarrier = operations[Int(id.index)].isBarrier
             if isBarrier { segment += 1 }

@@ -262,16 +262,16 @@ struct DeadlockTests {
         var world = GraphWorld()
         let queue = world.queue(suspended: false)
         let ids = (0..<3).map { _ in world.operation() }
-        let list = world.graph.listBegan(3, in: queue)
-        world.event { try? $0.operationAdded(ids[0], to: queue, of: list, &$1) }
+        var list = world.graph.listBegan(3, in: queue)
+        world.event { try? $0.operationAdded(ids[0], to: queue, at: list.next(), &$1) }
         world.finish(ids[0])
         let barrier = try world.added(to: queue, barrier: true)
         #expect(!world.graph.isRunning(barrier))
-        world.event { try? $0.operationAdded(ids[1], to: queue, of: list, &$1) }
+        world.event { try? $0.operationAdded(ids[1], to: queue, at: list.next(), &$1) }
         #expect(world.effects.started == [ids[1]])
         world.finish(ids[1])
         #expect(world.effects.started.isEmpty)
-        world.event { $0.leftOut(of: list, in: queue, &$1) }
+        world.event { $0.leftOut(list.next(), in: queue, &$1) }
         #expect(world.effects.started == [barrier])
     }
 

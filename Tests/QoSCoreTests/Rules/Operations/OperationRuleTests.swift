@@ -136,6 +136,22 @@ struct OperationRuleTests {
         #expect(world.effects.raised.isEmpty)
     }
 
+    @Test("O6 a list that is still being added is in front of what came meanwhile, and rises with that as a whole")
+    func o6List() throws {
+        var world = GraphWorld()
+        let queue = world.queue()
+        let ids = (0..<3).map { _ in world.operation(.background) }
+        var list = world.graph.listBegan(ids.count, in: queue)
+        world.event { try? $0.operationAdded(ids[0], to: queue, at: list.next(), &$1) }
+        let barrier = try world.added(.background, to: queue, barrier: true)
+        let behind = try world.added(.background, to: queue)
+        for id in ids.dropFirst() { world.event { try? $0.operationAdded(id, to: queue, at: list.next(), &$1) } }
+        #expect(world.graph.members(of: queue) == ids + [barrier, behind])
+        world.set(barrier, to: .userInitiated)
+        #expect(world.levels(ids[0], ids[1], ids[2]) == [.userInitiated, .userInitiated, .userInitiated])
+        #expect(world.levels(barrier, behind) == [.userInitiated, .background])
+    }
+
     @Test("O8 a promotion of a running operation says that it runs")
     func o8() throws {
         var world = GraphWorld()
