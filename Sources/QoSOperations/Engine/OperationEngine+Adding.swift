@@ -182,7 +182,7 @@ extension EngineState {
         operation.record.queue = queue
         keep(operation, id)
         wakeWatchers(of: operation, &actions)
-        let waitedAt = countAdded(to: queue)
+        let waitedAt = QoSLevel.higher(countAdded(to: queue), graph.levelOfWaiters(for: queue))
         do {
             try graph.operationAdded(id, to: queue, at: kept, &effects)
         } catch {

@@ -53,13 +53,17 @@ extension OperationEngine {
         }
     }
 
-    /// Blocks the calling thread until the target has ended. The target is raised to the thread's level.
+    /// Blocks the calling thread until the target has ended. The target is raised to the thread's level, also when that
+    /// is the level of an operation and rises.
     func blockUntilFinished(_ awaited: Awaited) throws(OperationError) {
         if isOver(awaited) { return }
         let thread = BlockedThread()
         // With the level that it has before it is raised for this.
         let report = InversionDetection.isOn ? reportOfSleep(for: awaited) : nil
-        guard let wait = try begin(.thread(thread), for: awaited, at: QoS.waitingLevel) else { return }
+        let level = QoS.waitingLevel
+        guard let wait = try begin(.thread(thread), for: awaited, at: level) else { return }
+        // A raise before the wait was known would come to nobody. From here on the graph passes on those of operations.
+        if QoS.waitingLevel != level { raise(awaited, to: QoS.waitingLevel) }
         report?()
         thread.parker.park()
         if let begun = wait.begun { waitEnded(begun) }
@@ -104,7 +108,7 @@ extension OperationEngine {
         let caller = WorkScope.task as? BaseOperation
         return try change { (state, _) throws(OperationError) in
             guard !state.isOver(awaited) else { return nil }
-            let wait = Wait(begun: try state.waitBegins(by: caller, for: awaited))
+            let wait = Wait(begun: try state.waitBegins(by: caller, for: awaited, promotes: level != nil))
             state.keep(Waiter(sleeper: sleeper, wait: wait.begun), for: awaited, at: level)
             return wait
         }
@@ -152,21 +156,24 @@ extension EngineState {
     /// This is so for the operation's own task and its children, which end before the operation. Other tasks that an
     /// operation has started may outlive it.
     ///
-    /// - Parameter caller: the operation that runs the code.
+    /// - Parameters:
+    ///   - caller: the operation that runs the code.
+    ///   - awaited: the target.
+    ///   - promotes: whether the target rises with the operation.
     /// - Returns: the operation's wait; `nil` for other code.
     /// - Throws: ``OperationError/waitsForItself(_:)``; ``OperationError/deadlock(_:)``.
     fileprivate mutating func waitBegins(
-        by caller: BaseOperation?, for awaited: OperationEngine.Awaited
+        by caller: BaseOperation?, for awaited: OperationEngine.Awaited, promotes: Bool
     ) throws(OperationError) -> OperationGraph.BegunWait? {
         guard let caller, let id = caller.record.id, caller.record.runner?.isEnteredByCaller == true else { return nil }
         do throws(OperationGraphError) {
             switch awaited {
             case .operation(let operation):
                 if operation === caller { throw .deadlock([]) }
-                return try graph.waitBegan(by: id, for: self.id(of: operation))
+                return try graph.waitBegan(by: id, for: self.id(of: operation), promotes: promotes)
             case .queue(let queue):
                 if caller.record.queue == queue { throw .deadlock([]) }
-                return try graph.waitBegan(by: id, for: queue)
+                return try graph.waitBegan(by: id, for: queue, promotes: promotes)
             }
         } catch {
             throw operationError(error, of: caller)
