@@ -176,7 +176,7 @@ struct ConditionAndProgressTests {
                     await goOn.passed()
                 } onCancel: {
                     // On the cancelling thread, which has counted the end of the second one and not sent it.
-                    queue.addOperation {}
+                    _ = queue.addOperation {}
                 }
             }
             await started.passed()

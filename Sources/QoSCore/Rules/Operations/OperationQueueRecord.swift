@@ -60,7 +60,8 @@ struct OperationQueueRecord: Sendable {
     mutating func endPromotion() {
         promoted = .none
         promotionHolders = 0
-        promotionEpoch &+= 1
+        // 0 is that of operations that hold up none.
+        promotionEpoch = promotionEpoch == .max ? 1 : promotionEpoch + 1
     }
 
     /// Returns the place of a level's bucket, and makes the bucket if necessary.

@@ -20,6 +20,20 @@ struct OldGraphTests {
         }
     }
 
+    @Test("Q5 after four billion promotions, one is held up by its own holders and by no other operation")
+    func promotions() throws {
+        var world = GraphWorld()
+        let queue = world.queue(.utility, promotion: .whilePresent, suspended: false)
+        world.graph.queues[Int(queue.index)].promotionEpoch = .max
+        world.set(queue, to: .utility)
+        let low = try world.added(.background, to: queue)
+        let high = try world.added(.userInitiated, to: queue)
+        world.finish(low)
+        #expect(world.graph.level(of: queue) == .userInitiated)
+        world.finish(high)
+        #expect(world.graph.level(of: queue) == .utility)
+    }
+
     @Test("O10 a cycle is found after four billion searches, and only where one is")
     func searches() throws {
         for last in [UInt32.max - 1, UInt32.max - 3] {
