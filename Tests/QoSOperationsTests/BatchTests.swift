@@ -104,4 +104,29 @@ struct BatchTests {
             for operation in chain { await #expect(throws: CancellationError.self) { try await operation.value } }
         }
     }
+
+    @Test(
+        "O11 what comes to its turn by the end of others, while all of them are cancelled, ends without running",
+        arguments: [true, false])
+    func turnWhileCancelled(isBarrier: Bool) async throws {
+        try await withScheduler { scheduler in
+            let queue = QoSOperationQueue(scheduler: scheduler)
+            let (gate, ran) = (QoSOperation {}, Tally())
+            // As many as are cancelled under one hold of the lock.
+            let others = (0..<64).map { _ in QoSOperation { _ = ran.add() } }
+            for operation in others { try operation.addDependency(gate) }
+            try queue.add(others)
+            let options = OperationOptions(onFailedDependency: .runAnyway, isBarrier: isBarrier)
+            let last = QoSOperation(options, body: { _ = ran.add() })
+            for other in others where !isBarrier { try last.addDependency(other) }
+            try queue.add(last)
+            queue.cancelAllOperations()
+            await #expect(throws: CancellationError.self) { try await last.value }
+            #expect(last.outcome == .cancelled && last.isCancelled)
+            #expect(others.allSatisfy { $0.outcome == .cancelled })
+            try await queue.waitUntilAllFinished()
+            #expect(ran.value == 0 && queue.operationCount == 0)
+            #expect(!gate.isFinished)
+        }
+    }
 }

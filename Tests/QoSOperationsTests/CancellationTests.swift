@@ -61,6 +61,25 @@ struct CancellationTests {
         }
     }
 
+    @Test("O11 an operation that cancels its own task cancels no operation that comes after it")
+    func cancelsItself() async throws {
+        try await withScheduler { scheduler in
+            let queue = QoSOperationQueue(scheduler: scheduler, maxConcurrent: .one, isSuspended: true)
+            queue.addOperation(level: .utility) { () async -> Void in
+                unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+                await Task.yield()
+            }
+            let others = (0..<3).map { _ in queue.addOperation(level: .utility) { Task.isCancelled } }
+            try queue.resume()
+            // Raised, they would be run by other tasks in any case.
+            try await queue.waitUntilAllFinished(promotes: false)
+            for other in others {
+                let isCancelled = try other.result?.get()
+                #expect(isCancelled == false)
+            }
+        }
+    }
+
     @Test("O11 dependents of a failure are cancelled or run anyway, by their policy")
     func policies() async throws {
         try await withScheduler { scheduler in

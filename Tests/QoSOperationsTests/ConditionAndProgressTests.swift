@@ -58,6 +58,37 @@ struct ConditionAndProgressTests {
         }
     }
 
+    /// Tells when it is released.
+    private final class Held: Sendable {
+        private let released: Gate
+
+        init(_ released: Gate) { self.released = released }
+
+        deinit { released.open() }
+    }
+
+    private func operation(thatHolds held: Held) -> QoSOperation<Int> {
+        let condition = OperationCondition("holds") { withExtendedLifetime(held) {} }
+        return QoSOperation(OperationOptions(conditions: [condition]), body: { 1 })
+    }
+
+    @Test(
+        "A condition is released when it was asked, or with the end of an operation that never asks; else no end",
+        .timeLimit(.minutes(5)), arguments: [true, false])
+    func released(isCancelled: Bool) async throws {
+        try await withScheduler { scheduler in
+            let queue = QoSOperationQueue(scheduler: scheduler)
+            let released = Gate()
+            let operation = operation(thatHolds: Held(released))
+            #expect(!released.isOpen)
+            if isCancelled { operation.cancel() }
+            try queue.add(operation)
+            await released.passed()
+            try await operation.waitUntilFinished()
+            #expect(operation.outcome == (isCancelled ? .cancelled : .succeeded))
+        }
+    }
+
     @Test("Progress is reported by the body, watched from outside, and ends with the operation")
     func progress() async throws {
         try await withScheduler { scheduler in
@@ -131,6 +162,31 @@ struct ConditionAndProgressTests {
             var last: QueueProgress?
             for await progress in updates { last = progress }
             #expect(last == QueueProgress(added: 10, finished: 10))
+        }
+    }
+
+    @Test("A queue's last state is not overwritten by an older one, whose thread was held up before it sent that")
+    func olderState() async throws {
+        try await withScheduler { scheduler in
+            let queue = QoSOperationQueue(scheduler: scheduler, maxConcurrent: .one)
+            let (started, goOn) = (Gate(), Gate())
+            queue.addOperation {
+                await withTaskCancellationHandler {
+                    started.open()
+                    await goOn.passed()
+                } onCancel: {
+                    // On the cancelling thread, which has counted the end of the second one and not sent it.
+                    _ = queue.addOperation {}
+                }
+            }
+            await started.passed()
+            queue.addOperation {}
+            var updates = queue.progressUpdates.makeAsyncIterator()
+            queue.cancelAllOperations()
+            let last = await updates.next()
+            #expect(last == QueueProgress(added: 3, finished: 1))
+            goOn.open()
+            try await queue.waitUntilAllFinished()
         }
     }
 }

@@ -4,7 +4,7 @@ import QoSRuntime
 import QoSRuntimeTestSupport
 import Testing
 
-@Suite("Graphs that are built and run at once")
+@Suite("Graphs that are built and run at once", .timeLimit(.minutes(5)))
 struct GroupTests {
     struct Broken: Error, Equatable {}
 
@@ -79,6 +79,66 @@ struct GroupTests {
                 }
             }
             #expect(queue.operationCount == 0 && ran.value == 0)
+        }
+    }
+
+    @Test(
+        "O9 all operations of a graph rise to the level of the task that runs it, also later; else it does not end"
+    )
+    func raised() async throws {
+        try await withScheduler { scheduler in
+            let queue = QoSOperationQueue(scheduler: scheduler, isSuspended: true)
+            let built = Collected<QoSOperation<Void>>()
+            let executor = scheduler.executor(for: .utility)
+            let task = Task.detached(executorPreference: executor, priority: .utility) {
+                try await queue.runAll { group in
+                    for _ in 0..<3 { built.append(group.add(OperationOptions(level: .background)) {}) }
+                }
+            }
+            while built.all.count < 3 || built.all.contains(where: { $0.effectiveLevel != .utility }) {
+                await Task.yield()
+            }
+            scheduler.raise(task, to: .userInitiated)
+            while built.all.contains(where: { $0.effectiveLevel != .userInitiated }) { await Task.yield() }
+            try queue.resume()
+            try await task.value
+        }
+    }
+
+    @Test("O10 a graph whose operations would wait for one another is refused, and cancelled")
+    func deadlock() async throws {
+        try await withScheduler { scheduler in
+            let queue = QoSOperationQueue(scheduler: scheduler)
+            let (front, behind) = (QoSOperation(name: "front") {}, QoSOperation(name: "behind") {})
+            let barrier = QoSOperation(OperationOptions(name: "barrier", isBarrier: true), body: {})
+            try front.addDependency(behind)
+            let operations = [front, barrier, behind]
+            await #expect(throws: OperationError.self) {
+                try await queue.runAll { group in
+                    for operation in operations { group.add(operation) }
+                }
+            }
+            #expect(operations.map(\.outcome) == [.cancelled, .cancelled, .cancelled])
+        }
+    }
+
+    @Test("A graph with an operation that was added elsewhere is refused, and nothing of it is cancelled")
+    func addedTwice() async throws {
+        try await withScheduler { scheduler in
+            let (queue, other) = (QoSOperationQueue(scheduler: scheduler), QoSOperationQueue(scheduler: scheduler))
+            let (added, fresh) = (QoSOperation(name: "added") { 1 }, QoSOperation(name: "fresh") { 2 })
+            other.suspend()
+            try other.add(added)
+            await #expect(throws: OperationError.addedTwice("added")) {
+                try await queue.runAll { group in
+                    for operation in [fresh, added] { group.add(operation) }
+                }
+            }
+            #expect(!fresh.isCancelled && !added.isCancelled)
+            try other.resume()
+            try other.add(fresh)
+            let values = try await (added.value, fresh.value)
+            #expect(values == (1, 2))
         }
     }
 }

@@ -348,6 +348,54 @@ struct LevelTests {
         }
     }
 
+    @Test("O9 what an operation blocks its thread for rises with the operation, a queue with what is added to it")
+    func o9BlockingLater() async throws {
+        try await withScheduler { scheduler in
+            let queue = QoSOperationQueue(scheduler: scheduler)
+            let held = QoSOperationQueue(scheduler: scheduler, isSuspended: true)
+            let awaited = held.addOperation(level: .background) {}
+            let blocking = queue.addOperation(level: .utility) { try Self.block(awaited) }
+            while awaited.effectiveLevel != .utility { await Task.yield() }
+            blocking.level = .userInitiated
+            #expect(awaited.effectiveLevel == .userInitiated)
+            try held.resume()
+            try await blocking.value
+
+            held.suspend()
+            let member = held.addOperation(level: .background) {}
+            let blockedByQueue = queue.addOperation(level: .utility) { try Self.block(held) }
+            while member.effectiveLevel != .utility { await Task.yield() }
+            blockedByQueue.level = .userInitiated
+            let later = held.addOperation(level: .background) {}
+            #expect([member, later].map(\.effectiveLevel) == [.userInitiated, .userInitiated])
+            try held.resume()
+            try await blockedByQueue.value
+        }
+    }
+
+    @Test("O9 O7 what a lowered operation awaits rises when the operation is raised to where it began")
+    func o9AfterLowering() async throws {
+        try await withScheduler { scheduler in
+            let queue = QoSOperationQueue(scheduler: scheduler)
+            let (begun, mayWait) = (Gate(), Gate())
+            let awaited = QoSOperation(level: .background) {}
+            let waiter = queue.addOperation(level: .userInitiated) {
+                begun.open()
+                await mayWait.passed()
+                try await awaited.waitUntilFinished()
+            }
+            await begun.passed()
+            waiter.level = .utility
+            mayWait.open()
+            while awaited.effectiveLevel != .utility { await Task.yield() }
+            let dependent = QoSOperation(level: .userInitiated) {}
+            try dependent.addDependency(waiter)
+            #expect(awaited.effectiveLevel == .userInitiated)
+            try queue.add([awaited, dependent])
+            try await dependent.value
+        }
+    }
+
     private static func block(_ operation: BaseOperation) throws {
         try operation.blockUntilFinished()
     }

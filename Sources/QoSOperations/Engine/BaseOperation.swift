@@ -1,8 +1,8 @@
 public import QoSCore
 public import QoSRuntime
 
-// SAFETY: `init` sets the constants, which never change; `record` is read and written under the lock of the operations'
-// engine.
+// SAFETY: `init` sets the constants, which never change; `record` and `conditions` are read and written under the lock
+// of the operations' engine, or by `deinit`.
 /// The base class of all operations, whatever their results: see ``QoSOperation``.
 ///
 /// Threading: any thread.
@@ -12,7 +12,10 @@ public class BaseOperation: CurrentWork, @unchecked Sendable {
     public let kind: OperationKind
     let policy: FailedDependencyPolicy
     let isBarrier: Bool
-    let conditions: [OperationCondition]
+    /// Whether the operation is to be asked for conditions before it starts.
+    let hasConditions: Bool
+    /// The conditions, until they are asked or the operation ends without them.
+    private var conditions: [OperationCondition]
     /// Whether the operation waits while the governor forbids discretionary work and no user waits for it (rule O12).
     public let isDiscretionary: Bool
     var record: EngineRecord
@@ -27,12 +30,15 @@ public class BaseOperation: CurrentWork, @unchecked Sendable {
         isBarrier = options.isBarrier
         conditions = options.conditions
         isDiscretionary = options.isDiscretionary ?? options.kind.isDiscretionary(isInForegroundUse: false)
+        hasConditions = isDiscretionary || !options.conditions.isEmpty
         context = .captured()
         record = EngineRecord(requested: options.level ?? options.kind.level, origin: .current())
     }
 
     deinit {
         OperationEngine.shared.operationReleased(record)
+        IterativeRelease.bury(&conditions)
+        if let watchers = record.watchers { IterativeRelease.bury(&watchers.completions) }
     }
 
     /// The name for errors, logs and lists.
@@ -54,19 +60,36 @@ public class BaseOperation: CurrentWork, @unchecked Sendable {
         return await context.run(body)
     }
 
-    /// Whether the operation is to be asked for conditions before it starts.
-    var hasConditions: Bool { isDiscretionary || !conditions.isEmpty }
-
     /// Asks the conditions, one after the other, and waits for the permission of discretionary work.
     ///
     /// - Returns: the first error; `nil` when all are met.
     func askConditions(on scheduler: QoSScheduler) async -> (any Error)? {
+        var asked = takeConditions()
+        defer { IterativeRelease.bury(&asked) }
         do {
-            for condition in conditions { try await condition.met() }
+            for condition in asked { try await condition.met() }
             if isDiscretionary { try await scheduler.waitUntil { self.deferralReason(under: $0) == nil } }
             return nil
         } catch {
             return error
+        }
+    }
+
+    /// Releases the body and the conditions of an operation that ended without running.
+    func bury() {
+        buryBody()
+        guard hasConditions else { return }
+        var taken = takeConditions()
+        IterativeRelease.bury(&taken)
+    }
+
+    /// Takes the conditions, for the one that asks or releases them. An operation that is cancelled while they come to
+    /// be asked has two of these.
+    private func takeConditions() -> [OperationCondition] {
+        OperationEngine.shared.look { _ in
+            let taken = conditions
+            conditions = []
+            return taken
         }
     }
 

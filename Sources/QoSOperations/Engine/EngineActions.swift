@@ -17,7 +17,7 @@ struct EngineActions: Sendable {
     var waiters: [Waiter] = []
     /// Waiters whose waits would last forever.
     var refused: [(waiter: Waiter, error: OperationError)] = []
-    /// Operations that ended without running. Their bodies have to be released.
+    /// Operations that ended without running. Their bodies and conditions have to be released.
     var buried: [BaseOperation] = []
     var progress: [OperationProgress] = []
     var observers: [QueueProgress.Report] = []

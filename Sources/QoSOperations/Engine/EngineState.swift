@@ -146,9 +146,7 @@ struct EngineState: Sendable {
 
     private mutating func count(endIn queue: OperationQueueID, _ actions: inout EngineActions) {
         queues[Int(queue.index)]?.finished += 1
-        if let record = queues[Int(queue.index)], !record.observers.isEmpty {
-            actions.observers.append(record.report())
-        }
+        if let report = queues[Int(queue.index)]?.report() { actions.observers.append(report) }
     }
 
     // MARK: Effects
@@ -158,11 +156,7 @@ struct EngineState: Sendable {
     /// - Parameter runner: the runner of an operation that has just ended. It goes on with an operation that it may
     ///   run.
     mutating func collect(_ actions: inout EngineActions, reusing runner: Runner? = nil) {
-        for id in effects.conditionsDue { start(id, asksConditions: true, nil, &actions) }
-        var runner = runner
-        for id in effects.started {
-            if start(id, asksConditions: false, runner, &actions) { runner = nil }
-        }
+        collectStarts(&actions, reusing: runner)
         for promotion in effects.raised where promotion.isRunning {
             if let request = operation(promotion.operation)?.record.runner?.raised(to: promotion.new.qosClass) {
                 actions.requests.append(request)
@@ -188,8 +182,41 @@ struct EngineState: Sendable {
             waiter = awaited?.record.waiters.take(refusal.wait)
         case .queue(let queue):
             waiter = self[queue]?.waiters.take(refusal.wait)
+            if self[queue]?.waiters.isEmpty == true { self[queue]?.waitedAt = nil }
         }
         if let waiter { actions.refused.append((waiter, deadlock(refusal.circle))) }
+    }
+
+    /// Starts what has come to its turn. What was cancelled with others ends instead, whose ends may start more.
+    private mutating func collectStarts(_ actions: inout EngineActions, reusing runner: Runner?) {
+        var runner = runner
+        var (due, started) = (0, 0)
+        while true {
+            if due < effects.conditionsDue.count {
+                let id = effects.conditionsDue[due]
+                due += 1
+                if !endCancelled(id, &actions) { start(id, asksConditions: true, nil, &actions) }
+            } else if started < effects.started.count {
+                let id = effects.started[started]
+                started += 1
+                if !endCancelled(id, &actions), start(id, asksConditions: false, runner, &actions) { runner = nil }
+            } else {
+                return
+            }
+        }
+    }
+
+    /// Ends an operation that has come to its turn though it was cancelled: many are cancelled in pieces, and the end
+    /// of one piece may let in an operation of the next (rule O11).
+    ///
+    /// - Returns: `false` if the operation was not cancelled.
+    private mutating func endCancelled(_ id: OperationID, _ actions: inout EngineActions) -> Bool {
+        guard let operation = operation(id), operation.record.isCancelled else { return false }
+        handled += 1
+        operation.keep(CancellationError())
+        finish(operation, .cancelled, &actions)
+        actions.buried.append(operation)
+        return true
     }
 
     @discardableResult
@@ -228,17 +255,15 @@ struct EngineState: Sendable {
         if let waiters = self[queue]?.waiters, !waiters.isEmpty {
             actions.waiters.append(contentsOf: waiters)
             self[queue]?.waiters = []
-            self[queue]?.waitedAt = nil
         }
+        self[queue]?.waitedAt = nil
         if graph.queueIdle(queue) { remove(queue, &actions) }
     }
 
     /// Removes a released queue, which is empty.
     mutating func remove(_ queue: OperationQueueID, _ actions: inout EngineActions) {
-        if let record = queues[Int(queue.index)] {
-            actions.released.append(record.scheduler)
-            actions.observers.append(record.report(isLast: true))
-        }
+        if let record = queues[Int(queue.index)] { actions.released.append(record.scheduler) }
+        if let report = queues[Int(queue.index)]?.report(isLast: true) { actions.observers.append(report) }
         queues[Int(queue.index)] = nil
     }
 }

@@ -1,9 +1,9 @@
 import QoSKernel
 
-/// Releases the contents of operations that never ran, without recursion.
+/// Releases the contents of operations that never ran, and asked conditions, without recursion.
 ///
-/// A body may hold the operation whose result it uses, and so on, over a chain of a million. An ordinary release would
-/// keep each of them on the stack until the last one is gone.
+/// A body may hold the operation whose result it uses, and so on, over a chain of a million. So may a condition, and a
+/// closure to call at the end. An ordinary release would keep each of them on the stack until the last one is gone.
 enum IterativeRelease {
     private struct State {
         var items: [any Sendable] = []
@@ -23,6 +23,14 @@ enum IterativeRelease {
         }
         guard digs else { return }
         while release() {}
+    }
+
+    /// Releases all items of a list in the same way.
+    static func bury<Item: Sendable>(_ items: inout [Item]) {
+        guard !items.isEmpty else { return }
+        var list: [Item]? = items
+        items = []
+        bury(&list)
     }
 
     private static func release() -> Bool {

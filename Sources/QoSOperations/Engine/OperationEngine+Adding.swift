@@ -23,8 +23,8 @@ extension OperationEngine {
                 try state.addAtOnce(operations, to: queue, hasBarriers: true, &actions)
             }
         }
-        let list = try change { (state, _) throws(OperationError) in
-            try state.checkDeadlock(adding: operations, to: queue, hasBarriers: false)
+        var list = try change { (state, _) throws(OperationError) in
+            try state.checkDeadlock(addingClaimed: operations, to: queue, hasBarriers: false)
             if claim.isMixed { state.graph.listComes(to: queue) }
             return state.graph.listBegan(operations.count, in: queue)
         }
@@ -35,7 +35,7 @@ extension OperationEngine {
             do throws(OperationError) {
                 try change { (state, actions) throws(OperationError) in
                     try state.checkDeadlock(adding: piece, to: queue, of: list, hasBarriers: false)
-                    for operation in piece { state.add(operation, to: queue, of: list, &actions) }
+                    for operation in piece { state.add(operation, to: queue, at: list.next(), &actions) }
                     state.reportAdded(to: queue, &actions)
                 }
             } catch {
@@ -48,11 +48,12 @@ extension OperationEngine {
 
     /// Gives up the claim on the rest of a list, and the rest's places in the queue.
     private func leaveOut(
-        _ operations: some RandomAccessCollection<BaseOperation>, of list: UInt32, in queue: OperationQueueID
+        _ operations: some RandomAccessCollection<BaseOperation>, of list: ListPlaces, in queue: OperationQueueID
     ) {
+        var list = list
         for piece in Self.pieces(of: operations) {
             change { state, _ in
-                for _ in piece { state.graph.leftOut(of: list, in: queue, &state.effects) }
+                for _ in piece { state.graph.leftOut(list.next(), in: queue, &state.effects) }
                 Self.release(piece)
             }
         }
@@ -129,7 +130,7 @@ extension EngineState {
         _ operations: some Collection<BaseOperation>, to queue: OperationQueueID, hasBarriers: Bool,
         _ actions: inout EngineActions
     ) throws(OperationError) {
-        try checkDeadlock(adding: operations, to: queue, hasBarriers: hasBarriers)
+        try checkDeadlock(addingClaimed: operations, to: queue, hasBarriers: hasBarriers)
         // What is started first is decided when all are there.
         graph.listComes(to: queue)
         for operation in operations { add(operation, to: queue, &actions) }
@@ -137,12 +138,23 @@ extension EngineState {
         reportAdded(to: queue, &actions)
     }
 
-    /// Refuses operations that could never run together with the content of their queue, and gives up the claim on
-    /// them.
+    /// Refuses a whole list that could never run together with the content of its queue, and gives up the claim on it.
+    fileprivate mutating func checkDeadlock(
+        addingClaimed operations: some Collection<BaseOperation>, to queue: OperationQueueID, hasBarriers: Bool
+    ) throws(OperationError) {
+        do throws(OperationError) {
+            try checkDeadlock(adding: operations, to: queue, hasBarriers: hasBarriers)
+        } catch {
+            OperationEngine.release(operations)
+            throw error
+        }
+    }
+
+    /// Refuses operations that could never run together with the content of their queue. The claim on them stays.
     ///
     /// - Parameter list: the graph's result for the list that contains the operations; `nil` if the list has not begun.
     fileprivate mutating func checkDeadlock(
-        adding operations: some Collection<BaseOperation>, to queue: OperationQueueID, of list: UInt32? = nil,
+        adding operations: some Collection<BaseOperation>, to queue: OperationQueueID, of list: ListPlaces? = nil,
         hasBarriers: Bool
     ) throws(OperationError) {
         guard graph.mayDeadlock(addingTo: queue, hasBarriers: hasBarriers) else { return }
@@ -150,20 +162,19 @@ extension EngineState {
         for operation in operations {
             if case .created = operation.record.phase { ids.append(id(of: operation)) }
         }
-        guard let waits = graph.deadlock(adding: ids, to: queue, of: list) else { return }
-        OperationEngine.release(operations)
-        throw deadlock(waits)
+        if let waits = graph.deadlock(adding: ids, to: queue, of: list) { throw deadlock(waits) }
     }
 
     /// Adds an operation that is in no queue.
     ///
-    /// - Parameter list: the graph's result for the list that contains the operation; `nil` for none.
+    /// - Parameter kept: the place that the graph keeps for an operation of a list; `nil` for none.
     fileprivate mutating func add(
-        _ operation: BaseOperation, to queue: OperationQueueID, of list: UInt32? = nil, _ actions: inout EngineActions
+        _ operation: BaseOperation, to queue: OperationQueueID, at kept: ListPlaces.Place? = nil,
+        _ actions: inout EngineActions
     ) {
         countHandled()
         if case .finished = operation.record.phase {
-            if let list { graph.leftOut(of: list, in: queue, &effects) }
+            if let kept { graph.leftOut(kept, in: queue, &effects) }
             return
         }
         let id = id(of: operation)
@@ -171,16 +182,16 @@ extension EngineState {
         operation.record.queue = queue
         keep(operation, id)
         wakeWatchers(of: operation, &actions)
-        let waitedAt = countAdded(to: queue)
+        let waitedAt = QoSLevel.higher(countAdded(to: queue), graph.levelOfWaiters(for: queue))
         do {
-            try graph.operationAdded(id, to: queue, of: list, &effects)
+            try graph.operationAdded(id, to: queue, at: kept, &effects)
         } catch {
             assertionFailure("\(error), though the record said that it was in no queue")
         }
         if let waitedAt { graph.operationWaitedFor(id, at: waitedAt, inOrder: true, &effects) }
     }
 
-    fileprivate func reportAdded(to queue: OperationQueueID, _ actions: inout EngineActions) {
-        if let record = self[queue], !record.observers.isEmpty { actions.observers.append(record.report()) }
+    fileprivate mutating func reportAdded(to queue: OperationQueueID, _ actions: inout EngineActions) {
+        if let report = self[queue]?.report() { actions.observers.append(report) }
     }
 }

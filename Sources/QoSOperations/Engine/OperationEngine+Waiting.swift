@@ -39,13 +39,31 @@ extension OperationEngine {
         if let refusal { throw refusal }
     }
 
-    /// Blocks the calling thread until the target has ended. The target is raised to the thread's level.
+    /// Suspends the calling task until all of the operations have ended. They are raised together, to the task's level,
+    /// also when that rises. The last one is awaited first.
+    func waitUntilFinished(all operations: [BaseOperation]) async throws(OperationError) {
+        try await withRaiseHandler(for: self) { () async throws(OperationError) -> Void in
+            // Looked at with the handler in place. The waits below look again.
+            self.raise(operations, to: QoS.waitingLevel)
+            for operation in operations.reversed() {
+                try await self.waitUntilFinished(.operation(operation), promotes: true)
+            }
+        } raised: { engine, level in
+            engine.raise(operations, to: level)
+        }
+    }
+
+    /// Blocks the calling thread until the target has ended. The target is raised to the thread's level, also when that
+    /// is the level of an operation and rises.
     func blockUntilFinished(_ awaited: Awaited) throws(OperationError) {
         if isOver(awaited) { return }
         let thread = BlockedThread()
         // With the level that it has before it is raised for this.
         let report = InversionDetection.isOn ? reportOfSleep(for: awaited) : nil
-        guard let wait = try begin(.thread(thread), for: awaited, at: QoS.waitingLevel) else { return }
+        let level = QoS.waitingLevel
+        guard let wait = try begin(.thread(thread), for: awaited, at: level) else { return }
+        // A raise before the wait was known would come to nobody. From here on the graph passes on those of operations.
+        if QoS.waitingLevel != level { raise(awaited, to: QoS.waitingLevel) }
         report?()
         thread.parker.park()
         if let begun = wait.begun { waitEnded(begun) }
@@ -90,7 +108,7 @@ extension OperationEngine {
         let caller = WorkScope.task as? BaseOperation
         return try change { (state, _) throws(OperationError) in
             guard !state.isOver(awaited) else { return nil }
-            let wait = Wait(begun: try state.waitBegins(by: caller, for: awaited))
+            let wait = Wait(begun: try state.waitBegins(by: caller, for: awaited, promotes: level != nil))
             state.keep(Waiter(sleeper: sleeper, wait: wait.begun), for: awaited, at: level)
             return wait
         }
@@ -102,6 +120,16 @@ extension OperationEngine {
             switch awaited {
             case .operation(let operation): state.raise(operation, to: level)
             case .queue(let queue): state.raise(queue, to: level)
+            }
+        }
+    }
+
+    /// Raises operations that are waited for together, a piece at a time. They keep their order among themselves.
+    private func raise(_ operations: [BaseOperation], to level: QoSLevel) {
+        for piece in Self.pieces(of: operations) {
+            giveWay()
+            change { state, _ in
+                for operation in piece { state.raise(operation, to: level, inOrder: true) }
             }
         }
     }
@@ -128,21 +156,24 @@ extension EngineState {
     /// This is so for the operation's own task and its children, which end before the operation. Other tasks that an
     /// operation has started may outlive it.
     ///
-    /// - Parameter caller: the operation that runs the code.
+    /// - Parameters:
+    ///   - caller: the operation that runs the code.
+    ///   - awaited: the target.
+    ///   - promotes: whether the target rises with the operation.
     /// - Returns: the operation's wait; `nil` for other code.
     /// - Throws: ``OperationError/waitsForItself(_:)``; ``OperationError/deadlock(_:)``.
     fileprivate mutating func waitBegins(
-        by caller: BaseOperation?, for awaited: OperationEngine.Awaited
+        by caller: BaseOperation?, for awaited: OperationEngine.Awaited, promotes: Bool
     ) throws(OperationError) -> OperationGraph.BegunWait? {
         guard let caller, let id = caller.record.id, caller.record.runner?.isEnteredByCaller == true else { return nil }
         do throws(OperationGraphError) {
             switch awaited {
             case .operation(let operation):
                 if operation === caller { throw .deadlock([]) }
-                return try graph.waitBegan(by: id, for: self.id(of: operation))
+                return try graph.waitBegan(by: id, for: self.id(of: operation), promotes: promotes)
             case .queue(let queue):
                 if caller.record.queue == queue { throw .deadlock([]) }
-                return try graph.waitBegan(by: id, for: queue)
+                return try graph.waitBegan(by: id, for: queue, promotes: promotes)
             }
         } catch {
             throw operationError(error, of: caller)
@@ -161,8 +192,8 @@ extension EngineState {
         }
     }
 
-    fileprivate mutating func raise(_ operation: BaseOperation, to level: QoSLevel) {
+    fileprivate mutating func raise(_ operation: BaseOperation, to level: QoSLevel, inOrder: Bool = false) {
         if case .finished = operation.record.phase { return }
-        graph.operationWaitedFor(id(of: operation), at: level, &effects)
+        graph.operationWaitedFor(id(of: operation), at: level, inOrder: inOrder, &effects)
     }
 }

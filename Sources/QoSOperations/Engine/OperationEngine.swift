@@ -98,7 +98,7 @@ final class OperationEngine: Sendable {
         if !actions.observers.isEmpty { for report in actions.observers { report.send() } }
         if !actions.watchers.isEmpty { for watcher in actions.watchers { watcher.yield() } }
         if !actions.completions.isEmpty { for completion in actions.completions { completion.start() } }
-        if !actions.buried.isEmpty { for operation in actions.buried { operation.buryBody() } }
+        if !actions.buried.isEmpty { for operation in actions.buried { operation.bury() } }
     }
 
     private func start(_ starts: [EngineActions.Start]) {
@@ -141,9 +141,11 @@ final class OperationEngine: Sendable {
 
     private func bodyEnded(_ operation: BaseOperation, _ failure: (any Error)?, _ runner: Runner) -> BaseOperation? {
         var actions = EngineActions()
+        // The body may have cancelled its own task, which then runs no other operation.
+        let reused = Task.isCancelled ? nil : runner
         locked { state in
             state.finish(operation, Self.outcome(of: failure, runner), &actions)
-            state.collect(&actions, reusing: runner)
+            state.collect(&actions, reusing: reused)
             if actions.next == nil { runner.ended() }
         }
         let next = actions.next

@@ -7,7 +7,7 @@ extension QoSOperationQueue {
     ///
     /// - Throws: the body's error, and then no operation has run; the error of the returned operation;
     ///   ``OperationError/addedTwice(_:)``; ``OperationError/deadlock(_:)`` in an operation that the graph waits for,
-    ///   and then the graph is cancelled.
+    ///   or if operations of the graph would wait for one another, and then the graph is cancelled.
     public func run<Value: Sendable>(
         _ build: (OperationGroup) throws -> QoSOperation<Value>
     ) async throws -> Value {
@@ -39,10 +39,12 @@ extension QoSOperationQueue {
     }
 
     private func runToEnd(_ operations: [BaseOperation]) async throws(OperationError) {
-        try add(operations)
         do throws(OperationError) {
-            for operation in operations.reversed() { try await operation.waitUntilFinished() }
+            try add(operations)
+            try await OperationEngine.shared.waitUntilFinished(all: operations)
         } catch {
+            // One that somebody else has added is not the graph's to cancel.
+            if case .addedTwice = error { throw error }
             OperationEngine.shared.cancel(all: operations)
             throw error
         }

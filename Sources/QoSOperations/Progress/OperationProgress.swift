@@ -34,8 +34,16 @@ public final class OperationProgress: Sendable {
 
     private struct Storage {
         var state = State(fraction: 0, text: nil, isFinished: false)
-        var observers: [UInt64: AsyncStream<State>.Continuation] = [:]
+        var observers: [UInt64: StateSender<State>] = [:]
         var lastObserver: UInt64 = 0
+        /// The number of the last state that was given to observers.
+        var lastSent: UInt64 = 0
+
+        /// The present state for the observers, with its number.
+        mutating func sent() -> (state: State, number: UInt64, observers: [StateSender<State>]) {
+            lastSent += 1
+            return (state, lastSent, Array(observers.values))
+        }
     }
 
     private let storage: Lock<Storage>
@@ -85,34 +93,34 @@ public final class OperationProgress: Sendable {
     /// operation.
     public var updates: AsyncStream<State> {
         let (stream, continuation) = AsyncStream.makeStream(of: State.self, bufferingPolicy: .bufferingNewest(1))
-        let (number, state) = storage.withLock { storage in
+        let sender = StateSender(continuation)
+        let (key, first) = storage.withLock { storage in
             storage.lastObserver += 1
-            if !storage.state.isFinished { storage.observers[storage.lastObserver] = continuation }
-            return (storage.lastObserver, storage.state)
+            if !storage.state.isFinished { storage.observers[storage.lastObserver] = sender }
+            return (storage.lastObserver, storage.sent())
         }
         continuation.onTermination = { [weak self] _ in
-            _ = self?.storage.withLock { $0.observers.removeValue(forKey: number) }
+            _ = self?.storage.withLock { $0.observers.removeValue(forKey: key) }
         }
-        continuation.yield(state)
-        if state.isFinished { continuation.finish() }
+        sender.send(first.state, first.number, isLast: first.state.isFinished)
         return stream
     }
 
     /// Notes that the operation has ended.
     func finish() {
-        change { state in state.isFinished = true }
-        let observers = storage.withLock { storage in
+        let last = storage.withLock { storage in
+            storage.state.isFinished = true
             defer { storage.observers = [:] }
-            return Array(storage.observers.values)
+            return storage.sent()
         }
-        for observer in observers { observer.finish() }
+        for observer in last.observers { observer.send(last.state, last.number, isLast: true) }
     }
 
     private func change(_ body: (inout State) -> Void) {
-        let (state, observers) = storage.withLock { storage in
+        let next = storage.withLock { storage in
             if !storage.state.isFinished { body(&storage.state) }
-            return (storage.state, Array(storage.observers.values))
+            return storage.sent()
         }
-        for observer in observers { observer.yield(state) }
+        for observer in next.observers { observer.send(next.state, next.number) }
     }
 }

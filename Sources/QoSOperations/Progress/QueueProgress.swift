@@ -24,14 +24,13 @@ public struct QueueProgress: Sendable, Hashable {
     /// A message to a queue's observers, sent outside of the lock.
     struct Report: Sendable {
         let progress: QueueProgress
-        let observers: [AsyncStream<QueueProgress>.Continuation]
+        /// The place in the order of the queue's messages.
+        let number: UInt64
+        let observers: [StateSender<QueueProgress>]
         let isLast: Bool
 
         func send() {
-            for observer in observers {
-                observer.yield(progress)
-                if isLast { observer.finish() }
-            }
+            for observer in observers { observer.send(progress, number, isLast: isLast) }
         }
     }
 }

@@ -10,7 +10,7 @@ extension QoSOperationQueue {
         set {
             OperationEngine.shared.change { state, actions in
                 state[id]?.expected = newValue
-                if let record = state[id], !record.observers.isEmpty { actions.observers.append(record.report()) }
+                if let report = state[id]?.report() { actions.observers.append(report) }
             }
         }
     }
@@ -21,18 +21,19 @@ extension QoSOperationQueue {
     public var progressUpdates: AsyncStream<QueueProgress> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: QueueProgress.self, bufferingPolicy: .bufferingNewest(1))
+        let sender = StateSender(continuation)
         let id = self.id
-        let (number, progress) = OperationEngine.shared.look { state in
+        let (number, first) = OperationEngine.shared.look { state -> (UInt64, QueueProgress.Report?) in
             let number = (state[id]?.lastObserver ?? 0) + 1
             state[id]?.lastObserver = number
-            state[id]?.observers[number] = continuation
-            return (number, state[id]?.progress ?? QueueProgress(added: 0, finished: 0))
+            state[id]?.observers[number] = sender
+            return (number, state[id]?.report())
         }
         continuation.onTermination = { [weak self] _ in
             guard let self else { return }
             OperationEngine.shared.look { state in _ = state[self.id]?.observers.removeValue(forKey: number) }
         }
-        continuation.yield(progress)
+        if let first { sender.send(first.progress, first.number) }
         return stream
     }
 }

@@ -312,6 +312,38 @@ struct DeadlockTests {
         }
     }
 
+    @Test("O9 a new operation is added behind a circle that it is no part of, and runs when the circle is undone")
+    func behindCircle() async throws {
+        try await withScheduler { scheduler in
+            let queue = QoSOperationQueue(scheduler: scheduler, maxConcurrent: try .atMost(2))
+            let other = QoSOperationQueue(scheduler: scheduler)
+            let (begun, mayWait, goOn) = (Gate(), Gate(), Gate())
+            let behind = QoSOperation(name: "behind", level: .background) { 7 }
+            let waiting = queue.addOperation(name: "waiting", level: .utility) {
+                begun.open()
+                await mayWait.passed()
+                return try await behind.value
+            }
+            let running = queue.addOperation(name: "running", level: .background) { await goOn.passed() }
+            await begun.passed()
+            try queue.add(behind)
+            mayWait.open()
+            // The waits raise what they wait for.
+            while behind.effectiveLevel != .utility { await Task.yield() }
+            queue.maxConcurrent = .one
+            let waiter = other.addOperation(name: "waiter", level: .userInitiated) {
+                try await queue.waitUntilAllFinished()
+            }
+            while running.effectiveLevel != .userInitiated { await Task.yield() }
+            let added = queue.addOperation { 1 }
+            queue.maxConcurrent = try .atMost(2)
+            goOn.open()
+            #expect(try await added.value == 1)
+            #expect(try await waiting.value == 7)
+            try await waiter.value
+        }
+    }
+
     /// Starts an operation that waits for one which depends on it, and on another one.
     private func startHopeful(
         on queue: QoSOperationQueue, _ way: Way
@@ -363,6 +395,29 @@ struct DeadlockTests {
             await #expect(throws: circle) { try await waiter.value }
             await awaited.finished()
             #expect(awaited.outcome == .dependencyFailed)
+        }
+    }
+
+    @Test("O9 a wait for a queue that was refused raises nothing that is added to the queue afterwards")
+    func refusedWaitRaisesNothing() async throws {
+        try await withScheduler { scheduler in
+            let (own, queue) = (QoSOperationQueue(scheduler: scheduler), QoSOperationQueue(scheduler: scheduler))
+            let waiter = QoSOperation(name: "waiter", level: .userInitiated) { try await queue.waitUntilAllFinished() }
+            let other = QoSOperation(name: "other", level: .background) {}
+            let awaited = QoSOperation(name: "awaited", level: .background) {}
+            try awaited.addDependency(waiter)
+            try awaited.addDependency(other)
+            try queue.add(awaited)
+            try own.add(waiter)
+            // The wait raises what it waits for.
+            while other.effectiveLevel != .userInitiated { await Task.yield() }
+            try own.add(other)
+            await waiter.finished()
+            await awaited.finished()
+            #expect(waiter.outcome == .failed && queue.operationCount == 0)
+            let later = queue.addOperation(level: .background) {}
+            #expect(later.effectiveLevel == .background)
+            await later.finished()
         }
     }
 

@@ -176,6 +176,25 @@ struct EdgeTests {
         #expect(last.outcome == nil)
     }
 
+    @Test(
+        "a chain of 200 000 operations, each held by a condition or an end closure of the next, goes without recursion",
+        arguments: [true, false])
+    func releaseOfClosures(areConditions: Bool) async throws {
+        var last = QoSOperation { 0 }
+        for _ in 0..<200_000 {
+            let before = last
+            if areConditions {
+                let condition = OperationCondition("holds") { withExtendedLifetime(before) {} }
+                last = QoSOperation(OperationOptions(conditions: [condition]), body: { 0 })
+            } else {
+                last = QoSOperation { 0 }
+                last.whenFinished { _ in withExtendedLifetime(before) {} }
+            }
+        }
+        last = QoSOperation { 0 }
+        #expect(last.outcome == nil)
+    }
+
     @Test("operations that are created, cancelled, raised and awaited by many tasks all end", arguments: 0..<5)
     func storm(round: Int) async throws {
         try await withQueue(round % 2 == 0 ? .automatic : .one) { queue in

@@ -107,4 +107,33 @@ struct LongListTests {
             #expect(try await last.value == 7)
         }
     }
+
+    @Test("An operation of a refused piece that another thread adds as soon as it can is in that one's queue alone")
+    func addedElsewhere() async throws {
+        try await withScheduler { scheduler in
+            for _ in 0..<200 {
+                let queue = QoSOperationQueue(scheduler: scheduler, level: .userInitiated)
+                let (other, third) = (QoSOperationQueue(scheduler: scheduler), QoSOperationQueue(scheduler: scheduler))
+                let last = QoSOperation(name: "last", level: .utility) { 7 }
+                let isClaimed = Gate()
+                let (list, raised, end) = try await list(on: scheduler, last: last) {
+                    let barrier = queue.addBarrier(level: .utility) {}
+                    #expect(throws: Never.self) { try last.addDependency(barrier) }
+                    isClaimed.open()
+                }
+                let thread = QoSThread(name: "adds") {
+                    isClaimed.blockThread()
+                    while (try? other.add(last)) == nil {}
+                }
+                try thread.start()
+                #expect(!circle(adding: list, to: queue).isEmpty)
+                try await thread.value
+                #expect(throws: OperationError.addedTwice("last")) { try third.add(last) }
+                end.open()
+                try await raised.value
+                #expect(try await last.value == 7)
+                try await queue.waitUntilAllFinished()
+            }
+        }
+    }
 }

@@ -14,7 +14,7 @@
 struct DeadlockSearch {
     private enum Node: Hashable {
         case operation(UInt32)
-        case segment(queue: UInt32, number: UInt32)
+        case segment(queue: UInt32, number: UInt64)
         /// A free place in a queue.
         case place(queue: UInt32)
     }
@@ -35,9 +35,9 @@ struct DeadlockSearch {
     private let graph: OperationGraph
     private let judgement: Judgement
     /// The planned places of operations that are in no queue yet.
-    private var placed: [UInt32: (queue: UInt32, segment: UInt32)] = [:]
+    private var placed: [UInt32: (queue: UInt32, segment: UInt64)] = [:]
     /// The members of the segments of queues.
-    private var contents: [UInt32: [UInt32: [UInt32]]] = [:]
+    private var contents: [UInt32: [UInt64: [UInt32]]] = [:]
 
     init(_ graph: OperationGraph, _ judgement: Judgement = .ofOrder) {
         self.graph = graph
@@ -45,7 +45,7 @@ struct DeadlockSearch {
     }
 
     /// Places an operation as if it had been added.
-    mutating func place(_ operation: UInt32, in queue: UInt32, segment: UInt32) {
+    mutating func place(_ operation: UInt32, in queue: UInt32, segment: UInt64) {
         placed[operation] = (queue, segment)
         fill(queue)
         contents[queue]?[segment, default: []].append(operation)
@@ -66,10 +66,12 @@ struct DeadlockSearch {
         deadlock(closedBy: waiter, waitingFor: [(node(of: target), .wait)])
     }
 
-    /// Returns a circle that can be reached from one of these; `nil` without one.
-    mutating func deadlock(reachedFrom starts: [UInt32]) -> [GraphWait]? {
-        let standstill = Search(from: starts.map(Node.operation)) { wait(of: $0) }
-        return starts.first { standstill.includes(.operation($0)) }.map { Self.circle(from: $0, standstill) }
+    /// Returns a circle through one of these; `nil` without one. A circle that they only wait for is none of theirs.
+    mutating func deadlock(through operations: [UInt32]) -> [GraphWait]? {
+        let nodes = operations.map(Node.operation)
+        let standstill = Search(from: nodes) { wait(of: $0) }
+        guard case .operation(let first)? = standstill.firstOnCircle(of: nodes) else { return nil }
+        return Self.circle(from: first, standstill)
     }
 
     private mutating func deadlock(closedBy operation: UInt32, waitingFor links: Links) -> [GraphWait]? {
@@ -174,7 +176,7 @@ struct DeadlockSearch {
 
     /// Returns the waits of a segment. Its members wait for the segment before by themselves. An empty segment waits in
     /// their place.
-    private mutating func links(ofSegment number: UInt32, _ queue: UInt32) -> Links {
+    private mutating func links(ofSegment number: UInt64, _ queue: UInt32) -> Links {
         fill(queue)
         let members = contents[queue]?[number] ?? []
         if members.isEmpty, number > graph.queues[Int(queue)].firstSegment {
@@ -185,7 +187,7 @@ struct DeadlockSearch {
 
     private mutating func fill(_ queue: UInt32) {
         guard contents[queue] == nil else { return }
-        var segments: [UInt32: [UInt32]] = [:]
+        var segments: [UInt64: [UInt32]] = [:]
         for id in graph.unorderedMembers(of: OperationQueueID(index: queue)) {
             segments[graph.operations[Int(id.index)].segment, default: []].append(id.index)
         }

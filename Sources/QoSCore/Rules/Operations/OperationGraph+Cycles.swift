@@ -9,8 +9,7 @@ extension OperationGraph {
         guard operations[Int(child)].firstDependent != DependencyEdges.none,
             operations[Int(parent)].firstParent != DependencyEdges.none
         else { return nil }
-        lastSearch &+= 2
-        let (down, up) = (lastSearch, lastSearch &+ 1)
+        let (down, up) = nextSearch()
         var below = [child]
         var above = [parent]
         operations[Int(child)].searchMark = down
@@ -31,6 +30,16 @@ extension OperationGraph {
             }
         }
         return nil
+    }
+
+    /// Returns the marks of a new search, which no operation has.
+    private mutating func nextSearch() -> (down: UInt32, up: UInt32) {
+        if lastSearch >= UInt32.max - 1 {
+            for index in operations.indices { operations[index].searchMark = 0 }
+            lastSearch = 0
+        }
+        lastSearch += 2
+        return (lastSearch, lastSearch + 1)
     }
 
     /// Marks an operation, and queues it for the search if it is new.

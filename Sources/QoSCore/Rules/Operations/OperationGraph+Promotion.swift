@@ -1,8 +1,8 @@
 extension OperationGraph {
     /// Sets the level of an operation (rules O6, O7).
     ///
-    /// A higher level raises its children, the operations before it in its queue, and the dependencies of all these. A
-    /// lower level changes only the operation.
+    /// A higher level raises its children, the operations before it in its queue, and what all these depend on or wait
+    /// for. A lower level changes only the operation.
     package mutating func levelSet(of id: OperationID, to level: QoSLevel, _ effects: inout OperationEffects) {
         let (index, new) = (Int(id.index), LevelIndex(level))
         let record = operations[index]
@@ -14,7 +14,7 @@ extension OperationGraph {
         }
         note(promotionOf: index, to: new, &effects)
         move(index, to: new, lowering: new.lowering)
-        if record.firstParent != DependencyEdges.none { raisedOperations.append(id.index) }
+        if hasSomethingAbove(id.index) { raisedOperations.append(id.index) }
         var edge = record.firstDependent
         while edge != DependencyEdges.none {
             let child = edges[edge].child
@@ -44,7 +44,7 @@ extension OperationGraph {
     }
 
     /// Raises an operation, and its dependencies (rule O5), to the level of a waiter (rule O9). It is called when the
-    /// wait begins, and when the waiter is raised.
+    /// wait begins, and when a waiter is raised that is no operation.
     ///
     /// - Parameters:
     ///   - id: the operation.
@@ -61,7 +61,7 @@ extension OperationGraph {
 
     // MARK: Raising
 
-    /// Raises an unfinished operation, and adds it to the list of those whose parents follow.
+    /// Raises an unfinished operation, and adds it to the list of those whose parents and awaited ones follow.
     ///
     /// - Parameter lowering: the operation's distance behind others of that level from now on, at most; `nil` for one
     ///   that is raised together with others, and keeps its order among them.
@@ -75,10 +75,17 @@ extension OperationGraph {
         else { return }
         if record.level < level { note(promotionOf: index, to: level, &effects) }
         move(index, to: level, lowering: lowering)
-        if record.firstParent != DependencyEdges.none { raisedOperations.append(operation) }
+        if hasSomethingAbove(operation) { raisedOperations.append(operation) }
     }
 
-    /// Raises the parents of the listed operations, and theirs, until nothing changes (rule O5).
+    /// Whether an operation depends on something or waits in its body.
+    private func hasSomethingAbove(_ operation: UInt32) -> Bool {
+        operations[Int(operation)].firstParent != DependencyEdges.none
+            || !waits.isEmpty && waits.isWaiting(operation)
+    }
+
+    /// Raises the parents of the listed operations (rule O5) and what these wait for (rule O9), and theirs, until
+    /// nothing changes.
     mutating func raiseParents(to level: LevelIndex, _ effects: inout OperationEffects) {
         while let operation = raisedOperations.popLast() {
             var edge = operations[Int(operation)].firstParent
@@ -86,6 +93,17 @@ extension OperationGraph {
                 let next = edges[edge]
                 raise(next.parent, to: level, lowering: operations[Int(operation)].lowering, &effects)
                 edge = next.nextOfChild
+            }
+            if !waits.isEmpty { raiseAwaited(by: operation, to: level, &effects) }
+        }
+    }
+
+    private mutating func raiseAwaited(by waiter: UInt32, to level: LevelIndex, _ effects: inout OperationEffects) {
+        for target in waits.promotedTargets(of: waiter) {
+            switch target {
+            case .operation(let awaited):
+                raise(awaited, to: level, lowering: operations[Int(waiter)].lowering, &effects)
+            case .queue(let queue): raiseMembers(of: Int(queue), to: level, before: .max, &effects)
             }
         }
     }

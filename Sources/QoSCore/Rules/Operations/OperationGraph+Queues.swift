@@ -7,18 +7,20 @@ extension OperationGraph {
     /// - Parameters:
     ///   - id: the operation.
     ///   - queue: the queue.
-    ///   - list: the result of ``listBegan(_:in:)`` for the list of the operation; `nil` for a single one.
+    ///   - kept: a place of ``listBegan(_:in:)`` for an operation of a list; `nil` for a single one.
     ///   - effects: receives the actions.
     /// - Throws: ``OperationGraphError/alreadyInQueue(_:_:)`` if the operation is or was in a queue.
     package mutating func operationAdded(
-        _ id: OperationID, to queue: OperationQueueID, of list: UInt32? = nil, _ effects: inout OperationEffects
+        _ id: OperationID, to queue: OperationQueueID, at kept: ListPlaces.Place? = nil,
+        _ effects: inout OperationEffects
     ) throws(OperationGraphError) {
         let (index, place) = (Int(id.index), Int(queue.index))
         guard operations[index].state == .created else {
             throw .alreadyInQueue(id, OperationQueueID(index: operations[index].queue))
         }
-        lastSequence += 1
-        operations[index].sequence = lastSequence
+        if kept == nil { lastSequence += 1 }
+        let sequence = kept?.sequence ?? lastSequence
+        operations[index].sequence = sequence
         operations[index].queue = queue.index
         operations[index].state = .waiting
 
@@ -37,9 +39,9 @@ extension OperationGraph {
             operations[index].level = level
         }
         let bucket = queues[place].bucket(level)
-        queues[place].buckets[bucket].members.enter(.init(sequence: lastSequence, operation: id.index))
+        queues[place].buckets[bucket].members.enter(.init(sequence: sequence, operation: id.index))
         queues[place].unfinished += 1
-        operations[index].segment = list ?? segmentForNext(place, isBarrier: operations[index].isBarrier)
+        operations[index].segment = kept?.segment ?? segmentForNext(place, isBarrier: operations[index].isBarrier)
         advanceSegments(place)
 
         if operations[index].firstParent != DependencyEdges.none { raisedOperations.append(id.index) }
@@ -57,7 +59,7 @@ extension OperationGraph {
         startReady(&effects)
     }
 
-    private mutating func segmentForNext(_ place: Int, isBarrier: Bool) -> UInt32 {
+    private mutating func segmentForNext(_ place: Int, isBarrier: Bool) -> UInt64 {
         if isBarrier, !queues[place].isDivided { dividedQueues += 1 }
         return queues[place].segmentForNext(isBarrier: isBarrier)
     }
@@ -75,17 +77,21 @@ extension OperationGraph {
         startReady(&effects)
     }
 
-    /// Announces a list of operations without barriers that is added in several events. A barrier that is added
-    /// meanwhile counts as behind the whole list.
+    /// Announces a list of operations without barriers that is added in several events. What is added meanwhile counts
+    /// as behind the whole list.
     ///
-    /// - Returns: a value for ``operationAdded(_:to:of:_:)`` or ``leftOut(of:in:_:)``, for each of them.
-    package mutating func listBegan(_ count: Int, in queue: OperationQueueID) -> UInt32 {
-        queues[Int(queue.index)].reserve(count)
+    /// - Returns: the places for ``operationAdded(_:to:at:_:)`` or ``leftOut(_:in:_:)``, one for each operation.
+    package mutating func listBegan(_ count: Int, in queue: OperationQueueID) -> ListPlaces {
+        let first = lastSequence + 1
+        lastSequence += UInt64(count)
+        return ListPlaces(segment: queues[Int(queue.index)].reserve(count), firstSequence: first)
     }
 
     /// Notes that an operation of a list is not added.
-    package mutating func leftOut(of list: UInt32, in queue: OperationQueueID, _ effects: inout OperationEffects) {
-        queues[Int(queue.index)].operationFinished(inSegment: list)
+    package mutating func leftOut(
+        _ kept: ListPlaces.Place, in queue: OperationQueueID, _ effects: inout OperationEffects
+    ) {
+        queues[Int(queue.index)].operationFinished(inSegment: kept.segment)
         advanceSegments(Int(queue.index))
         startReady(&effects)
     }

@@ -4,27 +4,35 @@ extension OperationGraph {
     /// If a dependency or a condition of the other one may fail, and so end it, the wait begins. Then
     /// ``endHopelessWaits(_:)`` ends it, should they succeed.
     ///
+    /// - Parameters:
+    ///   - waiter: the operation that waits.
+    ///   - id: the other one.
+    ///   - promotes: whether the other one rises with it while the wait lasts (rule O9).
     /// - Returns: a value for ``waitEnded(_:)``.
     /// - Throws: ``OperationGraphError/deadlock(_:)`` if the other one can end only after this one. No wait has begun
     ///   then.
     @discardableResult
     package mutating func waitBegan(
-        by waiter: OperationID, for id: OperationID
+        by waiter: OperationID, for id: OperationID, promotes: Bool = true
     ) throws(OperationGraphError) -> BegunWait {
-        try waitBegan(by: waiter.index, for: .operation(id.index))
+        try waitBegan(by: waiter.index, for: .operation(id.index), promotes: promotes)
     }
 
     /// Begins a wait for a queue to become idle: by an operation's body, its conditions, or a child task of these.
     ///
+    /// - Parameters:
+    ///   - waiter: the operation that waits.
+    ///   - queue: the queue.
+    ///   - promotes: whether the queue's operations rise with it while the wait lasts (rule O9).
     /// - Returns: a value for ``waitEnded(_:)``; `nil` if the queue is idle.
     /// - Throws: ``OperationGraphError/deadlock(_:)`` if the queue can become idle only after this one. No wait has
     ///   begun then.
     @discardableResult
     package mutating func waitBegan(
-        by waiter: OperationID, for queue: OperationQueueID
+        by waiter: OperationID, for queue: OperationQueueID, promotes: Bool = true
     ) throws(OperationGraphError) -> BegunWait? {
         guard queues[Int(queue.index)].unfinished > 0 else { return nil }
-        return try waitBegan(by: waiter.index, for: .queue(queue.index))
+        return try waitBegan(by: waiter.index, for: .queue(queue.index), promotes: promotes)
     }
 
     /// Whether a wait may have to end without its target.
@@ -35,16 +43,24 @@ extension OperationGraph {
         waits.ended(wait.wait)
     }
 
+    /// The highest level of the operations that wait for a queue and raise what is in it, or is added; `nil` without
+    /// one (rule O9).
+    package func levelOfWaiters(for queue: OperationQueueID) -> QoSLevel? {
+        guard !waits.isEmpty else { return nil }
+        return waits.promoters(of: .queue(queue.index)).map { operations[Int($0)].level }.max()?.level
+    }
+
     /// A wait that has begun. It belongs to one graph.
     package struct BegunWait: Sendable, Hashable {
         fileprivate let wait: OperationWaits.Begun
     }
 
     private mutating func waitBegan(
-        by waiter: UInt32, for target: OperationWaits.Target
+        by waiter: UInt32, for target: OperationWaits.Target, promotes: Bool
     ) throws(OperationGraphError) -> BegunWait {
         let record = operations[Int(waiter)]
-        let begun = waits.began(by: waiter, in: record.state == .running ? record.queue : nil, for: target)
+        let place = record.state == .running ? record.queue : nil
+        let begun = waits.began(by: waiter, in: place, for: target, promotes: promotes)
         guard isAwaited(waiter) || target == .operation(waiter) else { return BegunWait(wait: begun) }
         var strict = DeadlockSearch(self, .ofWaitIfAllSucceeds)
         guard strict.deadlock(closedBy: waiter, along: [.wait]) != nil else { return BegunWait(wait: begun) }
@@ -101,7 +117,8 @@ extension OperationGraph {
     /// Returns the deadlock that adding operations to a queue in this order would make; `nil` without one. It adds
     /// nothing.
     ///
-    /// An operation behind a barrier, or a barrier, waits for those in front. These must not wait for it.
+    /// An operation behind a barrier, or a barrier, waits for those in front. These must not wait for it. A circle that
+    /// none of the list is on, because it was there before, refuses nothing.
     ///
     /// - Complexity: O(list) if nothing waits for the added operations; otherwise as ``DeadlockSearch``.
     /// - Parameters:
@@ -109,27 +126,28 @@ extension OperationGraph {
     ///   - queue: the queue that gets them.
     ///   - list: the result of ``listBegan(_:in:)`` for the list that contains them; `nil` if no list has begun.
     package func deadlock(
-        adding ids: [OperationID], to queue: OperationQueueID, of list: UInt32? = nil
+        adding ids: [OperationID], to queue: OperationQueueID, of list: ListPlaces? = nil
     ) -> [GraphWait]? {
         let isQueueAwaited = waits.isAwaited(.queue(queue.index))
         // A barrier that came behind a list waits for all of it. Only a dependency can make one of the list wait for
         // it.
-        let isFollowed = list.map { $0 < queues[Int(queue.index)].lastSegment } ?? false
+        let isFollowed = list.map { $0.segment < queues[Int(queue.index)].lastSegment } ?? false
         let awaited = ids.map(\.index).filter { index in
             isQueueAwaited || isAwaited(index) || isFollowed && operations[Int(index)].unfinishedParents > 0
         }
         guard let first = awaited.first else { return nil }
         var search = DeadlockSearch(self)
-        var segment = list ?? queues[Int(queue.index)].lastSegment
+        var segment = list?.segment ?? queues[Int(queue.index)].lastSegment
         for id in ids {
             let isBarrier = operations[Int(id.index)].isBarrier
             if isBarrier { segment += 1 }
             search.place(id.index, in: queue.index, segment: segment)
             if isBarrier { segment += 1 }
         }
-        // Of one alone it is known which of its links are new.
-        return ids.count == 1 && !isQueueAwaited && list == nil
-            ? search.deadlock(closedBy: first, along: [.barrier, .limit]) : search.deadlock(reachedFrom: awaited)
+        guard ids.count == 1, !isQueueAwaited, list == nil else { return search.deadlock(through: awaited) }
+        // Of one alone it is known which of its links are new. A circle that it only waits for is none of its own.
+        let found = search.deadlock(closedBy: first, along: [.barrier, .limit])
+        return found?.contains { $0.waiter.index == first } == true ? found : nil
     }
 
     /// Whether something may wait for an operation, by any of the reasons. `true` may be wrong.

@@ -43,7 +43,7 @@ struct OperationQueueRecord: Sendable {
 
     var segments: [Segment] = [Segment()]
     /// The number of the first segment that is not over.
-    var firstSegment: UInt32 = 0
+    var firstSegment: UInt64 = 0
     private var segmentsOver = 0
 
     init(assigned: LevelIndex, limit: Int, lifetime: QueuePromotionLifetime, isSuspended: Bool) {
@@ -60,7 +60,8 @@ struct OperationQueueRecord: Sendable {
     mutating func endPromotion() {
         promoted = .none
         promotionHolders = 0
-        promotionEpoch &+= 1
+        // 0 is that of operations that hold up none.
+        promotionEpoch = promotionEpoch == .max ? 1 : promotionEpoch + 1
     }
 
     /// Returns the place of a level's bucket, and makes the bucket if necessary.
@@ -79,7 +80,7 @@ struct OperationQueueRecord: Sendable {
     // MARK: Segments
 
     /// The number of the segment for the next operation.
-    var lastSegment: UInt32 { firstSegment + UInt32(segments.count - 1 - segmentsOver) }
+    var lastSegment: UInt64 { firstSegment + UInt64(segments.count - 1 - segmentsOver) }
 
     /// Whether a barrier separates operations of the queue from others, or from later ones.
     var isDivided: Bool { segments.count - 1 > segmentsOver }
@@ -87,13 +88,13 @@ struct OperationQueueRecord: Sendable {
     /// Reserves places in the present segment for operations of a list that are added later.
     ///
     /// - Returns: the segment's number.
-    mutating func reserve(_ count: Int) -> UInt32 {
+    mutating func reserve(_ count: Int) -> UInt64 {
         segments[segments.endIndex - 1].unfinished += count
         return lastSegment
     }
 
     /// Returns the segment of an operation that is added now.
-    mutating func segmentForNext(isBarrier: Bool) -> UInt32 {
+    mutating func segmentForNext(isBarrier: Bool) -> UInt64 {
         if isBarrier {
             segments.append(Segment())
             segments.append(Segment())
@@ -101,16 +102,16 @@ struct OperationQueueRecord: Sendable {
         let last = segments.endIndex - 1
         let index = isBarrier ? last - 1 : last
         segments[index].unfinished += 1
-        return firstSegment + UInt32(index - segmentsOver)
+        return firstSegment + UInt64(index - segmentsOver)
     }
 
     /// Keeps a ready operation until its segment's turn.
-    mutating func hold(_ entry: SequenceQueue.Entry, segment: UInt32) {
+    mutating func hold(_ entry: SequenceQueue.Entry, segment: UInt64) {
         segments[segmentsOver + Int(segment - firstSegment)].held.append(entry)
     }
 
     /// Counts a finished operation of a segment.
-    mutating func operationFinished(inSegment segment: UInt32) {
+    mutating func operationFinished(inSegment segment: UInt64) {
         segments[segmentsOver + Int(segment - firstSegment)].unfinished -= 1
     }
 

@@ -41,7 +41,7 @@ struct OperationRecord: Sendable {
     /// The number in the order of adding; 0 before.
     var sequence: UInt64 = 0
     /// The number of its segment in the queue.
-    var segment: UInt32 = 0
+    var segment: UInt64 = 0
     /// The number of the queue's promotion that it keeps up; 0 for none.
     var promotionEpoch: UInt32 = 0
 

@@ -19,7 +19,7 @@ struct OperationWaits: Sendable {
     }
 
     private struct Waiter {
-        var waits: [(number: UInt64, target: Target)] = []
+        var waits: [(number: UInt64, target: Target, promotes: Bool)] = []
         /// The queue in which the waiting operation takes a place; `nil` while its conditions wait.
         let queue: UInt32?
     }
@@ -44,6 +44,21 @@ struct OperationWaits: Sendable {
         return waits.filter { hopeful[Begun(waiter: waiter, number: $0.number)] == nil }.map(\.target)
     }
 
+    /// Whether an operation waits.
+    func isWaiting(_ operation: UInt32) -> Bool { waiters[operation] != nil }
+
+    /// The targets of those of an operation's waits that raise what they are for.
+    func promotedTargets(of waiter: UInt32) -> [Target] {
+        guard let waits = waiters[waiter]?.waits else { return [] }
+        return waits.filter(\.promotes).map(\.target)
+    }
+
+    /// The operations whose waits raise the target.
+    func promoters(of target: Target) -> [UInt32] {
+        guard let waiting = waitersOf[target] else { return [] }
+        return waiting.filter { promotedTargets(of: $0).contains(target) }
+    }
+
     /// Whether an operation waits for the target.
     func isAwaited(_ target: Target) -> Bool { waitersOf[target] != nil }
 
@@ -52,10 +67,14 @@ struct OperationWaits: Sendable {
 
     /// Begins a wait of an operation.
     ///
-    /// - Parameter queue: the queue in which it takes a place; `nil` for none.
-    mutating func began(by waiter: UInt32, in queue: UInt32?, for target: Target) -> Begun {
+    /// - Parameters:
+    ///   - waiter: the operation.
+    ///   - queue: the queue in which it takes a place; `nil` for none.
+    ///   - target: the target.
+    ///   - promotes: whether the target rises with the operation.
+    mutating func began(by waiter: UInt32, in queue: UInt32?, for target: Target, promotes: Bool) -> Begun {
         lastNumber += 1
-        waiters[waiter, default: Waiter(queue: queue)].waits.append((lastNumber, target))
+        waiters[waiter, default: Waiter(queue: queue)].waits.append((lastNumber, target, promotes))
         waitersOf[target, default: []].append(waiter)
         if let queue { waitersIn[queue, default: []].insert(waiter) }
         return Begun(waiter: waiter, number: lastNumber)
@@ -77,7 +96,7 @@ struct OperationWaits: Sendable {
     /// Ends all waits of an operation.
     mutating func ended(by waiter: UInt32) {
         if !hopeful.isEmpty { hopeful = hopeful.filter { $0.key.waiter != waiter } }
-        for (_, target) in waiters[waiter]?.waits ?? [] { unlink(waiter, from: target) }
+        for wait in waiters[waiter]?.waits ?? [] { unlink(waiter, from: wait.target) }
         waiters[waiter]?.waits = []
         forgetIfIdle(waiter)
     }

@@ -86,6 +86,24 @@ package struct DeadlockedSet<Party: Hashable & Sendable, Cause: Hashable & Senda
         return links.reversed()
     }
 
+    /// Returns the first of some parties that is on a circle of parties that can never go on; `nil` if none is. The
+    /// others stand behind a circle at most.
+    package func firstOnCircle(of parties: [Party]) -> Party? {
+        // Nobody waits for some of them, nor for others but these. What remains is on a circle or behind one.
+        var waiters: [Party: Int] = [:]
+        for wait in waits.values {
+            for link in wait.links where includes(link.awaited) { waiters[link.awaited, default: 0] += 1 }
+        }
+        var unawaited = waits.keys.filter { waiters[$0] == nil }
+        while let party = unawaited.popLast() {
+            for link in waits[party]?.links ?? [] where includes(link.awaited) {
+                waiters[link.awaited, default: 0] -= 1
+                if waiters[link.awaited] == 0 { unawaited.append(link.awaited) }
+            }
+        }
+        return parties.first { waiters[$0, default: 0] > 0 && !circle(through: $0).isEmpty }
+    }
+
     /// Returns a way from a party to a circle of waits, and around that circle.
     package func way(from party: Party) -> [Link] {
         var links: [Link] = []

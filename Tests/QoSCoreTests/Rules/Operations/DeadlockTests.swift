@@ -199,6 +199,33 @@ struct DeadlockTests {
         ) { try world.graph.waitBegan(by: second, for: first) }
     }
 
+    @Test("What only stands behind a circle is no part of it, and is added: alone, in a list, awaited or not")
+    func behindCircle() throws {
+        var world = GraphWorld()
+        let (queue, other) = (world.queue(limit: 2, suspended: false), world.queue(suspended: false))
+        let first = try world.added(to: queue)
+        _ = try world.added(to: queue)
+        let behind = try world.added(to: queue)
+        try world.graph.waitBegan(by: first, for: behind)
+        // The circle: it is found by nobody.
+        world.event { $0.limitSet(of: queue, to: 1, &$1) }
+        let (parent, child) = (world.operation(), world.operation())
+        try world.depend(child, on: parent)
+        #expect(world.graph.deadlock(adding: [parent], to: queue) == nil)
+        #expect(world.graph.deadlock(adding: [parent, child], to: queue) == nil)
+        let waiter = try world.added(to: other)
+        try world.graph.waitBegan(by: waiter, for: queue)
+        #expect(world.graph.deadlock(adding: [parent], to: queue) == nil)
+        #expect(world.graph.deadlock(adding: [parent, child], to: queue) == nil)
+        // One that closes a circle of its own is refused as before.
+        let closing = world.operation()
+        try world.depend(closing, on: waiter)
+        #expect(
+            Set(world.graph.deadlock(adding: [parent, closing], to: queue) ?? []) == [
+                wait(closing, waiter, .dependency), wait(waiter, closing, .wait),
+            ])
+    }
+
     @Test("A wait behind a chain of 100 000 is judged without recursion")
     func longChain() throws {
         var world = GraphWorld()
@@ -235,16 +262,16 @@ struct DeadlockTests {
         var world = GraphWorld()
         let queue = world.queue(suspended: false)
         let ids = (0..<3).map { _ in world.operation() }
-        let list = world.graph.listBegan(3, in: queue)
-        world.event { try? $0.operationAdded(ids[0], to: queue, of: list, &$1) }
+        var list = world.graph.listBegan(3, in: queue)
+        world.event { try? $0.operationAdded(ids[0], to: queue, at: list.next(), &$1) }
         world.finish(ids[0])
         let barrier = try world.added(to: queue, barrier: true)
         #expect(!world.graph.isRunning(barrier))
-        world.event { try? $0.operationAdded(ids[1], to: queue, of: list, &$1) }
+        world.event { try? $0.operationAdded(ids[1], to: queue, at: list.next(), &$1) }
         #expect(world.effects.started == [ids[1]])
         world.finish(ids[1])
         #expect(world.effects.started.isEmpty)
-        world.event { $0.leftOut(of: list, in: queue, &$1) }
+        world.event { $0.leftOut(list.next(), in: queue, &$1) }
         #expect(world.effects.started == [barrier])
     }
 

@@ -136,6 +136,22 @@ struct OperationRuleTests {
         #expect(world.effects.raised.isEmpty)
     }
 
+    @Test("O6 a list that is still being added is in front of what came meanwhile, and rises with that as a whole")
+    func o6List() throws {
+        var world = GraphWorld()
+        let queue = world.queue()
+        let ids = (0..<3).map { _ in world.operation(.background) }
+        var list = world.graph.listBegan(ids.count, in: queue)
+        world.event { try? $0.operationAdded(ids[0], to: queue, at: list.next(), &$1) }
+        let barrier = try world.added(.background, to: queue, barrier: true)
+        let behind = try world.added(.background, to: queue)
+        for id in ids.dropFirst() { world.event { try? $0.operationAdded(id, to: queue, at: list.next(), &$1) } }
+        #expect(world.graph.members(of: queue) == ids + [barrier, behind])
+        world.set(barrier, to: .userInitiated)
+        #expect(world.levels(ids[0], ids[1], ids[2]) == [.userInitiated, .userInitiated, .userInitiated])
+        #expect(world.levels(barrier, behind) == [.userInitiated, .background])
+    }
+
     @Test("O8 a promotion of a running operation says that it runs")
     func o8() throws {
         var world = GraphWorld()
@@ -161,6 +177,49 @@ struct OperationRuleTests {
         world.event { $0.queueWaitedFor(queue, at: .default, &$1) }
         #expect(world.levels(first, second) == [.userInitiated, .default])
         #expect(world.graph.level(of: queue) == .utility)
+    }
+
+    @Test("O9 what an operation waits for rises with it, by whatever rule, and so on; what it only watches does not")
+    func o9Later() throws {
+        for cause in ["property", "queue's property", "dependent", "waiter"] {
+            var world = GraphWorld()
+            let queue = world.queue(suspended: false)
+            let (other, awaitedQueue) = (world.queue(suspended: false), world.queue())
+            let waiter = try world.added(.utility, to: queue)
+            let middle = try world.added(.background, to: other)
+            let member = try world.added(.background, to: awaitedQueue)
+            let (last, watched) = (world.operation(.background), world.operation(.background))
+            let begun = try world.graph.waitBegan(by: waiter, for: middle)
+            try world.graph.waitBegan(by: waiter, for: watched, promotes: false)
+            try world.graph.waitBegan(by: middle, for: last)
+            try world.graph.waitBegan(by: middle, for: awaitedQueue)
+            switch cause {
+            case "property": world.set(waiter, to: .userInitiated)
+            case "queue's property": world.set(queue, to: .userInitiated)
+            case "dependent": try world.depend(try world.added(.userInitiated, to: world.queue()), on: waiter)
+            default: world.event { $0.operationWaitedFor(waiter, at: .userInitiated, &$1) }
+            }
+            let levels = world.levels(middle, last, member)
+            #expect(levels == [.userInitiated, .userInitiated, .userInitiated], "\(cause)")
+            #expect(world.levels(watched) == [.background], "\(cause)")
+            #expect(world.raised == [waiter, middle, last, member], "\(cause)")
+            #expect(world.graph.levelOfWaiters(for: awaitedQueue) == .userInitiated, "\(cause)")
+            world.graph.waitEnded(begun)
+            world.set(waiter, to: .userInteractive)
+            #expect(world.levels(middle) == [.userInitiated], "\(cause): the wait is over")
+        }
+    }
+
+    @Test("O9 a raise within the class of a waiting operation comes to what it waits for")
+    func o9Relative() throws {
+        var world = GraphWorld()
+        let queue = world.queue(suspended: false)
+        let low = QoSLevel(.utility, relativePriority: RelativePriority(clamping: -5))
+        let (waiter, awaited) = (try world.added(low, to: queue), world.operation(.background))
+        try world.graph.waitBegan(by: waiter, for: awaited)
+        world.event { $0.operationWaitedFor(awaited, at: low, &$1) }
+        world.event { $0.operationWaitedFor(waiter, at: .utility, &$1) }
+        #expect(world.levels(awaited) == [.utility])
     }
 
     @Test("O10 a dependency that closes a cycle is refused, and the cycle is named", arguments: 1...6)
