@@ -72,6 +72,40 @@ struct WritingTests {
         try await file.close()
     }
 
+    @Test("S4 bytes that are lost on their way to the disk do not count as written, and fsync does not forget them")
+    func lostBytes() async throws {
+        // The eighth piece waits for those since the fourth.
+        let calls = ScriptedFileCalls([
+            .writeBack: [ScriptedFileCalls.Result](repeating: .value(0), count: 7) + [.value(-Int(EIO))]
+        ])
+        let path = folder["data"]
+        try await withScheduler { scheduler in
+            let file = try await QoSFile.open(path, .writing(), throttle: IOThrottle(), calls: calls)
+            let error = await #expect(throws: FileError.self) {
+                try await scheduler.run(at: .background) {
+                    try await file.write([UInt8](repeating: 7, count: 10 << 20), at: 100)
+                }
+            }
+            #expect(error?.code == .deviceFailure && error?.bytesWritten == 4 << 20)
+            let later = await #expect(throws: FileError.self) { try await file.synchronize() }
+            #expect(later?.code == .deviceFailure && later?.call == "fsync")
+            try await file.synchronize()
+            try await file.close()
+        }
+    }
+
+    @Test("S4 a write that ends because the file is closed or not ready says how much is written")
+    func writtenBefore() async throws {
+        let calls = ScriptedFileCalls(
+            [.write: [.short(1000)] + [ScriptedFileCalls.Result](repeating: .value(-Int(EAGAIN)), count: 100)])
+        let file = try await QoSFile.open(folder["data"], .writing(), throttle: IOThrottle(), calls: calls)
+        let error = await #expect(throws: FileError.self) { try await file.write(Self.bytes(5000), at: 0) }
+        #expect(error?.code == .unavailable && error?.bytesWritten == 1000)
+        try await file.close()
+        let closed = await #expect(throws: FileError.self) { try await file.write(Self.bytes(5000), at: 0) }
+        #expect(closed?.code == .closed && closed?.bytesWritten == 0)
+    }
+
     @Test("S4 an error at the end of a file reaches the caller, and the descriptor is gone")
     func errorAtClose() async throws {
         let calls = ScriptedFileCalls([.close: [.value(-Int(EIO))]])

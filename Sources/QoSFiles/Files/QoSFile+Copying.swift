@@ -56,12 +56,7 @@ extension QoSFile {
             }
             let bytes = try await read(IOGate.largestPiece, at: offset)
             if bytes.isEmpty { return offset }
-            do {
-                try await new.write(bytes, at: offset)
-            } catch var error as FileError {
-                error.bytesWritten += offset
-                throw error
-            }
+            try await new.write(bytes, at: offset, countedFrom: 0)
             offset += Int64(bytes.count)
         }
     }
