@@ -197,6 +197,32 @@ struct WritingTests {
         #expect(names == ["folder"])
     }
 
+    @Test("S4 a path that a NUL byte would end is refused, and the file that it would mean stays")
+    func pathWithNUL() async throws {
+        try folder.write("state", "old")
+        for path in ["", folder["state\0.tmp"]] {
+            let error = await #expect(throws: FileError.self) {
+                try await QoSFile.replace(path, throttle: IOThrottle()) { try await $0.write([1], at: 0) }
+            }
+            #expect(error?.code == .invalidArgument)
+            let copied = await #expect(throws: FileError.self) {
+                try await QoSFile.copy(folder["state"], to: path, replacing: true, throttle: IOThrottle())
+            }
+            #expect(copied?.code == .invalidArgument)
+        }
+        #expect(try folder.read("state") == "old")
+        #expect(names == ["state"])
+    }
+
+    @Test(
+        "S4 the directory of a path ends at the last slash, whatever follows it",
+        arguments: [
+            ("name", "."), ("/name", "/"), ("/a/b", "/a"), ("a/", "a"), ("/a/\u{301}b", "/a"), ("a/\u{301}b", "a"),
+        ] as [(String, String)])
+    func folderOfPath(path: String, folder: String) {
+        #expect(QoSFile.folder(of: path) == folder)
+    }
+
     @Test("S4 a copy is the same, by every class", arguments: QoSClass.allCases)
     func copies(qosClass: QoSClass) async throws {
         let bytes = Self.bytes(3_100_000)

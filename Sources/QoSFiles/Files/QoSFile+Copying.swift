@@ -26,6 +26,7 @@ extension QoSFile {
     package static func copy(
         _ source: String, to target: String, replacing: Bool = false, throttle: IOThrottle, calls: any FileCalls
     ) async throws -> Int64 {
+        try FileError.check(path: target, for: "rename")
         if !replacing, calls.status(of: target).result == 0 { throw FileError("rename", EEXIST, path: target) }
         let old = try await open(source, .reading, throttle: throttle, calls: calls)
         do {

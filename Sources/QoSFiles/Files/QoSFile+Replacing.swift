@@ -34,6 +34,7 @@ extension QoSFile {
         _ path: String, replacing: Bool, throttle: IOThrottle, calls: any FileCalls,
         _ body: (QoSFile) async throws -> Success
     ) async throws -> Success {
+        try FileError.check(path: path, for: "rename")
         let folder = Self.folder(of: path)
         let temporary = "\(folder)/.\(TemporaryName.next())"
         var access = FileAccess.updating(.always)
@@ -75,9 +76,10 @@ extension QoSFile {
         guard result == 0 || result == -EINVAL else { throw FileError("fsync", result, path: path) }
     }
 
-    /// The directory of a path.
+    /// The directory of a path. As the kernel does, it looks for the byte: a slash and a combining mark behind it are one
+    /// character.
     static func folder(of path: String) -> String {
-        guard let slash = path.lastIndex(of: "/") else { return "." }
+        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
         let folder = String(path[..<slash])
         return folder.isEmpty ? "/" : folder
     }

@@ -51,10 +51,7 @@ public final class QoSFile: Sendable {
     package static func open(
         _ path: String, _ access: FileAccess = .reading, throttle: IOThrottle = .process, calls: any FileCalls
     ) async throws -> QoSFile {
-        // C ends the name there, and another file would be opened.
-        guard !path.isEmpty, !path.utf8.contains(0) else {
-            throw FileError("open", EINVAL, path: path, detail: "the path is empty or has a NUL byte")
-        }
+        try FileError.check(path: path, for: "open")
         let (file, size) = try await throttle.perform(bytes: 0) { _ throws -> (OpenFile, Int64) in
             try openRegularFile(path, access, calls)
         }
