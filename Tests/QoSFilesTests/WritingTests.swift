@@ -14,6 +14,10 @@ struct WritingTests {
 
     private var names: [String] { FolderReader.read(folder.path).entries.map(\.name) }
 
+    private func permissions(_ name: String) -> UInt32 {
+        LinuxFileCalls().status(of: folder[name]).status.permissions
+    }
+
     private static func bytes(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7) } }
 
     @Test("S4 what is written is read back, by every class", arguments: QoSClass.allCases)
@@ -135,7 +139,7 @@ struct WritingTests {
         }
         #expect(present == "old", "until the end the old file is there")
         #expect(try folder.read("state") == "new text")
-        #expect(LinuxFileCalls().status(of: path).status.permissions == 0o640)
+        #expect(permissions("state") == 0o640)
         #expect(names == ["state"])
         try await QoSFile.replace(folder["other"], throttle: IOThrottle()) { _ in }
         #expect(names == ["other", "state"])
@@ -143,7 +147,8 @@ struct WritingTests {
 
     @Test(
         "S4 a replacement that fails anywhere leaves the old file and nothing else",
-        arguments: [.open, .write, .synchronize, .close, .rename] as [ScriptedFileCalls.Call])
+        arguments: [.open, .status, .write, .setPermissions, .synchronize, .close, .rename]
+            as [ScriptedFileCalls.Call])
     func failedReplacement(call: ScriptedFileCalls.Call) async throws {
         try folder.write("state", "old")
         let calls = ScriptedFileCalls([call: [.value(-Int(ENOSPC))]])
@@ -154,6 +159,76 @@ struct WritingTests {
         }
         #expect(error?.code == .noSpace)
         #expect(try folder.read("state") == "old")
+        #expect(names == ["state"] && calls.openDescriptors == 0)
+    }
+
+    @Test("S4 a signal while an old file is emptied is no error")
+    func signalAtTruncation() async throws {
+        try folder.write("data", "old")
+        let calls = ScriptedFileCalls([.truncate: [.value(-Int(EINTR))]])
+        let file = try await QoSFile.open(
+            folder["data"], .writing(truncates: true), throttle: IOThrottle(), calls: calls)
+        try await file.close()
+        #expect(try folder.read("data") == "")
+    }
+
+    @Test("S4 the permissions of the old file stay, whatever the umask, and the others get theirs at the end")
+    func keptPermissions() async throws {
+        try folder.write("state", "old")
+        for kept in [0o666, 0o664, 0o600] as [UInt32] {
+            unsafe chmod(folder["state"], mode_t(kept))
+            let early = try await QoSFile.replace(folder["state"], throttle: IOThrottle()) { file in
+                LinuxFileCalls().status(of: file.path).status.permissions
+            }
+            #expect(early == 0o600 && permissions("state") == kept)
+            try await QoSFile.copy(folder["state"], to: folder["copy"], throttle: IOThrottle())
+            #expect(permissions("copy") == kept, "a copy that replaces nothing has those of its source")
+            unsafe unlink(folder["copy"])
+        }
+        try folder.write("other", "other")
+        unsafe chmod(folder["other"], 0o644)
+        try await QoSFile.copy(folder["state"], to: folder["other"], replacing: true, throttle: IOThrottle())
+        #expect(permissions("other") == 0o644)
+        // A file system without permissions.
+        let calls = ScriptedFileCalls([.setPermissions: [.value(-Int(EPERM))]])
+        try await QoSFile.install(folder["other"], replacing: true, throttle: IOThrottle(), calls: calls) { _ in }
+        #expect(permissions("other") == 0o600)
+    }
+
+    @Test("S4 a directory that cannot be opened is told before the old file is gone")
+    func folderFirst() async throws {
+        try folder.write("state", "old")
+        let calls = ScriptedFileCalls([.open: [.real, .value(-Int(EMFILE))]])
+        let error = await #expect(throws: FileError.self) {
+            try await QoSFile.install(folder["state"], replacing: true, throttle: IOThrottle(), calls: calls) { _ in }
+        }
+        #expect(error?.code == .tooManyOpenFiles)
+        #expect(try folder.read("state") == "old")
+        #expect(names == ["state"] && calls.openDescriptors == 0)
+    }
+
+    @Test("S4 signals do not keep a directory from the disk")
+    func signalsAtFolder() async throws {
+        let calls = ScriptedFileCalls([
+            .open: [.value(-Int(EINTR)), .real, .value(-Int(EINTR))], .synchronize: [.real, .value(-Int(EINTR))],
+        ])
+        try await QoSFile.install(folder["state"], replacing: true, throttle: IOThrottle(), calls: calls) { file in
+            try await file.write([65], at: 0)
+        }
+        #expect(try folder.read("state") == "A")
+        #expect(calls.count(of: .synchronize) == 3 && calls.openDescriptors == 0)
+    }
+
+    @Test("S4 where the directory may not be read, its file system is written to the disk")
+    func unreadableFolder() async throws {
+        let calls = ScriptedFileCalls([
+            .open: [.value(-Int(EACCES))], .synchronizeFileSystem: [.value(-Int(EINTR)), .value(0)],
+        ])
+        try await QoSFile.install(folder["state"], replacing: true, throttle: IOThrottle(), calls: calls) { file in
+            try await file.write([65], at: 0)
+        }
+        #expect(try folder.read("state") == "A")
+        #expect(calls.count(of: .synchronizeFileSystem) == 2 && calls.count(of: .synchronize) == 1)
         #expect(names == ["state"] && calls.openDescriptors == 0)
     }
 
@@ -252,6 +327,41 @@ struct WritingTests {
             folder["from"], to: folder["to"], throttle: IOThrottle(), calls: calls)
         #expect(count == 9 && calls.openDescriptors == 0)
         #expect(try folder.read("to") == "some text")
+    }
+
+    @Test(
+        "S4 where no rename keeps an existing file, a link does, and else a look",
+        arguments: [EINVAL, ENOSYS], [0, EPERM, EOPNOTSUPP, ENOSYS])
+    func copyWithoutExclusiveRename(rename: Int32, link: Int32) async throws {
+        try folder.write("from", "some text")
+        let links: [ScriptedFileCalls.Result] = [link == 0 ? .real : .value(-Int(link))]
+        let calls = ScriptedFileCalls([.rename: [.value(-Int(rename))], .link: links])
+        try await QoSFile.copy(folder["from"], to: folder["to"], throttle: IOThrottle(), calls: calls)
+        #expect(try folder.read("to") == "some text")
+        #expect(names == ["from", "to"] && calls.openDescriptors == 0)
+        #expect(calls.count(of: .rename) == (link == 0 ? 1 : 2))
+        // Another program makes the target after the first look.
+        let late = ScriptedFileCalls([
+            .statusOfPath: [.value(-Int(ENOENT))], .rename: [.value(-Int(rename))], .link: links,
+        ])
+        try folder.write("to", "other text")
+        let error = await #expect(throws: FileError.self) {
+            try await QoSFile.copy(folder["from"], to: folder["to"], throttle: IOThrottle(), calls: late)
+        }
+        #expect(error?.code == .alreadyExists)
+        #expect(try folder.read("to") == "other text")
+        #expect(names == ["from", "to"] && late.openDescriptors == 0)
+    }
+
+    @Test("S4 a copy looks at its target under its throttle, as it does all else")
+    func lookUnderThrottle() async throws {
+        try folder.write("from", "some text")
+        let (from, to, calls, throttle) = (folder["from"], folder["to"], ScriptedFileCalls(), IOThrottle())
+        throttle.setLimits(bytesPerSecond: 0, operationsPerSecond: nil, for: .default)
+        let task = Task { try await QoSFile.copy(from, to: to, throttle: throttle, calls: calls) }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(calls.count(of: .statusOfPath) == 0)
     }
 
     @Test("S4 nothing is left of a copy that fails", arguments: [.copy, .write, .rename] as [ScriptedFileCalls.Call])

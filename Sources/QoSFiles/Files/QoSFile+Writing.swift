@@ -41,6 +41,7 @@ extension QoSFile {
                     throw FileError("write", written.count == 0 ? EIO : Int32(clamping: written.count), path: path)
                 }
                 done += written.count
+                attempts.succeeded()
             }
         } catch var error as FileError {
             error.bytesWritten = max(0, min(offset + Int64(done), lostFrom ?? .max) - origin)
@@ -63,6 +64,14 @@ extension QoSFile {
         try await perform("fsync") { [manners] calls, descriptor in
             let result = calls.synchronize(descriptor, dataOnly: dataOnly)
             return result == 0 ? manners.synchronized(descriptor) : result
+        }
+    }
+
+    /// Sets the permission bits, whatever the umask. A file system that has none keeps those of the creation.
+    func setPermissions(_ permissions: UInt32) async throws {
+        try await perform("fchmod") { calls, descriptor in
+            let result = calls.setPermissions(descriptor, permissions)
+            return [EPERM, EOPNOTSUPP, ENOSYS].contains(-result) ? 0 : result
         }
     }
 

@@ -49,7 +49,7 @@ package enum FolderReader {
     /// The place of the name in an entry.
     private static let nameOffset = MemoryLayout<dirent>.offset(of: \dirent.d_name)!
 
-    /// The bytes of a name. A name may be longer than its field is declared, and the entry may end before the field does.
+    /// The bytes of a name. It may be longer than its field is declared, and the entry may end before the field does.
     static func nameBytes(of entry: UnsafePointer<dirent>) -> [UInt8] {
         let name = unsafe UnsafeRawPointer(entry).advanced(by: nameOffset).assumingMemoryBound(to: CChar.self)
         return unsafe [UInt8](UnsafeRawBufferPointer(start: name, count: strlen(name)))
