@@ -86,6 +86,36 @@ struct SignalWatchTests {
         }
     }
 
+    @Test("after the last watch a signal does what it did before, or what somebody has set meanwhile")
+    func restores() async {
+        // In processes of their own: the default action ends them.
+        await #expect(processExitsWith: .success) {
+            signal(SIGUSR2, SIG_IGN)
+            let arrived = Events()
+            try await withRunningLoop { loop in
+                let watches = try await loop.perform { () throws(EventLoopError) in
+                    [try loop.watchSignal(SIGUSR2) { arrived.report() }, try loop.watchSignal(SIGUSR2) {}]
+                }
+                kill(getpid(), SIGUSR2)
+                arrived.wait()
+                try await loop.perform { watches[0].close() }
+                kill(getpid(), SIGUSR2)
+                withExtendedLifetime(watches) {}
+            }
+            kill(getpid(), SIGUSR2)
+        }
+        await #expect(processExitsWith: .success) {
+            try await withRunningLoop { loop in
+                let watch = try await loop.perform { () throws(EventLoopError) in
+                    try loop.watchSignal(SIGUSR2) {}
+                }
+                signal(SIGUSR2, SIG_IGN)
+                withExtendedLifetime(watch) {}
+            }
+            kill(getpid(), SIGUSR2)
+        }
+    }
+
     @Test("a signal that cannot be caught is refused with what to do", arguments: [SIGKILL, SIGSTOP, 0, -1, 1000])
     func refuses(signal: Int32) async throws {
         try await withRunningLoop { loop in

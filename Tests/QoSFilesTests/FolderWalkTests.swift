@@ -39,6 +39,24 @@ struct FolderWalkTests {
             let error = await #expect(throws: FileError.self) { try await walk(path) }
             #expect(error?.code == .notFound)
         }
+        for path in ["", "\(folder.path)\0/more"] {
+            let error = await #expect(throws: FileError.self) { try await walk(path) }
+            #expect(error?.code == .invalidArgument, "a NUL byte would end the path")
+        }
+    }
+
+    @Test("S4 an entry whose name is not UTF-8 has an error, and is not left out")
+    func badName() async throws {
+        try folder.write("a/1")
+        try folder.write("d")
+        let path = (Array(folder["c"].utf8) + [0xe9, 0]).map { CChar(bitPattern: $0) }
+        try #require(unsafe mkdir(path, 0o700) == 0)
+        defer { unsafe rmdir(path) }
+        let entries = try await walk(folder.path)
+        #expect(entries.map(\.path) == [folder["a"], folder["a/1"], folder["c\u{fffd}"], folder["d"]])
+        #expect(entries.map(\.kind) == [.directory, .regular, .directory, .regular])
+        #expect(entries.map { $0.error?.number } == [nil, nil, EILSEQ, nil])
+        #expect(entries[2].error?.description.contains("the name is not UTF-8") == true)
     }
 
     @Test("S4 a directory that is removed meanwhile is left out")

@@ -39,7 +39,8 @@ struct PageCacheTests {
         return unsafe bytes.withUnsafeBytes {
             unsafe manners.write(
                 descriptor, $0, at: offset,
-                for: .init(qosClass: qosClass, bytes: size, isAlone: alone, readsAhead: !near))
+                for: .init(qosClass: qosClass, bytes: size, isAlone: alone, readsAhead: !near)
+            ).count
         }
     }
 
@@ -133,7 +134,7 @@ struct PageCacheTests {
             #expect(write(manners, descriptor, .background, at: number * Int64(size), alone: false) == size)
         }
         #expect(calls.count(of: .writeBack) == 16)
-        manners.synchronized(descriptor)
+        #expect(manners.synchronized(descriptor) == 0)
         _ = calls.close(descriptor)
         var behind = WriteBehind()
         #expect(behind.wrote(0..<100, isAlone: false, isNear: false) == .start)
@@ -191,21 +192,40 @@ struct PageCacheTests {
         _ = calls.close(descriptor)
     }
 
-    @Test("S4 a write that is lost during write-back is an error at once", arguments: [EIO, ENOSPC, EDQUOT])
+    static let losses = [EIO, ENOSPC, EDQUOT, ETIMEDOUT, ENODATA, EROFS, ESTALE]
+
+    @Test("S4 a write that is lost during write-back is an error at once, and once more of fsync", arguments: losses)
     func lostWrite(code: Int32) throws {
         let calls = ScriptedFileCalls([.writeBack: [.value(-Int(EINTR)), .value(-Int(code))]])
         let (descriptor, manners) = try file(calls)
         #expect(write(manners, descriptor, .background) == -Int(code))
+        #expect(manners.synchronized(descriptor) == -code, "the kernel has told it already")
+        #expect(manners.synchronized(descriptor) == 0)
         _ = calls.close(descriptor)
     }
 
-    @Test("S4 a file system without ranges of write-back writes as usual")
-    func noWriteBack() throws {
-        let calls = ScriptedFileCalls(always: [.writeBack: .value(-Int(ESPIPE))])
+    @Test("S4 a flush that fails is an error, whatever the number", arguments: losses)
+    func lostFlush(code: Int32) throws {
+        let calls = ScriptedFileCalls([.synchronize: [.value(-Int(code))]])
+        let (descriptor, manners) = try file(calls)
+        manners.willSynchronize()
+        // The second piece has half of a megabyte to flush.
+        #expect(write(manners, descriptor, .background) == size)
+        #expect(write(manners, descriptor, .background, at: Int64(size)) == -Int(code))
+        #expect(manners.synchronized(descriptor) == -code)
+        _ = calls.close(descriptor)
+    }
+
+    @Test(
+        "S4 a file system without ranges of write-back writes as usual",
+        arguments: [ESPIPE, EINVAL, ENOSYS, EOPNOTSUPP])
+    func noWriteBack(code: Int32) throws {
+        let calls = ScriptedFileCalls(always: [.writeBack: .value(-Int(code))])
         let (descriptor, manners) = try file(calls)
         #expect(write(manners, descriptor, .background) == size)
         #expect(write(manners, descriptor, .background) == size)
         #expect(calls.count(of: .writeBack) == 1)
+        #expect(manners.synchronized(descriptor) == 0)
         _ = calls.close(descriptor)
     }
 }

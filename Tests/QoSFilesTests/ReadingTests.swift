@@ -117,6 +117,31 @@ struct ReadingTests {
         try await file.close()
     }
 
+    @Test("S4 a file system that is slow and makes progress is no error")
+    func slowProgress() async throws {
+        let bytes = try make("data", 500)
+        let script = (0..<150).flatMap { _ in [ScriptedFileCalls.Result.value(-Int(EAGAIN)), .short(1)] }
+        let calls = ScriptedFileCalls([.read: script])
+        let file = try await QoSFile.open(folder["data"], throttle: IOThrottle(), calls: calls)
+        #expect(try await file.read(500) == bytes)
+        try await file.close()
+    }
+
+    @Test("S4 a file that another process gives up is opened then; one that it keeps is an error")
+    func leased() async throws {
+        let bytes = try make("data", 10)
+        let calls = ScriptedFileCalls([.open: [.value(-Int(EAGAIN)), .value(-Int(EAGAIN))]])
+        let file = try await QoSFile.open(folder["data"], throttle: IOThrottle(), calls: calls)
+        #expect(try await file.read(10) == bytes)
+        try await file.close()
+        let kept = ScriptedFileCalls(always: [.open: .value(-Int(EAGAIN))])
+        let error = await #expect(throws: FileError.self) {
+            try await QoSFile.open(folder["data"], throttle: IOThrottle(), calls: kept)
+        }
+        #expect(error?.code == .unavailable && error?.call == "open")
+        #expect(kept.count(of: .open) == 100)
+    }
+
     @Test("S4 a device that fails is named, with what to do")
     func deviceFailure() async throws {
         _ = try make("data", 10)

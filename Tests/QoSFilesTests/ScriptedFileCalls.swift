@@ -6,6 +6,7 @@ final class ScriptedFileCalls: FileCalls {
     /// The calls that can be scripted.
     enum Call: Hashable, Sendable {
         case open, close, read, uncachedRead, readFromMemory, write, uncachedWrite, copy, synchronize, writeBack, rename
+        case synchronizeFileSystem, status, statusOfPath, truncate, setPermissions, link
     }
 
     /// A scripted result.
@@ -103,6 +104,10 @@ final class ScriptedFileCalls: FileCalls {
         Int32(clamping: scripted(.synchronize) { _ in Int(real.synchronize(descriptor, dataOnly: dataOnly)) })
     }
 
+    func synchronizeFileSystem(_ descriptor: Int32) -> Int32 {
+        Int32(clamping: scripted(.synchronizeFileSystem) { _ in Int(real.synchronizeFileSystem(descriptor)) })
+    }
+
     func writeBack(_ descriptor: Int32, from offset: Int64, count: Int64, waits: Bool) -> Int32 {
         Int32(
             clamping: scripted(.writeBack) { _ in
@@ -115,14 +120,30 @@ final class ScriptedFileCalls: FileCalls {
         real.advise(descriptor, from: offset, count: count, advice)
     }
 
-    func status(_ descriptor: Int32) -> (result: Int32, status: FileStatus) { real.status(descriptor) }
+    func status(_ descriptor: Int32) -> (result: Int32, status: FileStatus) {
+        if case .value(let value) = next(.status) { return (Int32(clamping: value), FileStatus()) }
+        return real.status(descriptor)
+    }
 
-    func status(of path: String) -> (result: Int32, status: FileStatus) { real.status(of: path) }
+    func status(of path: String) -> (result: Int32, status: FileStatus) {
+        if case .value(let value) = next(.statusOfPath) { return (Int32(clamping: value), FileStatus()) }
+        return real.status(of: path)
+    }
 
-    func truncate(_ descriptor: Int32, to size: Int64) -> Int32 { real.truncate(descriptor, to: size) }
+    func truncate(_ descriptor: Int32, to size: Int64) -> Int32 {
+        Int32(clamping: scripted(.truncate) { _ in Int(real.truncate(descriptor, to: size)) })
+    }
+
+    func setPermissions(_ descriptor: Int32, _ permissions: UInt32) -> Int32 {
+        Int32(clamping: scripted(.setPermissions) { _ in Int(real.setPermissions(descriptor, permissions)) })
+    }
 
     func rename(_ path: String, to new: String, replacing: Bool) -> Int32 {
         Int32(clamping: scripted(.rename) { _ in Int(real.rename(path, to: new, replacing: replacing)) })
+    }
+
+    func link(_ path: String, to new: String) -> Int32 {
+        Int32(clamping: scripted(.link) { _ in Int(real.link(path, to: new)) })
     }
 
     func remove(_ path: String) -> Int32 { real.remove(path) }

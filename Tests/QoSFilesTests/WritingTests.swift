@@ -14,6 +14,10 @@ struct WritingTests {
 
     private var names: [String] { FolderReader.read(folder.path).entries.map(\.name) }
 
+    private func permissions(_ name: String) -> UInt32 {
+        LinuxFileCalls().status(of: folder[name]).status.permissions
+    }
+
     private static func bytes(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7) } }
 
     @Test("S4 what is written is read back, by every class", arguments: QoSClass.allCases)
@@ -72,6 +76,40 @@ struct WritingTests {
         try await file.close()
     }
 
+    @Test("S4 bytes that are lost on their way to the disk do not count as written, and fsync does not forget them")
+    func lostBytes() async throws {
+        // The eighth piece waits for those since the fourth.
+        let calls = ScriptedFileCalls([
+            .writeBack: [ScriptedFileCalls.Result](repeating: .value(0), count: 7) + [.value(-Int(EIO))]
+        ])
+        let path = folder["data"]
+        try await withScheduler { scheduler in
+            let file = try await QoSFile.open(path, .writing(), throttle: IOThrottle(), calls: calls)
+            let error = await #expect(throws: FileError.self) {
+                try await scheduler.run(at: .background) {
+                    try await file.write([UInt8](repeating: 7, count: 10 << 20), at: 100)
+                }
+            }
+            #expect(error?.code == .deviceFailure && error?.bytesWritten == 4 << 20)
+            let later = await #expect(throws: FileError.self) { try await file.synchronize() }
+            #expect(later?.code == .deviceFailure && later?.call == "fsync")
+            try await file.synchronize()
+            try await file.close()
+        }
+    }
+
+    @Test("S4 a write that ends because the file is closed or not ready says how much is written")
+    func writtenBefore() async throws {
+        let calls = ScriptedFileCalls(
+            [.write: [.short(1000)] + [ScriptedFileCalls.Result](repeating: .value(-Int(EAGAIN)), count: 100)])
+        let file = try await QoSFile.open(folder["data"], .writing(), throttle: IOThrottle(), calls: calls)
+        let error = await #expect(throws: FileError.self) { try await file.write(Self.bytes(5000), at: 0) }
+        #expect(error?.code == .unavailable && error?.bytesWritten == 1000)
+        try await file.close()
+        let closed = await #expect(throws: FileError.self) { try await file.write(Self.bytes(5000), at: 0) }
+        #expect(closed?.code == .closed && closed?.bytesWritten == 0)
+    }
+
     @Test("S4 an error at the end of a file reaches the caller, and the descriptor is gone")
     func errorAtClose() async throws {
         let calls = ScriptedFileCalls([.close: [.value(-Int(EIO))]])
@@ -101,7 +139,7 @@ struct WritingTests {
         }
         #expect(present == "old", "until the end the old file is there")
         #expect(try folder.read("state") == "new text")
-        #expect(LinuxFileCalls().status(of: path).status.permissions == 0o640)
+        #expect(permissions("state") == 0o640)
         #expect(names == ["state"])
         try await QoSFile.replace(folder["other"], throttle: IOThrottle()) { _ in }
         #expect(names == ["other", "state"])
@@ -109,7 +147,8 @@ struct WritingTests {
 
     @Test(
         "S4 a replacement that fails anywhere leaves the old file and nothing else",
-        arguments: [.open, .write, .synchronize, .close, .rename] as [ScriptedFileCalls.Call])
+        arguments: [.open, .status, .write, .setPermissions, .synchronize, .close, .rename]
+            as [ScriptedFileCalls.Call])
     func failedReplacement(call: ScriptedFileCalls.Call) async throws {
         try folder.write("state", "old")
         let calls = ScriptedFileCalls([call: [.value(-Int(ENOSPC))]])
@@ -120,6 +159,76 @@ struct WritingTests {
         }
         #expect(error?.code == .noSpace)
         #expect(try folder.read("state") == "old")
+        #expect(names == ["state"] && calls.openDescriptors == 0)
+    }
+
+    @Test("S4 a signal while an old file is emptied is no error")
+    func signalAtTruncation() async throws {
+        try folder.write("data", "old")
+        let calls = ScriptedFileCalls([.truncate: [.value(-Int(EINTR))]])
+        let file = try await QoSFile.open(
+            folder["data"], .writing(truncates: true), throttle: IOThrottle(), calls: calls)
+        try await file.close()
+        #expect(try folder.read("data") == "")
+    }
+
+    @Test("S4 the permissions of the old file stay, whatever the umask, and the others get theirs at the end")
+    func keptPermissions() async throws {
+        try folder.write("state", "old")
+        for kept in [0o666, 0o664, 0o600] as [UInt32] {
+            unsafe chmod(folder["state"], mode_t(kept))
+            let early = try await QoSFile.replace(folder["state"], throttle: IOThrottle()) { file in
+                LinuxFileCalls().status(of: file.path).status.permissions
+            }
+            #expect(early == 0o600 && permissions("state") == kept)
+            try await QoSFile.copy(folder["state"], to: folder["copy"], throttle: IOThrottle())
+            #expect(permissions("copy") == kept, "a copy that replaces nothing has those of its source")
+            unsafe unlink(folder["copy"])
+        }
+        try folder.write("other", "other")
+        unsafe chmod(folder["other"], 0o644)
+        try await QoSFile.copy(folder["state"], to: folder["other"], replacing: true, throttle: IOThrottle())
+        #expect(permissions("other") == 0o644)
+        // A file system without permissions.
+        let calls = ScriptedFileCalls([.setPermissions: [.value(-Int(EPERM))]])
+        try await QoSFile.install(folder["other"], replacing: true, throttle: IOThrottle(), calls: calls) { _ in }
+        #expect(permissions("other") == 0o600)
+    }
+
+    @Test("S4 a directory that cannot be opened is told before the old file is gone")
+    func folderFirst() async throws {
+        try folder.write("state", "old")
+        let calls = ScriptedFileCalls([.open: [.real, .value(-Int(EMFILE))]])
+        let error = await #expect(throws: FileError.self) {
+            try await QoSFile.install(folder["state"], replacing: true, throttle: IOThrottle(), calls: calls) { _ in }
+        }
+        #expect(error?.code == .tooManyOpenFiles)
+        #expect(try folder.read("state") == "old")
+        #expect(names == ["state"] && calls.openDescriptors == 0)
+    }
+
+    @Test("S4 signals do not keep a directory from the disk")
+    func signalsAtFolder() async throws {
+        let calls = ScriptedFileCalls([
+            .open: [.value(-Int(EINTR)), .real, .value(-Int(EINTR))], .synchronize: [.real, .value(-Int(EINTR))],
+        ])
+        try await QoSFile.install(folder["state"], replacing: true, throttle: IOThrottle(), calls: calls) { file in
+            try await file.write([65], at: 0)
+        }
+        #expect(try folder.read("state") == "A")
+        #expect(calls.count(of: .synchronize) == 3 && calls.openDescriptors == 0)
+    }
+
+    @Test("S4 where the directory may not be read, its file system is written to the disk")
+    func unreadableFolder() async throws {
+        let calls = ScriptedFileCalls([
+            .open: [.value(-Int(EACCES))], .synchronizeFileSystem: [.value(-Int(EINTR)), .value(0)],
+        ])
+        try await QoSFile.install(folder["state"], replacing: true, throttle: IOThrottle(), calls: calls) { file in
+            try await file.write([65], at: 0)
+        }
+        #expect(try folder.read("state") == "A")
+        #expect(calls.count(of: .synchronizeFileSystem) == 2 && calls.count(of: .synchronize) == 1)
         #expect(names == ["state"] && calls.openDescriptors == 0)
     }
 
@@ -163,6 +272,32 @@ struct WritingTests {
         #expect(names == ["folder"])
     }
 
+    @Test("S4 a path that a NUL byte would end is refused, and the file that it would mean stays")
+    func pathWithNUL() async throws {
+        try folder.write("state", "old")
+        for path in ["", folder["state\0.tmp"]] {
+            let error = await #expect(throws: FileError.self) {
+                try await QoSFile.replace(path, throttle: IOThrottle()) { try await $0.write([1], at: 0) }
+            }
+            #expect(error?.code == .invalidArgument)
+            let copied = await #expect(throws: FileError.self) {
+                try await QoSFile.copy(folder["state"], to: path, replacing: true, throttle: IOThrottle())
+            }
+            #expect(copied?.code == .invalidArgument)
+        }
+        #expect(try folder.read("state") == "old")
+        #expect(names == ["state"])
+    }
+
+    @Test(
+        "S4 the directory of a path ends at the last slash, whatever follows it",
+        arguments: [
+            ("name", "."), ("/name", "/"), ("/a/b", "/a"), ("a/", "a"), ("/a/\u{301}b", "/a"), ("a/\u{301}b", "a"),
+        ] as [(String, String)])
+    func folderOfPath(path: String, folder: String) {
+        #expect(QoSFile.folder(of: path) == folder)
+    }
+
     @Test("S4 a copy is the same, by every class", arguments: QoSClass.allCases)
     func copies(qosClass: QoSClass) async throws {
         let bytes = Self.bytes(3_100_000)
@@ -192,6 +327,41 @@ struct WritingTests {
             folder["from"], to: folder["to"], throttle: IOThrottle(), calls: calls)
         #expect(count == 9 && calls.openDescriptors == 0)
         #expect(try folder.read("to") == "some text")
+    }
+
+    @Test(
+        "S4 where no rename keeps an existing file, a link does, and else a look",
+        arguments: [EINVAL, ENOSYS], [0, EPERM, EOPNOTSUPP, ENOSYS])
+    func copyWithoutExclusiveRename(rename: Int32, link: Int32) async throws {
+        try folder.write("from", "some text")
+        let links: [ScriptedFileCalls.Result] = [link == 0 ? .real : .value(-Int(link))]
+        let calls = ScriptedFileCalls([.rename: [.value(-Int(rename))], .link: links])
+        try await QoSFile.copy(folder["from"], to: folder["to"], throttle: IOThrottle(), calls: calls)
+        #expect(try folder.read("to") == "some text")
+        #expect(names == ["from", "to"] && calls.openDescriptors == 0)
+        #expect(calls.count(of: .rename) == (link == 0 ? 1 : 2))
+        // Another program makes the target after the first look.
+        let late = ScriptedFileCalls([
+            .statusOfPath: [.value(-Int(ENOENT))], .rename: [.value(-Int(rename))], .link: links,
+        ])
+        try folder.write("to", "other text")
+        let error = await #expect(throws: FileError.self) {
+            try await QoSFile.copy(folder["from"], to: folder["to"], throttle: IOThrottle(), calls: late)
+        }
+        #expect(error?.code == .alreadyExists)
+        #expect(try folder.read("to") == "other text")
+        #expect(names == ["from", "to"] && late.openDescriptors == 0)
+    }
+
+    @Test("S4 a copy looks at its target under its throttle, as it does all else")
+    func lookUnderThrottle() async throws {
+        try folder.write("from", "some text")
+        let (from, to, calls, throttle) = (folder["from"], folder["to"], ScriptedFileCalls(), IOThrottle())
+        throttle.setLimits(bytesPerSecond: 0, operationsPerSecond: nil, for: .default)
+        let task = Task { try await QoSFile.copy(from, to: to, throttle: throttle, calls: calls) }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(calls.count(of: .statusOfPath) == 0)
     }
 
     @Test("S4 nothing is left of a copy that fails", arguments: [.copy, .write, .rename] as [ScriptedFileCalls.Call])

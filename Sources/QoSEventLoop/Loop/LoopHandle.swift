@@ -3,7 +3,7 @@
 /// The loop's thread calls the handler. Any thread may take it away. The call and the release happen outside the
 /// lock, so a handler may close its own watch.
 // SAFETY: the superclass says who may touch the memory; what this class adds is protected by a lock.
-final class LoopHandle<Event>: AnyLoopHandle, @unchecked Sendable {
+class LoopHandle<Event>: AnyLoopHandle, @unchecked Sendable {
     typealias Handler = @Sendable (Event) -> Void
 
     private let handler: LoopLock<Handler?>

@@ -3,6 +3,9 @@ internal import Glibc
 
 /// Reports the changes of a file, or of a directory and its files, while it exists.
 ///
+/// A file that gets the path of the watched one is watched from then on: that is one event, which is a change, too.
+/// When the path names nothing any more, an event and a failure end the watch. A directory is watched under any name.
+///
 /// Not recursive: the directories in a directory have watches of their own. Events are hints: look
 /// at the file after each. The kernel merges equal ones. It drops some when they come too fast, and libuv does not say
 /// so. To miss nothing, scan from time to time as well (`inotify(7)`, "Limitations and caveats").
@@ -43,7 +46,7 @@ extension EventLoop {
     ///
     /// - Parameters:
     ///   - path: Its path; a symbolic link is followed.
-    ///   - handler: Called on the loop's thread for each event.
+    ///   - handler: Called on the loop's thread for each event, and for a failure, after which there are no more.
     /// - Returns: The watch; it ends when this is dropped, and when the loop ends.
     /// - Throws: ``EventLoopError``: `notFound`, `notPermitted`, or `limitReached` when the user's number of watches is
     ///   exhausted; `notOnLoopThread`.
@@ -52,17 +55,10 @@ extension EventLoop {
     ) throws(EventLoopError) -> FileWatch {
         try checkHandlesMayBeUsed("watchFile")
         try checkHasNoNUL([path], "watchFile")
-        let handle = unsafe LoopHandle<FileWatch.Outcome>(for: uv_fs_event_t.self, handler: handler)
+        let handle = unsafe FileWatchHandle(for: uv_fs_event_t.self, path: path, core: core, handler: handler)
         try handle.open { () throws(EventLoopError) in
             try core.attempt(.fileEventInit) { unsafe uv_fs_event_init(core.loop, handle.raw()) }
-            try core.attempt(.fileEventStart) {
-                unsafe uv_fs_event_start(
-                    handle.raw(),
-                    { raw, name, events, status in
-                        let outcome = unsafe FileWatch.outcome(name: name, events: events, status: status)
-                        unsafe LoopHandle<FileWatch.Outcome>.of(raw)?.report(outcome)
-                    }, path, 0)
-            }
+            try handle.start()
         }
         return FileWatch(path: path, lease: HandleLease(handle, of: self))
     }

@@ -3,7 +3,8 @@ internal import CLibUV
 /// Tells of a signal while it exists.
 ///
 /// Several watches, of one loop or many, may watch the same signal; all are told. While a watch exists, the signal's
-/// default action does not happen. Signals that arrive in quick succession may be told of once (`signal(7)`).
+/// default action does not happen. After the last one it does what it did before the first, or what another library has
+/// set meanwhile. Signals that arrive in quick succession may be told of once (`signal(7)`).
 package final class SignalWatch: Sendable {
     /// The number of the signal.
     package let signal: Int32
@@ -36,12 +37,10 @@ extension EventLoop {
         _ signal: Int32, handler: @escaping @Sendable () -> Void
     ) throws(EventLoopError) -> SignalWatch {
         try checkHandlesMayBeUsed("watchSignal")
-        let handle = unsafe LoopHandle<Void>(for: uv_signal_t.self, handler: handler)
+        let handle = unsafe SignalHandle(for: uv_signal_t.self, signal: signal, handler: handler)
         try handle.open { () throws(EventLoopError) in
             try core.attempt(.signalInit) { unsafe uv_signal_init(core.loop, handle.raw()) }
-            try core.attempt(.signalStart) {
-                unsafe uv_signal_start(handle.raw(), { raw, _ in unsafe LoopHandle<Void>.of(raw)?.report(()) }, signal)
-            }
+            try handle.start(core)
         }
         return SignalWatch(signal: signal, lease: HandleLease(handle, of: self))
     }

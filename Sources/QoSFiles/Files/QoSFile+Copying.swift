@@ -7,7 +7,11 @@ extension QoSFile {
     /// Copies the data of a regular file to a new one. The copy appears as a whole, when it is on the disk.
     ///
     /// The kernel copies by itself where it can, except for utility and background, whose pieces stay out of the page
-    /// cache. Owner, times and extended attributes are not copied, and holes are filled.
+    /// cache. The copy has the permissions of the file that it replaces, else those of the source. Owner, times and
+    /// extended attributes are not copied, and holes are filled.
+    ///
+    /// On a file system that can neither rename to a free name only nor link, a file with the target's path that
+    /// another program makes at the end of the call is replaced.
     ///
     /// - Parameters:
     ///   - source: an existing file.
@@ -26,10 +30,17 @@ extension QoSFile {
     package static func copy(
         _ source: String, to target: String, replacing: Bool = false, throttle: IOThrottle, calls: any FileCalls
     ) async throws -> Int64 {
-        if !replacing, calls.status(of: target).result == 0 { throw FileError("rename", EEXIST, path: target) }
+        try FileError.check(path: target, for: "rename")
+        if !replacing {
+            try await throttle.perform(bytes: 0) { _ throws -> Void in
+                guard calls.status(of: target).result != 0 else { throw FileError("rename", EEXIST, path: target) }
+            }
+        }
         let old = try await open(source, .reading, throttle: throttle, calls: calls)
         do {
-            let count = try await install(target, replacing: replacing, throttle: throttle, calls: calls) { new in
+            let count = try await install(
+                target, replacing: replacing, permissions: old.permissions, throttle: throttle, calls: calls
+            ) { new in
                 try await old.copyAll(to: new)
             }
             try await old.close()
@@ -56,12 +67,7 @@ extension QoSFile {
             }
             let bytes = try await read(IOGate.largestPiece, at: offset)
             if bytes.isEmpty { return offset }
-            do {
-                try await new.write(bytes, at: offset)
-            } catch var error as FileError {
-                error.bytesWritten += offset
-                throw error
-            }
+            try await new.write(bytes, at: offset, countedFrom: 0)
             offset += Int64(bytes.count)
         }
     }

@@ -32,6 +32,7 @@ extension QoSFile {
             guard part >= 0 else { throw FileError("read", Int32(clamping: part), path: path) }
             if part == 0 { break }
             done += part
+            attempts.succeeded()
         }
         return result.taken()
     }
@@ -65,6 +66,7 @@ extension QoSFile {
             guard count >= 0 else { throw FileError("read", Int32(clamping: count), path: path) }
             if count == 0 { break }
             done += count
+            attempts.succeeded()
         }
         return done
     }
@@ -107,10 +109,13 @@ struct Attempts {
 
     /// Waits a millisecond.
     ///
-    /// - Throws: ``FileError/Code/unavailable`` after a hundred attempts; `CancellationError`.
+    /// - Throws: ``FileError/Code/unavailable`` after a hundred attempts without progress; `CancellationError`.
     mutating func failed() async throws {
         count += 1
         guard count < Self.most else { throw FileError(call, EAGAIN, path: path) }
         try await Task.sleep(for: .milliseconds(1))
     }
+
+    /// Notes progress: the attempts count anew.
+    mutating func succeeded() { count = 0 }
 }

@@ -24,14 +24,17 @@ public final class QoSFile: Sendable {
     let file: OpenFile
     let throttle: IOThrottle
     let manners: PageCachePolicy
+    /// The permission bits at the opening.
+    let permissions: UInt32
 
     /// The path, as it was given.
     public var path: String { file.path }
 
-    private init(_ file: OpenFile, throttle: IOThrottle, size: Int64) {
+    private init(_ file: OpenFile, throttle: IOThrottle, status: FileStatus) {
         self.file = file
         self.throttle = throttle
-        manners = PageCachePolicy(calls: file.calls, formerSize: size)
+        manners = PageCachePolicy(calls: file.calls, formerSize: status.size)
+        permissions = status.permissions
     }
 
     /// Opens a regular file. Directories, pipes, sockets and devices are refused.
@@ -51,23 +54,26 @@ public final class QoSFile: Sendable {
     package static func open(
         _ path: String, _ access: FileAccess = .reading, throttle: IOThrottle = .process, calls: any FileCalls
     ) async throws -> QoSFile {
-        // C ends the name there, and another file would be opened.
-        guard !path.isEmpty, !path.utf8.contains(0) else {
-            throw FileError("open", EINVAL, path: path, detail: "the path is empty or has a NUL byte")
+        try FileError.check(path: path, for: "open")
+        var attempts = Attempts("open", path)
+        while true {
+            let opened = try await throttle.perform(bytes: 0) { _ throws -> (OpenFile, FileStatus)? in
+                try openRegularFile(path, access, calls)
+            }
+            if let (file, status) = opened { return QoSFile(file, throttle: throttle, status: status) }
+            try await attempts.failed()
         }
-        let (file, size) = try await throttle.perform(bytes: 0) { _ throws -> (OpenFile, Int64) in
-            try openRegularFile(path, access, calls)
-        }
-        return QoSFile(file, throttle: throttle, size: size)
     }
 
+    /// - Returns: the file; `nil` while another process has a lease of it (fcntl(2)), which the kernel now takes away.
     private static func openRegularFile(
         _ path: String, _ access: FileAccess, _ calls: any FileCalls
-    ) throws(FileError) -> (OpenFile, size: Int64) {
+    ) throws(FileError) -> (OpenFile, FileStatus)? {
         var descriptor: Int32
         repeat {
             descriptor = calls.open(path, flags: access.flags, permissions: access.permissions)
         } while descriptor == -EINTR
+        if descriptor == -EAGAIN { return nil }
         guard descriptor >= 0 else {
             let detail =
                 descriptor == -EISDIR
@@ -76,16 +82,21 @@ public final class QoSFile: Sendable {
             throw FileError("open", descriptor, path: path, detail: detail)
         }
         let file = OpenFile(descriptor, path: path, calls: calls)
-        let (result, status) = calls.status(descriptor)
-        guard result == 0 else { throw FileError("fstat", result, path: path) }
+        var (result, status) = calls.status(descriptor)
+        guard result == 0 else {
+            // Nobody else has made it, and nobody would remove it.
+            if access.creation == .always { _ = calls.remove(path) }
+            throw FileError("fstat", result, path: path)
+        }
         guard status.kind == .regular else {
             throw FileError(
                 "open", 0, path: path, code: .wrongKind, detail: "the path is that of a \(status.kind.rawValue)")
         }
-        guard access.truncates, status.size > 0 else { return (file, status.size) }
-        let truncated = calls.truncate(descriptor, to: 0)
-        guard truncated == 0 else { throw FileError("ftruncate", truncated, path: path) }
-        return (file, 0)
+        guard access.truncates, status.size > 0 else { return (file, status) }
+        repeat { result = calls.truncate(descriptor, to: 0) } while result == -EINTR
+        guard result == 0 else { throw FileError("ftruncate", result, path: path) }
+        status.size = 0
+        return (file, status)
     }
 
     /// Opens a file, runs a body with it, and closes it, also when the body throws.

@@ -11,8 +11,8 @@ public import QoSRuntime
 /// }
 /// ```
 ///
-/// Symbolic links are listed and not followed. A directory is one piece of I/O. An entry that cannot be read has an
-/// ``Entry/error``, and the walk continues. A directory that is removed meanwhile is left out.
+/// Symbolic links are listed and not followed. A directory is one piece of I/O. An entry that cannot be read, or whose
+/// name is not UTF-8, has an ``Entry/error``, and the walk continues. A directory that is removed meanwhile is left out.
 public struct FolderWalk: AsyncSequence, Sendable {
     /// The kind of an entry.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
@@ -21,11 +21,13 @@ public struct FolderWalk: AsyncSequence, Sendable {
 
     /// An entry of a directory.
     public struct Entry: Sendable, Hashable {
-        /// The path: that of the walk, and the names below it.
+        /// The path: that of the walk, and the names below it. Bytes of a name that are not UTF-8 are replaced; such a
+        /// path leads to no file, and there is an ``error``.
         public let path: String
         /// The kind; of a symbolic link, not of its target.
         public let kind: Kind
-        /// The reason why the entries of this directory are missing; `nil` for most entries.
+        /// The reason why the entries of this directory are missing, or why the path does not lead to the entry; `nil`
+        /// for most entries.
         public let error: FileError?
     }
 
@@ -54,7 +56,7 @@ public struct FolderWalk: AsyncSequence, Sendable {
         private let top: String
         private var hasBegun = false
         /// The entries that come next, the last one first. A directory is read when it is reached.
-        private var pending: [(path: String, kind: Kind)] = []
+        private var pending: [(path: String, kind: Kind, isText: Bool)] = []
 
         fileprivate init(_ path: String, _ throttle: IOThrottle) {
             self.throttle = throttle
@@ -69,9 +71,14 @@ public struct FolderWalk: AsyncSequence, Sendable {
         public mutating func next() async throws -> Entry? {
             if !hasBegun {
                 hasBegun = true
+                try FileError.check(path: top, for: "opendir")
                 if let error = try await read(top, following: true) { throw error }
             }
-            while let (path, kind) = pending.popLast() {
+            while let (path, kind, isText) = pending.popLast() {
+                guard isText else {
+                    let error = FileError("readdir", EILSEQ, path: path, detail: "the name is not UTF-8")
+                    return Entry(path: path, kind: kind, error: error)
+                }
                 guard kind == .directory else { return Entry(path: path, kind: kind, error: nil) }
                 let error = try await read(path, following: false)
                 if error?.code == .notFound { continue }
@@ -87,7 +94,7 @@ public struct FolderWalk: AsyncSequence, Sendable {
             }
             guard result == 0 else { return FileError("opendir", result, path: path) }
             let prefix = path == "/" ? "/" : path + "/"
-            pending += entries.reversed().map { (prefix + $0.name, Kind($0.kind)) }
+            pending += entries.reversed().map { (prefix + $0.name, Kind($0.kind), $0.isText) }
             return nil
         }
     }

@@ -25,6 +25,8 @@ final class PageCachePolicy: Sendable {
     /// Whether the file is read from its beginning to its end.
     private let isSequential = Atomic(false)
     private let behind = Lock(WriteBehind())
+    /// The negated error number of the last write-back that failed; 0 for none. The kernel tells each failure once.
+    private let lost = Atomic<Int32>(0)
 
     init(calls: any FileCalls, formerSize: Int64) {
         self.calls = calls
@@ -109,10 +111,20 @@ final class PageCachePolicy: Sendable {
 
     // MARK: Writing
 
-    /// Writes a piece. Returns the number of bytes, or the negated error number.
-    func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer, at offset: Int64, for piece: IOGate.Piece) -> Int {
+    /// The end of a piece that was written.
+    struct Written: Sendable, Hashable {
+        /// The number of bytes, or the negated error number.
+        let count: Int
+        /// The offset from which bytes may be lost, also of pieces before; `nil` if none are.
+        var lostFrom: Int64?
+    }
+
+    /// Writes a piece.
+    func write(
+        _ descriptor: Int32, _ bytes: UnsafeRawBufferPointer, at offset: Int64, for piece: IOGate.Piece
+    ) -> Written {
         guard Self.apply(to: piece.qosClass) else {
-            return retrying { unsafe calls.write(descriptor, bytes, at: offset, .plain) }
+            return Written(count: retrying { unsafe calls.write(descriptor, bytes, at: offset, .plain) })
         }
         var count = -Int(EOPNOTSUPP)
         if writesUncached.load(ordering: .relaxed) {
@@ -122,37 +134,48 @@ final class PageCachePolicy: Sendable {
             writesUncached.store(false, ordering: .relaxed)
             count = retrying { unsafe calls.write(descriptor, bytes, at: offset, .plain) }
         }
-        guard count > 0 else { return count }
-        let failure = pace(descriptor, offset..<offset + Int64(count), for: piece)
-        return failure < 0 ? failure : count
+        guard count > 0 else { return Written(count: count) }
+        return pace(descriptor, offset..<offset + Int64(count), for: piece) ?? Written(count: count)
     }
+
+    /// The errors of a file system that has no write-back of ranges, or no flush.
+    private static let refusals = [EINVAL, ENOSYS, ESPIPE, EOPNOTSUPP]
 
     /// Starts the write-back of a range, and waits for ranges that were started before. So the file never has more than
     /// a few megabytes to flush, and a piece that must be alone has left the page cache at its end.
-    private func pace(_ descriptor: Int32, _ range: Range<Int64>, for piece: IOGate.Piece) -> Int {
-        guard writesBack.load(ordering: .relaxed) else { return 0 }
-        let (result, done): (Int32, Range<Int64>?) =
+    ///
+    /// - Returns: the failure, if there is one.
+    private func pace(_ descriptor: Int32, _ range: Range<Int64>, for piece: IOGate.Piece) -> Written? {
+        guard writesBack.load(ordering: .relaxed) else { return nil }
+        let (result, place, isDone): (Int32, Range<Int64>, Bool) =
             switch behind.withLock({ $0.wrote(range, isAlone: piece.isAlone, isNear: !piece.readsAhead) }) {
-            case .start: (writeBack(descriptor, range, waits: false), nil)
-            case .wait(let due): (writeBack(descriptor, due, waits: true), due)
-            case .flush(let due): (Int32(retrying { Int(calls.synchronize(descriptor, dataOnly: true)) }), due)
+            case .start: (writeBack(descriptor, range, waits: false), range, false)
+            case .wait(let due): (writeBack(descriptor, due, waits: true), due, true)
+            case .flush(let due): (Int32(retrying { Int(calls.synchronize(descriptor, dataOnly: true)) }), due, true)
             }
-        guard result == 0 else {
-            // The kernel tells a lost write once: here, and not at fsync.
-            if [EIO, ENOSPC, EDQUOT].contains(-result) { return Int(result) }
-            writesBack.store(false, ordering: .relaxed)
-            return 0
+        guard result < 0 else {
+            if isDone { drop(descriptor, place) }
+            return nil
         }
-        if let done { drop(descriptor, done) }
-        return 0
+        guard !Self.refusals.contains(-result) else {
+            writesBack.store(false, ordering: .relaxed)
+            return nil
+        }
+        // The kernel tells a lost write once: here, and not at fsync.
+        lost.store(result, ordering: .relaxed)
+        return Written(count: Int(result), lostFrom: place.lowerBound)
     }
 
     /// Notes that the file will be synchronized.
     func willSynchronize() { behind.withLock { $0.isSynchronized = true } }
 
-    /// Notes that all of the file is on the disk.
-    func synchronized(_ descriptor: Int32) {
+    /// Notes that all that the kernel has of the file is on the disk.
+    ///
+    /// - Returns: 0, or the negated error number of a write-back that has failed since the last call. The kernel told it
+    ///   to a write, and not to fsync(2).
+    func synchronized(_ descriptor: Int32) -> Int32 {
         if let rest = behind.withLock({ $0.synchronized() }) { drop(descriptor, rest) }
+        return lost.exchange(0, ordering: .relaxed)
     }
 
     private func drop(_ descriptor: Int32, _ range: Range<Int64>) {

@@ -15,6 +15,8 @@ package protocol FileCalls: Sendable {
     func copy(from: Int32, at: Int64, to: Int32, at target: Int64, count: Int) -> Int
     /// Writes what the file has in memory (fsync(2), fdatasync(2)).
     func synchronize(_ descriptor: Int32, dataOnly: Bool) -> Int32
+    /// Writes all of the file system of an open file to the disk (syncfs(2)).
+    func synchronizeFileSystem(_ descriptor: Int32) -> Int32
     /// Starts the write-back of a range, or waits for its end (sync_file_range(2)).
     func writeBack(_ descriptor: Int32, from offset: Int64, count: Int64, waits: Bool) -> Int32
     /// Tells the kernel how a range is used (posix_fadvise(2)).
@@ -25,8 +27,13 @@ package protocol FileCalls: Sendable {
     func status(of path: String) -> (result: Int32, status: FileStatus)
     /// Sets the size (ftruncate(2)).
     func truncate(_ descriptor: Int32, to size: Int64) -> Int32
-    /// Renames; without `replacing` only if the new name is free (rename(2), renameat2(2)).
+    /// Sets the permission bits, whatever the umask (fchmod(2)).
+    func setPermissions(_ descriptor: Int32, _ permissions: UInt32) -> Int32
+    /// Renames; without `replacing` only if the new name is free (rename(2), renameat2(2)), which not all file systems
+    /// can.
     func rename(_ path: String, to new: String, replacing: Bool) -> Int32
+    /// Gives a file another name, if that is free (link(2)).
+    func link(_ path: String, to new: String) -> Int32
     /// Removes a name (unlink(2)).
     func remove(_ path: String) -> Int32
 }

@@ -4,14 +4,16 @@ internal import Glibc
 package enum FolderReader {
     /// An entry.
     package struct Entry: Sendable, Hashable {
-        /// The name, without the directory.
+        /// The name, without the directory. Bytes that are not UTF-8 are replaced.
         package let name: String
         /// The kind; of a symbolic link, not of its target.
         package let kind: FileStatus.Kind
+        /// Whether the name is UTF-8. If not, it leads to no file.
+        package let isText: Bool
 
         /// Describes an entry.
-        package init(name: String, kind: FileStatus.Kind) {
-            (self.name, self.kind) = (name, kind)
+        package init(name: String, kind: FileStatus.Kind, isText: Bool = true) {
+            (self.name, self.kind, self.isText) = (name, kind, isText)
         }
     }
 
@@ -33,14 +35,24 @@ package enum FolderReader {
         while true {
             errno = 0
             guard let entry = unsafe readdir(directory) else { break }
-            let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
+            let bytes = unsafe nameBytes(of: entry)
+            let text = String(validating: bytes, as: UTF8.self)
+            let name = text ?? String(decoding: bytes, as: UTF8.self)
             if name == "." || name == ".." { continue }
-            entries.append(Entry(name: name, kind: kind(of: unsafe entry.pointee.d_type, "\(path)/\(name)")))
+            let type = unsafe entry.pointee.d_type
+            entries.append(Entry(name: name, kind: kind(of: type, "\(path)/\(name)"), isText: text != nil))
         }
         guard errno == 0 else { return (-errno, []) }
         return (0, entries.sorted { $0.name < $1.name })
+    }
+
+    /// The place of the name in an entry.
+    private static let nameOffset = MemoryLayout<dirent>.offset(of: \dirent.d_name)!
+
+    /// The bytes of a name. It may be longer than its field is declared, and the entry may end before the field does.
+    static func nameBytes(of entry: UnsafePointer<dirent>) -> [UInt8] {
+        let name = unsafe UnsafeRawPointer(entry).advanced(by: nameOffset).assumingMemoryBound(to: CChar.self)
+        return unsafe [UInt8](UnsafeRawBufferPointer(start: name, count: strlen(name)))
     }
 
     /// The kind from a directory's entry. Some file systems leave it to lstat(2).

@@ -35,6 +35,10 @@ package struct LinuxFileCalls: FileCalls {
         (dataOnly ? fdatasync(descriptor) : fsync(descriptor)) < 0 ? -errno : 0
     }
 
+    package func synchronizeFileSystem(_ descriptor: Int32) -> Int32 {
+        cqos_synchronize_file_system(descriptor)
+    }
+
     package func writeBack(_ descriptor: Int32, from offset: Int64, count: Int64, waits: Bool) -> Int32 {
         cqos_write_back(descriptor, offset, count, waits ? 1 : 0)
     }
@@ -66,9 +70,17 @@ package struct LinuxFileCalls: FileCalls {
         ftruncate(descriptor, off_t(size)) < 0 ? -errno : 0
     }
 
+    package func setPermissions(_ descriptor: Int32, _ permissions: UInt32) -> Int32 {
+        fchmod(descriptor, mode_t(permissions)) < 0 ? -errno : 0
+    }
+
     package func rename(_ path: String, to new: String, replacing: Bool) -> Int32 {
         guard replacing else { return unsafe cqos_rename_new(path, new) }
         return unsafe Glibc.rename(path, new) < 0 ? -errno : 0
+    }
+
+    package func link(_ path: String, to new: String) -> Int32 {
+        unsafe Glibc.link(path, new) < 0 ? -errno : 0
     }
 
     package func remove(_ path: String) -> Int32 {

@@ -196,6 +196,11 @@ static inline ssize_t cqos_copy_range(int from, int64_t from_offset, int to, int
     return result < 0 ? -errno : result;
 }
 
+// Writes all of the file system of an open file to the disk (syncfs(2)).
+static inline int cqos_synchronize_file_system(int descriptor) {
+    return syscall(SYS_syncfs, descriptor) < 0 ? -errno : 0;
+}
+
 // Renames unless the new name is taken (renameat2(2), RENAME_NOREPLACE).
 static inline int cqos_rename_new(const char *from, const char *to) {
     return syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 1) < 0 ? -errno : 0;

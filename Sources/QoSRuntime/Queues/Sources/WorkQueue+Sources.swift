@@ -61,7 +61,9 @@ extension WorkQueue {
 
     /// Watches a file, or a directory and the files in it. The handler runs on the queue, detached (rule B10).
     ///
-    /// Not recursive. Events are hints, to be followed by a look (`inotify(7)`).
+    /// Not recursive. Events are hints, to be followed by a look (`inotify(7)`). A file that gets the path of the
+    /// watched one is watched from then on. When the path of a file names nothing any more, ``FileChanges/failure``
+    /// says so.
     ///
     /// - Parameters:
     ///   - path: the path of an existing file or directory. A symbolic link is followed.
