@@ -49,7 +49,7 @@ struct FolderWalkTests {
     func badName() async throws {
         try folder.write("a/1")
         try folder.write("d")
-        let path = (Array(folder["c"].utf8) + [0xe9, 0]).map { CChar(bitPattern: $0) }
+        let path = (Array(folder["c"].utf8) + [0xe9, 0]).map { CChar(truncatingIfNeeded: $0) }
         try #require(unsafe mkdir(path, 0o700) == 0)
         defer { unsafe rmdir(path) }
         let entries = try await walk(folder.path)

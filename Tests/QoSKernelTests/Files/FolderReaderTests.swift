@@ -22,7 +22,7 @@ struct FolderReaderTests {
     func badName() throws {
         let folder = try TemporaryFolder("qos-reader")
         try folder.write("a")
-        let path = (Array(folder["b"].utf8) + [0xe9, 0]).map { CChar(bitPattern: $0) }
+        let path = (Array(folder["b"].utf8) + [0xe9, 0]).map { CChar(truncatingIfNeeded: $0) }
         try #require(unsafe mkdir(path, 0o700) == 0)
         defer { unsafe rmdir(path) }
         let (result, entries) = FolderReader.read(folder.path)
