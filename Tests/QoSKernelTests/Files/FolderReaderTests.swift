@@ -13,7 +13,7 @@ struct FolderReaderTests {
         let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 1024, alignment: 8)
         defer { unsafe memory.deallocate() }
         for (index, byte) in (name + [0]).enumerated() { unsafe memory[offset + index] = byte }
-        guard let address = unsafe memory.baseAddress else { return }
+        guard let address = memory.baseAddress else { return }
         let found = unsafe FolderReader.nameBytes(of: address.assumingMemoryBound(to: dirent.self))
         #expect(found == name)
     }

@@ -67,49 +67,24 @@ struct LibraryThreadTests {
         #expect(findings["scheduler-missing-in"] == "as at the start")
     }
 
-    /// The name of a thread that the calling one makes: its maker's, or the program's if the creator made it.
-    private static func nameOfMadeThread() -> String {
-        final class Box { var name = "" }
-        let box = Box()
-        var thread = pthread_t()
-        let code = unsafe pthread_create(
-            &thread, nil,
-            { argument in
-                guard let argument = unsafe argument else { return nil }
-                unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 16) { buffer in
-                    guard let start = buffer.baseAddress, unsafe pthread_getname_np(pthread_self(), start, 16) == 0 else {
-                        return
-                    }
-                    unsafe Unmanaged<Box>.fromOpaque(argument).takeUnretainedValue().name = String(cString: start)
-                }
-                return nil
-            }, Unmanaged.passUnretained(box).toOpaque())
-        guard code == 0 else { return "error \(code)" }
-        unsafe pthread_join(thread, nil)
-        return box.name
-    }
-
-    @Test("while another thread is raised, are made where they always were", .enabled(if: LibraryThreads.report.obstacle == nil))
+    @Test(
+        "while a thread of others is raised, go through the creator from that thread only",
+        .enabled(if: LibraryThreads.report.obstacle == nil))
     func besideRaised() async throws {
         // It makes the creator.
         let scheduler = try QoSScheduler()
         try await scheduler.shutdown()
-        let names = await withCheckedContinuation { continuation in
-            Thread.detachNewThread {
-                unsafe pthread_setname_np(pthread_self(), "a-maker")
-                var names = [Self.nameOfMadeThread()]
-                for thread in [ThreadID(rawValue: 1), .current] {
-                    LibraryThreads.noteRaised(true, thread)
-                    names.append(Self.nameOfMadeThread())
-                    LibraryThreads.noteRaised(false, thread)
-                }
-                names.append(Self.nameOfMadeThread())
-                continuation.resume(returning: names)
-            }
-        }
-        #expect(names[0] == "a-maker")
-        #expect(names[1] == "a-maker", "no other thread's raise matters")
-        #expect(names[2] != "a-maker", "a raised thread's would keep the raise")
-        #expect(names[3] == "a-maker")
+        #expect(Self.isHandedOver(whileRaised: nil) == 0)
+        #expect(Self.isHandedOver(whileRaised: ThreadID(rawValue: 1)) == 0)
+        #expect(Self.isHandedOver(whileRaised: .current) == 1)
+        #expect(Self.isHandedOver(whileRaised: nil) == 0)
+    }
+
+    /// Whether the creator makes a thread for the calling one, while a thread is noted as raised.
+    private static func isHandedOver(whileRaised thread: ThreadID?) -> Int32 {
+        guard let thread else { return cqos_test_is_handed_over() }
+        LibraryThreads.noteRaised(true, thread)
+        defer { LibraryThreads.noteRaised(false, thread) }
+        return cqos_test_is_handed_over()
     }
 }

@@ -119,6 +119,22 @@ int cqos_test_processors(enum cqos_test_asked asked) {
     return -1;
 }
 
+static void *note_name(void *name) {
+    prctl(PR_GET_NAME, (unsigned long)name, 0, 0, 0);
+    return NULL;
+}
+
+int cqos_test_is_handed_over(void) {
+    char own[16] = "", made[16] = "";
+    prctl(PR_GET_NAME, (unsigned long)own, 0, 0, 0);
+    prctl(PR_SET_NAME, (unsigned long)"a-maker", 0, 0, 0);
+    pthread_t thread;
+    int error = pthread_create(&thread, NULL, note_name, made);
+    if (error == 0) pthread_join(thread, NULL);
+    prctl(PR_SET_NAME, (unsigned long)own, 0, 0, 0);
+    return error ? -1 : strcmp(made, "a-maker") != 0;
+}
+
 int cqos_test_thread_in_forked_child(void) {
     pid_t child = fork();
     if (child == 0) {

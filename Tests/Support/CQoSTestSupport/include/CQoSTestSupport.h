@@ -22,6 +22,9 @@ void cqos_test_scheduling_of_std_thread(char *text, size_t size);
 enum cqos_test_way { CQOS_TEST_SPAWN, CQOS_TEST_SPAWN_PATH, CQOS_TEST_FORK, CQOS_TEST_SYSTEM, CQOS_TEST_POPEN };
 void cqos_test_run(enum cqos_test_way way, const char *program, const char *argument, char *text, size_t size);
 
+// Whether another thread makes the threads of the calling one: they have the maker's name. -1 if it can make none.
+int cqos_test_is_handed_over(void);
+
 // Forks a child that makes threads. Returns the child's status; 0 if it made them.
 int cqos_test_thread_in_forked_child(void);
 
