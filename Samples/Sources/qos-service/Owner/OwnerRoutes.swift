@@ -11,6 +11,8 @@ internal import TreeScan
 struct OwnerRoutes: Sendable {
     /// The path of choices.
     static let conflictPath = "/conflicts"
+    /// The path of downloads from snapshots.
+    static let filePath = "/snapshots/file"
     /// The largest number of entries, changes and snapshots in an answer.
     private static let limit = 2000
     private static let snapshotLimit = 200
