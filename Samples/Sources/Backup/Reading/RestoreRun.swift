@@ -257,7 +257,7 @@ public final class RestoreRun {
             return true
         } catch {
             folder.discard(node.name)
-            if [EPERM, ENOTSUP, EMLINK, EXDEV].contains(error.code) {
+            if TargetFolder.linkRefusals.contains(error.code) {
                 report.incomplete += 1
                 return false
             }

@@ -234,6 +234,8 @@ public final class BackupRun {
             case .directory, .regular: break
             }
         case .failure(let failure):
+            // Nothing below the folder itself can be told to be gone: the snapshot would be empty.
+            if failure.path == .root { throw failure }
             // Nearly always a folder that cannot be entered.
             if !excludes.match(failure.path, isFolder: true) { note(failure) }
         }
@@ -346,7 +348,7 @@ public final class BackupRun {
     }
 
     private func note(_ failure: FileSystemFailure) {
-        guard !failure.isVanished else { return }
+        guard !failure.isGone else { return }
         missing += 1
         problems.append(shown("\(failure)"))
     }
