@@ -156,7 +156,8 @@ public final class BackupRun {
         if let resumed { trees.append(resumed.root) }
         // One of the future would be the last one for years.
         let last = try repository.snapshots().snapshots.last {
-            $0.host == options.host && $0.folders == folders && !$0.isOfFuture(at: start)
+            SnapshotFilter.isSame($0.host, options.host)
+                && $0.folders.elementsEqual(folders, by: SnapshotFilter.isSame) && !$0.isOfFuture(at: start)
         }
         if let last { trees.append(last.root) }
         var earlier: [[[UInt8]: TreeNode]] = []
