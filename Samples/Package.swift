@@ -184,8 +184,8 @@ let package = Package(
         .executableTarget(
             name: "qos-service",
             dependencies: [
-                "FolderWatching", "Indexing", "Backup", "Sync", "SyncAgent", "SafeFiles", "CFileSystem", "SampleCommand",
-                "TreeScan",
+                "FolderWatching", "Indexing", "Backup", "Sync", "SyncAgent", "SafeFiles", "SampleCommand", "TreeScan",
+                "CFileSystem",
                 .product(name: "QoSCore", package: "swift-qos"),
                 .product(name: "QoSRuntime", package: "swift-qos"),
                 .product(name: "QoSWorkloads", package: "swift-qos"),

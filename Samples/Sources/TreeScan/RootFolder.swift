@@ -32,7 +32,9 @@ public final class RootFolder: Sendable {
     /// The absolute path without links, also the path as it was given if that is another absolute one.
     public var absolutePaths: [String] {
         var paths = path.hasPrefix("/") ? [path] : []
-        if let real = Self.realPath(path), !paths.contains(where: { $0.utf8.elementsEqual(real.utf8) }) { paths.append(real) }
+        if let real = Self.realPath(path), !paths.contains(where: { $0.utf8.elementsEqual(real.utf8) }) {
+            paths.append(real)
+        }
         return paths
     }
 

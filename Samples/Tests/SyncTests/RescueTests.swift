@@ -7,9 +7,14 @@ import TreeScan
 
 @testable import Sync
 
-/// Lets renames fail from a moment on.
+/// Lets renames fail from a moment on, or does something before each.
 private final class RenameFault: Sendable {
+    let before: @Sendable () -> Void
     private let state = Mutex(false)
+
+    init(before: @escaping @Sendable () -> Void = {}) {
+        self.before = before
+    }
 
     var isOn: Bool { state.withLock { $0 } }
 
@@ -69,6 +74,7 @@ private struct FaultyFolder: ReplicaFolder {
 
     func rename(_ old: [UInt8], to new: [UInt8], in folder: any ReplicaFolder) async throws {
         guard !fault.isOn else { throw failure("rename to", new, ENOSPC) }
+        fault.before()
         try await local.rename(old, to: new, in: inner(folder))
     }
 
@@ -119,6 +125,23 @@ struct RescueTests {
         for side in ["a/f", "b/f"] {
             let texts = try files.filter { $0.hasPrefix(side) }.map { try world.temporary.read($0) }
             #expect(texts.contains("old f and more"), "\(side): \(files)")
+        }
+    }
+
+    @Test("a file that changes right before it is renamed as on the other side is not taken for being in step")
+    func changesBeforeRename() async throws {
+        let world = try SyncWorld()
+        try world.temporary.write("a/f", "old")
+        try await world.sync()
+        try world.temporary.rename("a/f", "a/g")
+        let fault = RenameFault { try? world.temporary.write("b/f", "of the user") }
+        let report = try await syncWithFault(world, fault) { _ in }
+        #expect(report.skipped.count == 1 && report.renamed == 0, "\(report)")
+        try await world.sync()
+        let files = try world.temporary.files()
+        for side in ["a/", "b/"] {
+            let texts = try files.filter { $0.hasPrefix(side) }.map { try world.temporary.read($0) }
+            #expect(texts.contains("of the user"), "\(side): \(files)")
         }
     }
 

@@ -19,8 +19,8 @@ public struct SnapshotFilter: Sendable, Hashable {
             && tags.allSatisfy(snapshot.tags.contains)
     }
 
-    /// Whether two names have the same bytes. Texts of Swift are equal, too, if they are different ways to write the same
-    /// letters, and a file system tells these apart.
+    /// Whether two names have the same bytes. Texts of Swift are equal, too, if they are different ways to write the
+    /// same letters, and a file system tells these apart.
     static func isSame(_ left: String, _ right: String) -> Bool { left.utf8.elementsEqual(right.utf8) }
 
     /// Returns the last one of some snapshots that pass.

@@ -334,8 +334,9 @@ struct OwnerValueTests {
 
     private static let version = "note.conflict-B-2026-01-31.txt"
 
-    private func seen(_ folder: TemporaryFolder) throws -> String {
-        try ["note.txt", Self.version].map { name in
+    /// The state of both versions, as the list of the conflicts has it.
+    private func seen(_ folder: TemporaryFolder) -> String {
+        ["note.txt", Self.version].map { name in
             var status = stat()
             guard unsafe lstat(folder["a/\(name)"], &status) == 0 else { return "none" }
             let modified = Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec)
@@ -347,7 +348,7 @@ struct OwnerValueTests {
     func refusesChoices() throws {
         let path = RelativePath(Self.version)
         let (gone, ofGone) = try conflict()
-        let before = try seen(gone)
+        let before = seen(gone)
         try gone.remove("a/note.txt")
         #expect(throws: Refusal.self) { try ofGone.choose(.current, for: path) }
         #expect(throws: Refusal.self) { try ofGone.choose(.copy, for: path, seen: before) }
@@ -357,7 +358,7 @@ struct OwnerValueTests {
 
         for choice in [OpenConflicts.Choice.current, .copy] {
             let (folder, conflicts) = try conflict()
-            let before = try seen(folder)
+            let before = seen(folder)
             try folder.write("a/note.txt", "written after it was shown")
             #expect(throws: Refusal.self) { try conflicts.choose(choice, for: path, seen: before) }
             #expect(try folder.files().count == 2 && folder.read("a/note.txt") == "written after it was shown")
