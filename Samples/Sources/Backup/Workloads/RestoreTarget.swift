@@ -1,5 +1,4 @@
 internal import Glibc
-internal import SafeFiles
 internal import TreeScan
 
 /// A place for a restore, below a folder that it must not leave.
