@@ -185,6 +185,7 @@ let package = Package(
             name: "qos-service",
             dependencies: [
                 "FolderWatching", "Indexing", "Backup", "Sync", "SyncAgent", "SafeFiles", "SampleCommand", "TreeScan",
+                "CFileSystem",
                 .product(name: "QoSCore", package: "swift-qos"),
                 .product(name: "QoSRuntime", package: "swift-qos"),
                 .product(name: "QoSWorkloads", package: "swift-qos"),

@@ -32,7 +32,9 @@ public final class RootFolder: Sendable {
     /// The absolute path without links, also the path as it was given if that is another absolute one.
     public var absolutePaths: [String] {
         var paths = path.hasPrefix("/") ? [path] : []
-        if let real = Self.realPath(path), !paths.contains(real) { paths.append(real) }
+        if let real = Self.realPath(path), !paths.contains(where: { $0.utf8.elementsEqual(real.utf8) }) {
+            paths.append(real)
+        }
         return paths
     }
 
@@ -53,7 +55,11 @@ public final class RootFolder: Sendable {
 
     /// Whether a path is a folder itself, or lies in it. Both are absolute paths without links. Looks at no file.
     public static func contains(_ folder: String, _ path: String) -> Bool {
-        path == folder || path.hasPrefix(folder.hasSuffix("/") ? folder : folder + "/")
+        // By bytes: two names may be different ways to write the same letters, and texts of Swift are equal then.
+        guard path.utf8.starts(with: folder.utf8) else { return false }
+        let rest = path.utf8.dropFirst(folder.utf8.count)
+        let slash = UInt8(ascii: "/")
+        return rest.isEmpty || rest.first == slash || folder.utf8.last == slash
     }
 
     func list() throws(TreeScanError) -> OpenFolder {

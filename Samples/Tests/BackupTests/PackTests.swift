@@ -50,6 +50,28 @@ struct PackTests {
         #expect(try await world.verify() == [])
     }
 
+    @Test("a piece that is cancelled takes a pack with it, and then no index is written as if it were there")
+    func cancelled() async throws {
+        let world = try BackupWorld()
+        let storing = Mutex<Task<Void, any Error>?>(nil)
+        let repository = try world.open(before: { call in
+            // The first blob is on its way to the disk, and the next piece is not begun any more.
+            if call.place == .packs, call.operation == .write { storing.withLock { $0 }?.cancel() }
+            return 0
+        })
+        let sink = try BlobSink(repository, known: BlobIndex(), unlisted: [])
+        _ = try await sink.store([Array("of another file".utf8)])
+        let pieces = [Array(Self.noise[..<(3 << 19)]), Array(Self.noise[(3 << 19)..<(3 << 20)])]
+        let task = Task<Void, any Error> {
+            while storing.withLock({ $0 == nil }) { await Task.yield() }
+            _ = try await sink.store(pieces)
+        }
+        storing.withLock { $0 = task }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        await #expect(throws: BackupError.self) { try await sink.flush() }
+        #expect(try world.files("index").isEmpty)
+    }
+
     @Test("a prune leaves the file of a run that began after it looked at the leases")
     func beside() async throws {
         let world = try BackupWorld()

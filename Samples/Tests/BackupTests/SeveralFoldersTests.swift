@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import SampleTestSupport
 import Testing
 import TreeScan
@@ -161,5 +162,40 @@ struct SeveralFoldersTests {
         #expect(file.status == 0 && file.output == "f", "\(file)")
         #expect(try run("restore", "latest", world.target).errors.contains("Name one"))
         #expect(try run("verify", "latest", "/", "--folder", one).status == 0)
+    }
+
+    @Test("folders whose names are different ways to write the same letters are two")
+    func composed() throws {
+        let folders = ["\u{E9}", "e\u{301}"].map { world.temporary["source/\($0)"] }
+        for folder in folders {
+            guard unsafe mkdir(folder, 0o700) == 0 else { throw CocoaError(.fileWriteUnknown) }
+        }
+        #expect(try SourceTree.paths(folders).count == 2)
+        #expect(!RootFolder.contains(folders[0], folders[1] + "/x"))
+        #expect(RootFolder.contains(folders[0], folders[0] + "/x"))
+    }
+
+    @Test("names of one file that were saved with different contents come back as two files")
+    func changedBetween() async throws {
+        let world = try BackupWorld()
+        try world.temporary.write("source/a/one", "old!")
+        try world.temporary.makeFolder("source/b")
+        let (one, two) = (world.temporary["source/a/one"], world.temporary["source/b/two"])
+        guard unsafe Glibc.link(one, two) == 0 else { throw CocoaError(.fileWriteUnknown) }
+        var calls = 0
+        let folders = ["source/a", "source/b"].map { world.temporary[$0] }
+        let report = try await BackupRun(world.open(), folders: folders, options: world.options).run(breathe: {
+            calls += 1
+            // The first folder is saved by now.
+            guard calls == 2 else { return }
+            let file = unsafe open(two, O_WRONLY)
+            defer { close(file) }
+            _ = unsafe pwrite(file, "new!", 4, 0)
+        })
+        #expect(report.problems == [] && calls == 2)
+        let restored = try await world.restore()
+        #expect(restored.problems == [] && restored.incomplete > 0)
+        #expect(try world.temporary.read("target" + one) == "old!")
+        #expect(try world.temporary.read("target" + two) == "new!")
     }
 }

@@ -42,6 +42,66 @@ struct UpkeepTests {
         #expect(kept([snapshot(day: 0), snapshot(day: 0, folder: "/b")]) == [0, 0])
     }
 
+    @Test("folders whose names are different ways to write the same letters are two")
+    func composed() throws {
+        var policy = RetentionPolicy()
+        policy.last = 1
+        let snapshots = [snapshot(day: 0, folder: "/\u{E9}"), snapshot(day: 1, folder: "/e\u{301}")]
+        #expect(policy.toForget(snapshots).isEmpty)
+        var filter = SnapshotFilter()
+        #expect(throws: BackupError.self) { try filter.last(of: snapshots, at: 2 * Self.day) }
+        filter.folders = ["/\u{E9}"]
+        #expect(snapshots.map { filter.matches($0) } == [true, false])
+    }
+
+    @Test("a check finds no damage in a backup that ends while it looks at the repository")
+    func checksBeside() async throws {
+        let world = try BackupWorld()
+        try world.makeSmallZoo()
+        try await world.backUp()
+        var check = RepositoryCheck(try world.open(), readingPercent: 100)
+        check.looked = {
+            try world.temporary.write("source/late", bytes: SeededGenerator.noise(50_000, seed: 3))
+            try await world.backUp()
+        }
+        #expect(try await check.run().problems == [])
+    }
+
+    @Test("a prune takes a backup that ends while it looks at the repository for no damage, and keeps what it needs")
+    func prunesBeside() async throws {
+        let world = try BackupWorld()
+        try world.makeSmallZoo()
+        try await world.backUp()
+        var prune = PruneRun(try world.open())
+        prune.looked = {
+            try world.temporary.write("source/late", bytes: SeededGenerator.noise(50_000, seed: 3))
+            try await world.backUp()
+        }
+        #expect(try await prune.run().removed == 0)
+        #expect(try await world.verify() == [])
+        #expect(try await PruneRun(world.open()).run().removed == 0)
+        #expect(try world.leftovers() == [])
+        #expect(try await RepositoryCheck(world.open(), readingPercent: 100).run().problems == [])
+        #expect(try await world.verify() == [])
+    }
+
+    @Test("an index with many packs is several files, each of which can be read")
+    func splitsIndex() async throws {
+        let world = try BackupWorld()
+        for number in 1...3 {
+            try world.temporary.write("source/noise", bytes: SeededGenerator.noise(20_000, seed: UInt64(number)))
+            try await world.backUp()
+        }
+        let repository = try world.open()
+        let before = try repository.contents()
+        #expect(before.records.count == 3)
+        try repository.addIndex(before.records, limit: 1)
+        for file in before.files { try repository.folder.remove(file, from: .index) }
+        let after = try repository.contents()
+        #expect(after.files.count == 3 && after.unlisted.isEmpty && after.problems == [])
+        #expect(Set(after.records) == Set(before.records))
+    }
+
     @Test("a prune frees what only forgotten snapshots need, and the rest comes back as it was")
     func prune() async throws {
         let world = try BackupWorld()

@@ -55,4 +55,26 @@ struct WorkloadTests {
         #expect(try await world.restore().problems == [])
         #expect(TreePicture(world.target) == TreePicture(world.source))
     }
+
+    @Test(
+        "a restore does not leave its folder, however its target is written",
+        arguments: [
+            "..", "a/../..", ".", "", #"\u{2E}\u{2E}"#, #"\u{2E}\u{2E}\u{2F}x"#, #"a\u{2F}b"#, #"a/\u{2e}\u{2e}"#,
+            #"\u{2E}"#,
+        ])
+    func staysInside(path: String) throws {
+        let temporary = try TemporaryFolder()
+        try temporary.makeFolder("restored/a/b")
+        let target = RestoreTarget(below: temporary["restored"], path: path)
+        #expect(throws: RestoreTarget.Failure.self) { try target.check() }
+    }
+
+    @Test("a target may have a backslash in its name, and is where the restore writes")
+    func namesBackslash() throws {
+        let temporary = try TemporaryFolder()
+        try temporary.makeFolder(#"restored/\u{2E}\u{2E}"#)
+        try RestoreTarget(below: temporary["restored"], path: #"\\u{2E}\\u{2E}"#).check()
+        try RestoreTarget(below: temporary["restored"], path: #"\\u{2E}\\u{2E}/new"#).check()
+        try RestoreTarget(below: temporary["restored"], path: #"back\slash"#).check()
+    }
 }

@@ -77,5 +77,8 @@ struct TextDecoderTests {
             ExtractedDocument(Array(markdown.utf8), type: .markdown, isTruncated: false, limit: 1000)?.title
                 == "First one")
         #expect(ExtractedDocument(Array(markdown.utf8), type: .text, isTruncated: false, limit: 1000)?.title == "")
+        let ofWindows = Array(markdown.replacing("\n", with: "\r\n").utf8)
+        #expect(
+            ExtractedDocument(ofWindows, type: .markdown, isTruncated: false, limit: 1000)?.title == "First one")
     }
 }

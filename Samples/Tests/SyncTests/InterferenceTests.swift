@@ -47,6 +47,24 @@ struct InterferenceTests {
         #expect(world.difference() == [])
     }
 
+    @Test("a file that changes before it is renamed as on the other side is on both sides in the end")
+    func changedBeforeRename() async throws {
+        let world = try SyncWorld()
+        try world.temporary.write("a/f", "old")
+        try await world.sync()
+        try world.temporary.rename("a/f", "a/g")
+        let report = try await interfere(world, at: .planned) { try? world.temporary.write("b/f", "of the user") }
+        #expect(report.skipped.count == 1, "\(report)")
+        try await world.sync()
+        let files = try world.temporary.files()
+        for side in ["a/", "b/"] {
+            let texts = try files.filter { $0.hasPrefix(side) }.map { try world.temporary.read($0) }
+            #expect(texts.contains("of the user"), "\(side): \(files)")
+        }
+        #expect(world.difference() == [])
+        #expect(try world.leftovers() == [])
+    }
+
     @Test("a file that grows while it is copied is left for the next run")
     func grows() async throws {
         let world = try SyncWorld()

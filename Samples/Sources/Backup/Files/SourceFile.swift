@@ -63,6 +63,8 @@ final class SourceFile: Sendable {
                 // The file system knows no holes.
                 return nil
             }
+            // The file may have grown since its size was looked at.
+            guard start < size else { break }
             let end = Int64(lseek(descriptor, off_t(start), seekHole))
             guard end > start else { return nil }
             extents.append(start..<min(end, size))

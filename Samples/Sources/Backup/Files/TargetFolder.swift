@@ -12,6 +12,8 @@ final class TargetFolder: Sendable {
     /// The name of the mark.
     private static let mark = Array(".qos-restore-unfinished".utf8)
     private static let noReplace: UInt32 = 1
+    /// The errors of link(2) that say that this file can have no such name, or not one more.
+    static let linkRefusals = [EMLINK, EXDEV, EPERM, ENOTSUP, ENOSYS]
 
     /// The path below the target, for people.
     let path: RelativePath
@@ -162,7 +164,7 @@ final class TargetFolder: Sendable {
                 return
             }
             let code = errno
-            guard code == EPERM || code == ENOTSUP, kind(of: name) == nil else { throw failure("create", name, code) }
+            guard Self.linkRefusals.contains(code), kind(of: name) == nil else { throw failure("create", name, code) }
         }
         guard calls.allow(.rename), unsafe renameat(descriptor, temporary, descriptor, text) == 0 else {
             throw failure("rename", name)

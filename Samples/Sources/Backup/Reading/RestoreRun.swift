@@ -20,7 +20,9 @@ public final class RestoreRun {
     private let restorer: FileRestorer
     private let place: String
     private var target: TargetFolder?
-    private var linked: [FileKey: RelativePath] = [:]
+    /// The files with several names that are restored, by their inodes. Some of one inode have different contents if it
+    /// changed during the backup.
+    private var linked: [FileKey: [(content: TreeNode.FileContent, path: RelativePath)]] = [:]
     private var report = RestoreReport()
 
     /// The number of files, links and pipes that are restored so far.
@@ -219,15 +221,20 @@ public final class RestoreRun {
     }
 
     private func remember(_ node: TreeNode, in folder: TargetFolder) {
-        guard node.links > 1 else { return }
-        linked[FileKey(device: node.device, inode: node.inode)] = folder.path.appending(node.name)
+        guard node.links > 1, case .file(let content) = node.content else { return }
+        let key = FileKey(device: node.device, inode: node.inode)
+        guard linked[key]?.contains(where: { $0.content == content }) != true else { return }
+        linked[key, default: []].append((content, folder.path.appending(node.name)))
     }
 
     /// Restores one of several names of a file. All of them are names of one file again, or the report says so.
     private func restoreLinked(
         _ node: TreeNode, _ content: TreeNode.FileContent, in folder: TargetFolder
     ) async throws {
-        let other = linked[FileKey(device: node.device, inode: node.inode)]
+        let others = linked[FileKey(device: node.device, inode: node.inode)] ?? []
+        let other = others.first { $0.content == content }?.path
+        // One file cannot have both contents.
+        if other == nil, !others.isEmpty { report.incomplete += 1 }
         if let other, let target {
             if folder.isSame(node.name, as: other, below: target) {
                 folder.discard(node.name)
@@ -257,7 +264,7 @@ public final class RestoreRun {
             return true
         } catch {
             folder.discard(node.name)
-            if [EPERM, ENOTSUP, EMLINK, EXDEV].contains(error.code) {
+            if TargetFolder.linkRefusals.contains(error.code) {
                 report.incomplete += 1
                 return false
             }

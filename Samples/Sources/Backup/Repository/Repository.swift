@@ -214,10 +214,23 @@ public final class Repository: Sendable {
         return contents
     }
 
-    /// Writes a file of the index.
-    func addIndex(_ records: [PackRecord]) throws {
-        guard !records.isEmpty else { return }
-        try addFile(PackRecord.encode(records), to: .index, label: "index")
+    /// The length at which a file of the index ends, before it is compressed. Reading has a limit.
+    static let longestIndex = 64 << 20
+
+    /// Writes records to the index: one file, or several if there are many.
+    ///
+    /// - Parameter limit: The bytes of a file before it is compressed, at most; more for a single record.
+    func addIndex(_ records: [PackRecord], limit: Int = longestIndex) throws {
+        var plain: [UInt8] = []
+        for record in records {
+            let bytes = PackRecord.encode([record])
+            if !plain.isEmpty, plain.count + bytes.count > limit {
+                try addFile(plain, to: .index, label: "index")
+                plain = []
+            }
+            plain += bytes
+        }
+        if !plain.isEmpty { try addFile(plain, to: .index, label: "index") }
     }
 
     // MARK: Sealed files

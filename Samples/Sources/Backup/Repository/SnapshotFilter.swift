@@ -14,9 +14,14 @@ public struct SnapshotFilter: Sendable, Hashable {
 
     /// Whether a snapshot passes.
     public func matches(_ snapshot: Snapshot) -> Bool {
-        (host ?? snapshot.host) == snapshot.host && folders.allSatisfy(snapshot.folders.contains)
+        Self.isSame(host ?? snapshot.host, snapshot.host)
+            && folders.allSatisfy { folder in snapshot.folders.contains { Self.isSame($0, folder) } }
             && tags.allSatisfy(snapshot.tags.contains)
     }
+
+    /// Whether two names have the same bytes. Texts of Swift are equal, too, if they are different ways to write the
+    /// same letters, and a file system tells these apart.
+    static func isSame(_ left: String, _ right: String) -> Bool { left.utf8.elementsEqual(right.utf8) }
 
     /// Returns the last one of some snapshots that pass.
     ///
@@ -28,8 +33,10 @@ public struct SnapshotFilter: Sendable, Hashable {
         let matching = snapshots.filter(matches)
         let past = matching.filter { !$0.isOfFuture(at: now) }
         let candidates = past.isEmpty ? matching : past
-        let places = Set(candidates.map { "\($0.folder) of \($0.host)" })
-        guard places.count <= 1 else { throw BackupError.latestIsAmbiguous(places: places.sorted()) }
+        let places = Dictionary(
+            candidates.map { (Array($0.folder.utf8) + [0] + Array($0.host.utf8), "\($0.folder) of \($0.host)") }
+        ) { first, _ in first }
+        guard places.count <= 1 else { throw BackupError.latestIsAmbiguous(places: places.values.sorted()) }
         return candidates.max { ($0.time, $0.shortName) < ($1.time, $1.shortName) }
     }
 }

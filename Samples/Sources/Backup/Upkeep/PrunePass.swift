@@ -17,12 +17,19 @@ struct PrunePass {
 
     /// Runs the pass.
     ///
+    /// - Parameter looked: Called between the looks at the snapshots and at the index.
     /// - Throws: `BackupError.noSpace`, also of a pass that does not rewrite, if not even a mark has room.
-    func run(_ breathe: () async throws -> Void) async throws -> PruneRun.Report {
+    func run(
+        looked: () async throws -> Void, _ breathe: () async throws -> Void
+    ) async throws -> PruneRun.Report {
+        // The snapshots first: what the index lacks of one that is written meanwhile is no damage. Such a snapshot may
+        // need packs that get marks, so its packs stay until the next prune.
+        let (snapshots, problems) = try repository.snapshots()
+        if let problem = problems.first { throw BackupError.unsafeToPrune(detail: problem) }
+        try await looked()
         let contents = try repository.contents()
         let source = BlobSource(repository, index: contents.index(withDoomed: true))
-        let snapshots = try folder.files(.snapshots)
-        let needed = try await needed(source, breathe)
+        let needed = try await needed(by: snapshots, source, breathe)
 
         // Phase one: copies, a new index without the marked packs, marks.
         var report = PruneRun.Report()
@@ -54,7 +61,8 @@ struct PrunePass {
         guard try lease.isHeld else { throw BackupError.leaseLost }
         // Before the leases: a file that appears later may be that of a run that is not dead.
         let temporaries = try folder.storage.names(folder.path(.temporary))
-        guard try lease.others().isEmpty, Set(try folder.files(.snapshots)).isSubset(of: snapshots) else {
+        guard try lease.others().isEmpty, Set(try folder.files(.snapshots)).isSubset(of: snapshots.compactMap(\.id))
+        else {
             report.waiting = marked.count
             return report
         }
@@ -97,12 +105,10 @@ struct PrunePass {
         }
     }
 
-    /// All blobs of all snapshots.
+    /// All blobs of some snapshots.
     private func needed(
-        _ source: BlobSource, _ breathe: () async throws -> Void
+        by snapshots: [Snapshot], _ source: BlobSource, _ breathe: () async throws -> Void
     ) async throws -> Set<Identifier> {
-        let (snapshots, problems) = try repository.snapshots()
-        if let problem = problems.first { throw BackupError.unsafeToPrune(detail: problem) }
         var walk = ReferenceWalk(source: source)
         for snapshot in snapshots {
             try await walk.begin(snapshot)

@@ -24,6 +24,8 @@ public struct PruneRun: Sendable {
     }
 
     private let repository: Repository
+    /// Called between the looks at the snapshots and at the index. For tests.
+    var looked: @Sendable () async throws -> Void = {}
     private var folder: RepositoryFolder { repository.folder }
 
     /// Makes a prune.
@@ -43,20 +45,24 @@ public struct PruneRun: Sendable {
         // Again as soon as there is room for it; its absence is no failure.
         defer { try? folder.storage.makeReserve(packs: folder.files(.packs).count) }
         do {
-            return try await PrunePass(repository, lease, rewrites: true).run(breathe)
+            return try await pass(lease, rewrites: true, breathe)
         } catch BackupError.noSpace {
             try folder.storage.freeReserve()
         }
-        let first = try await PrunePass(repository, lease, rewrites: false).run(breathe)
+        let first = try await pass(lease, rewrites: false, breathe)
         guard first.removed > 0, first.postponed > 0 else { return first }
         do {
-            var report = try await PrunePass(repository, lease, rewrites: true).run(breathe)
+            var report = try await pass(lease, rewrites: true, breathe)
             report.removed += first.removed
             report.freed += first.freed
             return report
         } catch BackupError.noSpace {
             return first
         }
+    }
+
+    private func pass(_ lease: Lease, rewrites: Bool, _ breathe: () async throws -> Void) async throws -> Report {
+        try await PrunePass(repository, lease, rewrites: rewrites).run(looked: looked, breathe)
     }
 
     private func takeLease() throws -> Lease {

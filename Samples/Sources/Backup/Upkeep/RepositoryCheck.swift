@@ -15,6 +15,8 @@ public struct RepositoryCheck: Sendable {
     private let repository: Repository
     /// The share of packs to read, 0 to 100.
     private let percent: Int
+    /// Called between the looks at the snapshots and at the index. For tests.
+    var looked: @Sendable () async throws -> Void = {}
 
     /// Makes a check.
     ///
@@ -31,9 +33,11 @@ public struct RepositoryCheck: Sendable {
         let lease = try? Lease(.read, in: repository.folder)
         defer { lease?.release() }
         var report = Report()
+        // The snapshots first: what the index lacks of one that is written meanwhile is no damage.
+        let (snapshots, problems) = try repository.snapshots()
+        try await looked()
         let contents = try repository.contents()
         report.problems += contents.problems
-        let (snapshots, problems) = try repository.snapshots()
         report.problems += problems
         let source = BlobSource(repository, index: contents.index(withDoomed: true))
         var walk = ReferenceWalk(source: source)

@@ -90,7 +90,10 @@ public struct RetentionPolicy: Sendable, Codable, Hashable {
     ///
     /// - Parameter now: The present, in nanoseconds since 1970.
     public func toForget(_ snapshots: [Snapshot], at now: Int64 = FileTime.now) -> [Snapshot] {
-        let groups = Dictionary(grouping: snapshots.filter { !$0.isOfFuture(at: now) }) { [$0.host, $0.folder] }
+        // By bytes: texts of Swift are equal if they are different ways to write the same letters.
+        let groups = Dictionary(grouping: snapshots.filter { !$0.isOfFuture(at: now) }) { snapshot in
+            [Array(snapshot.host.utf8), Array(snapshot.folder.utf8)]
+        }
         return groups.values.flatMap(toForgetOfOneFolder).sorted { $0.time < $1.time }
     }
 

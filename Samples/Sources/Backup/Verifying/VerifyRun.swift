@@ -80,7 +80,7 @@ public final class VerifyRun {
                 pending += entries.reversed().map { (path.appending($0.name), $0) }
             } catch let failure as BlobFailure {
                 report.damage.append("\(Self.display(path, node)): \(failure)")
-            } catch let failure as FileSystemFailure where failure.isVanished {
+            } catch let failure as FileSystemFailure where failure.isGone {
                 try note([Difference(path: path, aspect: .missing, detail: Self.missing(node))], found)
             } catch let failure as FileSystemFailure {
                 report.unreadable.append("\(failure)")

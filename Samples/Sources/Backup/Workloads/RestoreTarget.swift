@@ -11,7 +11,7 @@ public struct RestoreTarget: Codable, Sendable, Hashable {
 
     /// The folder that no restore leaves.
     public var folder: String
-    /// The path below it. It names a folder, or nothing yet.
+    /// The path below it, as a text of `PathText`. It names a folder, or nothing yet.
     public var path: String
 
     /// Makes a target.
@@ -29,9 +29,12 @@ public struct RestoreTarget: Codable, Sendable, Hashable {
     /// - Throws: ``Failure``, or `TreeScanError` if the folder itself cannot be opened.
     public func check() throws {
         let root = try RootFolder(folder)
-        let components = RelativePath(path).components.map { Array($0) }
+        // The bytes that the restore is going to use: a text may write a dot or a slash as `\u{2E}` or `\u{2F}`.
+        let components = RelativePath(argument: path).components.map { Array($0) }
         let isSafe = components.allSatisfy { $0 != Array(".".utf8) && $0 != Array("..".utf8) && !$0.contains(0) }
-        guard !components.isEmpty, isSafe else {
+        // A slash that is written in another way is a mistake, or worse.
+        let written = RelativePath(path).components
+        guard components.count == written.count, !components.isEmpty, isSafe else {
             throw Failure(description: "The target \(path) is not below \(folder). Name a folder there.")
         }
         var part = RelativePath.root

@@ -156,7 +156,8 @@ public final class BackupRun {
         if let resumed { trees.append(resumed.root) }
         // One of the future would be the last one for years.
         let last = try repository.snapshots().snapshots.last {
-            $0.host == options.host && $0.folders == folders && !$0.isOfFuture(at: start)
+            SnapshotFilter.isSame($0.host, options.host)
+                && $0.folders.elementsEqual(folders, by: SnapshotFilter.isSame) && !$0.isOfFuture(at: start)
         }
         if let last { trees.append(last.root) }
         var earlier: [[[UInt8]: TreeNode]] = []
@@ -234,6 +235,8 @@ public final class BackupRun {
             case .directory, .regular: break
             }
         case .failure(let failure):
+            // Nothing below the folder itself can be told to be gone: the snapshot would be empty.
+            if failure.path == .root { throw failure }
             // Nearly always a folder that cannot be entered.
             if !excludes.match(failure.path, isFolder: true) { note(failure) }
         }
@@ -346,7 +349,7 @@ public final class BackupRun {
     }
 
     private func note(_ failure: FileSystemFailure) {
-        guard !failure.isVanished else { return }
+        guard !failure.isGone else { return }
         missing += 1
         problems.append(shown("\(failure)"))
     }

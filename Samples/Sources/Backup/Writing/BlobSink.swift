@@ -1,4 +1,5 @@
 internal import Chunking
+internal import Glibc
 internal import QoSRuntime
 internal import Synchronization
 
@@ -16,6 +17,8 @@ final class BlobSink: Sendable {
         /// Packs on the disk that no file of the index lists.
         var unlisted: [PackRecord]
         var totals = Totals()
+        /// Whether blobs are lost that others count on, as they are claimed.
+        var isBroken = false
     }
 
     /// What was stored.
@@ -72,7 +75,18 @@ final class BlobSink: Sendable {
     }
 
     /// Stores blobs, and returns them in the same order. Hashes, compresses and seals on the calling worker.
+    ///
+    /// After an error, also of a cancelled task, the sink cannot be used any more: `flush` fails.
     func store(_ texts: [[UInt8]]) async throws -> [TreeNode.Chunk] {
+        do {
+            return try await storeNew(of: texts)
+        } catch {
+            noteLoss()
+            throw error
+        }
+    }
+
+    private func storeNew(of texts: [[UInt8]]) async throws -> [TreeNode.Chunk] {
         var chunks: [TreeNode.Chunk] = []
         var sealed: [Sealed] = []
         for plain in texts {
@@ -132,10 +146,26 @@ final class BlobSink: Sendable {
         return chunks
     }
 
+    /// Notes that a pack is given up, or blobs that were claimed are in none.
+    private func noteLoss() { state.withLock { $0.isBroken = true } }
+
     /// Writes the last pack and a file of the index. Call it when no `store` is under way.
+    ///
+    /// - Throws: `BackupError`, also if blobs are lost because a `store` failed: what was returned for them may name
+    ///   blobs that are nowhere.
     func flush() async throws {
         guard !isDry else { return }
-        if var rest = state.withLock({ $0.pack.take() }) { try await end(&rest) }
+        guard !state.withLock({ $0.isBroken }) else {
+            throw BackupError.failed(path: repository.path, operation: "write a pack of", code: ECANCELED)
+        }
+        if var rest = state.withLock({ $0.pack.take() }) {
+            do {
+                try await end(&rest)
+            } catch {
+                noteLoss()
+                throw error
+            }
+        }
         let unlisted = state.withLock { state in
             defer { state.unlisted = [] }
             return state.unlisted

@@ -49,11 +49,22 @@ struct FileReading: Sendable {
         let stamp = FileStamp(
             size: size, modified: node.modified, changed: node.changed, inode: node.inode, device: node.device)
         node.mustReread = !isStable || stamp.isRacy(at: start)
-        let stored = chunks.reduce(Int64(0)) { $0 + Int64($1.length) }
         node.content = .file(
-            isComplete
-                ? TreeNode.FileContent(size: size, extents: extents, chunks: chunks)
-                : TreeNode.FileContent(size: stored, extents: nil, chunks: chunks))
+            isComplete ? TreeNode.FileContent(size: size, extents: extents, chunks: chunks) : cut(chunks))
         return node
+    }
+
+    /// The content of a file that got shorter: the data that were read, at their places.
+    private func cut(_ chunks: [TreeNode.Chunk]) -> TreeNode.FileContent {
+        var rest = chunks.reduce(Int64(0)) { $0 + Int64($1.length) }
+        var places: [Range<Int64>] = []
+        for extent in data where rest > 0 {
+            let end = extent.lowerBound + min(rest, Int64(extent.count))
+            places.append(extent.lowerBound..<end)
+            rest -= end - extent.lowerBound
+        }
+        let end = places.last?.upperBound ?? 0
+        let hasHoles = !places.isEmpty && places != [0..<end]
+        return TreeNode.FileContent(size: end, extents: hasHoles ? places : nil, chunks: chunks)
     }
 }

@@ -85,25 +85,32 @@ struct FileSaver: Sendable {
                 }
             }
             var isComplete = true
-            reading: for extent in extents {
-                var position = extent.lowerBound
-                while position < extent.upperBound {
-                    try Task.checkCancellation()
-                    let count = min(Self.piece, Int(extent.upperBound - position))
-                    let bytes = try await file.read(from: position, count: count)
-                    guard !bytes.isEmpty else {
-                        isComplete = false
-                        break reading
+            var failure: FileSystemFailure?
+            do {
+                reading: for extent in extents {
+                    var position = extent.lowerBound
+                    while position < extent.upperBound {
+                        try Task.checkCancellation()
+                        let count = min(Self.piece, Int(extent.upperBound - position))
+                        let bytes = try await file.read(from: position, count: count)
+                        guard !bytes.isEmpty else {
+                            isComplete = false
+                            break reading
+                        }
+                        position += Int64(bytes.count)
+                        stream.append(bytes)
+                        try await startChunks()
                     }
-                    position += Int64(bytes.count)
-                    stream.append(bytes)
-                    try await startChunks()
                 }
+                stream.finish()
+                try await startChunks()
+            } catch let found as FileSystemFailure {
+                // Thrown here it would cancel the chunks under way. One of them may have the pack with blobs of others.
+                failure = found
             }
-            stream.finish()
-            try await startChunks()
             var list = [[TreeNode.Chunk]](repeating: [], count: count)
             for try await (number, chunks) in group { list[number] = chunks }
+            if let failure { throw failure }
             return (list.flatMap { $0 }, isComplete)
         }
     }

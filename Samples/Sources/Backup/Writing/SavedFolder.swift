@@ -1,3 +1,4 @@
+internal import Glibc
 internal import TreeScan
 
 /// A folder of which entries are still being saved.
@@ -30,6 +31,13 @@ enum SavedFile: Sendable {
 
     /// The end of a file that could not be read.
     init(_ failure: FileSystemFailure) {
-        self = failure.isVanished || failure.code == FileReading.wrongKind ? .vanished : .failed("\(failure)")
+        self = failure.isGone || failure.code == FileReading.wrongKind ? .vanished : .failed("\(failure)")
     }
+}
+
+extension FileSystemFailure {
+    /// Whether the entry is gone, or another is in its place.
+    ///
+    /// ESTALE does not say so: all entries of a network folder have it whose server has lost the folder.
+    var isGone: Bool { isVanished && code != ESTALE }
 }

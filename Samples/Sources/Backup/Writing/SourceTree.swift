@@ -31,8 +31,10 @@ struct SourceTree: Sendable {
             let root = try RootFolder(folder)
             return RootFolder.realPath(root.path) ?? folder
         }
-        let outer = Set(real).filter { path in
-            !real.contains { $0 != path && RootFolder.contains($0, path) }
+        // By bytes: texts of Swift are equal if they are different ways to write the same letters.
+        let each = Dictionary(real.map { (Array($0.utf8), $0) }) { first, _ in first }
+        let outer = each.values.filter { path in
+            !each.values.contains { !$0.utf8.elementsEqual(path.utf8) && RootFolder.contains($0, path) }
         }
         return outer.sorted { way(to: $0).lexicographicallyPrecedes(way(to: $1), by: Self.precedes) }
     }

@@ -87,7 +87,8 @@ struct ExtractedDocument: Equatable {
 
     /// Returns the text of the first `# ` line among the first hundred lines.
     private static func heading(of text: String) -> String {
-        for line in text.split(separator: "\n", maxSplits: 100, omittingEmptySubsequences: true).prefix(100)
+        // "\r\n" is one character.
+        for line in text.split(maxSplits: 100, whereSeparator: \.isNewline).prefix(100)
         where line.hasPrefix("# ") {
             return String(line.dropFirst(2).prefix(300))
         }

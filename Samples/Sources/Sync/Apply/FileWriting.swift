@@ -46,8 +46,14 @@ struct FileWriting {
             throw error
         }
         ledger.options.reached(.intended)
-        for entry in prepared { try await ledger.attempt(entry.action) { try await publish(entry) } }
-        ledger.end(intents: numbers)
+        var ended: [Int64] = []
+        for (entry, number) in zip(prepared, numbers) {
+            var isLeft = false
+            try await ledger.attempt(entry.action) { try await publish(entry, leaving: &isLeft) }
+            // The next run finds the version that is left by its intent. Without one it would be a leftover.
+            if !isLeft { ended.append(number) }
+        }
+        ledger.end(intents: ended)
         for entry in prepared { if let part = entry.part { ledger.end(part: part) } }
     }
 
@@ -142,7 +148,9 @@ struct FileWriting {
     }
 
     /// Gives a finished entry its name, after a last look at what has it.
-    private func publish(_ entry: PreparedEntry) async throws {
+    ///
+    /// - Parameter isLeft: Set if a failure leaves another entry than the new one under the temporary name.
+    private func publish(_ entry: PreparedEntry, leaving isLeft: inout Bool) async throws {
         let folder = try await ledger.folder(of: entry.action.path, on: entry.action.side)
         let (name, temporary) = (entry.name, entry.temporary)
         ledger.noteNames(in: folder, on: entry.action.side)
@@ -162,8 +170,11 @@ struct FileWriting {
                 ledger.options.reached(.exchanged)
             }
         } catch let failure as FileSystemFailure {
+            isLeft = true
             let left = try await folder.status(temporary)
-            if left?.stamp.inode == entry.written.inode { await folder.discard(temporary) }
+            let isNew = left?.stamp.inode == entry.written.inode
+            if isNew { await folder.discard(temporary) }
+            isLeft = left != nil && !isNew
             throw failure
         }
         ledger.options.reached(.replaced)

@@ -30,6 +30,10 @@ struct NameChanges {
             let target = try await ledger.folder(of: new, on: action.side)
             for changed in [folder, target] { ledger.noteNames(in: changed, on: action.side) }
             try await folder.rename(name, to: Array(new.name), in: target)
+            // A file that was put under the old name meanwhile must not get the times of the other side's.
+            guard let renamed = try await target.status(Array(new.name)), Self.isSame(renamed, status) else {
+                return ledger.skip(action, "it changed at the last moment, and has the new name; the next run decides")
+            }
             ledger.noteChanges(on: action.side) { $0.noteMetadata(of: new, kind: status.kind) }
             try await target.setMetadata(Array(new.name), action.metadata, kind: status.kind, owner: owner)
             ledger.options.reached(.renamed)
@@ -54,8 +58,18 @@ struct NameChanges {
 
     /// Whether a step on another name of the same file has done this one already.
     private func isDone(_ action: SyncAction, _ old: Observation, _ status: EntryStatus) -> Bool {
-        guard action.work == .describe, old.links > 1, status.stamp.inode == old.stamp.inode else { return false }
+        switch action.work {
+        case .describe, .rename: break
+        default: return false
+        }
+        guard old.links > 1, status.stamp.inode == old.stamp.inode else { return false }
         return status.stamp.size == old.stamp.size && status.stamp.modified == action.metadata.modified
+    }
+
+    /// Whether two looks found the same entry with the same content, as far as a look tells.
+    private static func isSame(_ left: EntryStatus, _ right: EntryStatus) -> Bool {
+        left.kind == right.kind && left.stamp.inode == right.stamp.inode && left.stamp.size == right.stamp.size
+            && left.stamp.modified == right.stamp.modified
     }
 
     /// Gives an entry attributes of the other side.

@@ -20,18 +20,28 @@ struct Removals {
                 steps.append((action, folder, ledger.replicas[action.side].temporaryName()))
             }
         }
-        let intents = try await ledger.begin(
+        let numbers = try await ledger.begin(
             steps.filter { $0.action.old?.kind != .directory }.map { step in
                 var intent = Intent(work: .delete, side: step.action.side, path: step.action.path.bytes)
                 intent.temporary = step.temporary
                 intent.setOld(step.action.old)
                 return intent
             })
-        for step in steps { try await ledger.attempt(step.action) { try await remove(step) } }
-        ledger.end(intents: intents)
+        var (rest, ended) = (numbers[...], [Int64]())
+        for step in steps {
+            var isLeft = false
+            try await ledger.attempt(step.action) { try await remove(step, leaving: &isLeft) }
+            guard step.action.old?.kind != .directory, let number = rest.popFirst() else { continue }
+            // The next run finds the entry that is left by its intent. Without one it would be a leftover.
+            if !isLeft { ended.append(number) }
+        }
+        ledger.end(intents: ended)
     }
 
-    private func remove(_ step: Step) async throws {
+    /// Removes an entry.
+    ///
+    /// - Parameter isLeft: Set if a failure leaves it under the temporary name.
+    private func remove(_ step: Step, leaving isLeft: inout Bool) async throws {
         let (action, folder, temporary) = step
         let name = Array(action.path.name)
         ledger.noteNames(in: folder, on: action.side)
@@ -44,10 +54,12 @@ struct Removals {
             }
         } else {
             try await folder.rename(name, to: temporary, in: folder)
+            isLeft = true
             ledger.options.reached(.unnamed)
             guard let status = try await folder.status(temporary), action.old?.isSame(as: status) == true else {
                 let kept = try await Rescue.restore(
                     temporary, of: action.path, on: action.side, in: folder, date: ledger.options.date)
+                isLeft = false
                 return ledger.skip(action, "it changed at the last moment, and stays as \(kept)")
             }
             do {
@@ -55,9 +67,11 @@ struct Removals {
             } catch let failure as FileSystemFailure {
                 let kept = try await Rescue.restore(
                     temporary, of: action.path, on: action.side, in: folder, date: ledger.options.date)
+                isLeft = false
                 return ledger.skip(action, "it stays as \(kept): \(failure)")
             }
         }
+        isLeft = false
         ledger.options.reached(.deleted)
         ledger.finish(action, kind: nil, target: [], now: nil)
         ledger.report.removed += 1

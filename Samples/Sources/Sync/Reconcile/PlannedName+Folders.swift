@@ -115,7 +115,8 @@ struct ActionSteps {
             guard let from = name.otherName, let source = name.sides[side.other] else { return }
             renames.append(
                 SyncAction(
-                    work: .rename(to: path), side: side, path: from, metadata: source.metadata, source: source))
+                    work: .rename(to: path), side: side, path: from, metadata: source.metadata, source: source,
+                    old: name.renamed))
             relink(name, on: side.other)
             if let step = name.links[side], let renamed = name.renamed {
                 relink(path, step, on: side, source: source, old: renamed.named(path, source.metadata))

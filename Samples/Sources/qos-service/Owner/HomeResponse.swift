@@ -95,6 +95,8 @@ struct ConflictsResponse: Encodable {
         let original: String
         let side: String
         let date: String
+        /// As the parameter of the same name has it: a choice about other versions than these is refused.
+        let seen: String
     }
 
     let folder: String

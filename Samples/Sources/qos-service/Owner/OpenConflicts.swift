@@ -1,3 +1,4 @@
+internal import CFileSystem
 internal import Foundation
 internal import Glibc
 internal import HTTPTypes
@@ -16,6 +17,10 @@ final class OpenConflicts: Sendable {
     private static let limit = 1000
     /// The bytes of a version that a comparison shows.
     private static let textLimit = 256 * 1024
+    private static let noReplace: UInt32 = 1
+    private static let exchange: UInt32 = 2
+    private static let haveChanged = Refusal(
+        status: .conflict, message: "The versions have changed since they were shown. Look at the conflicts again.")
 
     /// What a choice keeps under the name of the file.
     enum Choice: String, CaseIterable {
@@ -104,27 +109,49 @@ final class OpenConflicts: Sendable {
         }
     }
 
+    /// The open conflicts, by path, each with a text that changes with its versions. Blocks the thread.
+    func shown() -> [(copy: ConflictCopy, seen: String)] {
+        let root = folder.flatMap { try? RootFolder($0) }
+        func status(_ path: RelativePath) -> EntryStatus? {
+            guard let descriptor = try? root?.descriptor(of: path, for: .status) else { return nil }
+            let entry = OpenDescriptor(owning: descriptor)
+            return EntryStatus(descriptor: entry.number)
+        }
+        return conflicts.map { ($0, Self.text(of: status($0.original), status($0.path))) }
+    }
+
     /// Makes a choice. Blocks the thread.
     ///
+    /// - Parameters:
+    ///   - seen: The text of the versions that the choice is about, as ``shown()`` has it; nil for those of now.
+    ///   - looked: Called between the look at the versions and the change. For tests.
     /// - Returns: What was done, for people.
-    /// - Throws: `Refusal`, `TreeScanError`, `FileSystemFailure`.
-    func choose(_ choice: Choice, for path: RelativePath) throws -> String {
+    /// - Throws: `Refusal`, also if the versions are not those that were seen; `TreeScanError`, `FileSystemFailure`.
+    func choose(
+        _ choice: Choice, for path: RelativePath, seen: String? = nil, looked: () throws -> Void = {}
+    ) throws -> String {
         let (root, copy) = try open(path)
         let folder = OpenDescriptor(owning: try root.descriptor(of: path.parent, for: .status))
-        var status = stat()
-        guard unsafe fstatat(folder.number, path.name.terminated, &status, AT_SYMLINK_NOFOLLOW) == 0,
-            status.st_mode & S_IFMT == S_IFREG
-        else { throw Refusal(status: .notFound, message: "This version is gone. Look at the conflicts again.") }
+        guard let version = EntryStatus(path.name, in: folder.number), version.kind == .regular else {
+            throw Refusal(status: .notFound, message: "This version is gone. Look at the conflicts again.")
+        }
         defer { look() }
+        let original = EntryStatus(copy.original.name, in: folder.number)
+        guard original != nil || errno == ENOENT else { throw failure(copy.original, "look at") }
+        if let seen, choice != .both, seen != Self.text(of: original, version) { throw Self.haveChanged }
+        try looked()
         switch choice {
         case .current:
+            guard EntryStatus(copy.original.name, in: folder.number) != nil else {
+                throw Refusal(
+                    status: .conflict,
+                    message: "\(copy.original.display) is gone, and this version is the last one. Look at the "
+                        + "conflicts again.")
+            }
             guard unsafe unlinkat(folder.number, path.name.terminated, 0) == 0 else { throw failure(path, "remove") }
             return "Kept \(copy.original.display) as it is. The other version is removed."
         case .copy:
-            let name = copy.original.name.terminated
-            guard unsafe renameat(folder.number, path.name.terminated, folder.number, name) == 0 else {
-                throw failure(path, "rename")
-            }
+            try replace(original, by: copy, in: folder.number)
             return "\(copy.original.display) is now the version of \(copy.date) from side \(copy.side.rawValue)."
         case .both:
             for number in 1...1000 {
@@ -140,6 +167,51 @@ final class OpenConflicts: Sendable {
             }
             throw Refusal(status: .conflict, message: "No name is free for the other version. Rename it by hand.")
         }
+    }
+
+    /// Gives the version of a conflict the name, and removes the one that was seen there. Any other one stays.
+    private func replace(_ original: EntryStatus?, by copy: ConflictCopy, in folder: Int32) throws {
+        let (version, name) = (copy.path.name.terminated, copy.original.name.terminated)
+        guard let original else {
+            var code = unsafe renameat2(folder, version, folder, name, Self.noReplace) == 0 ? 0 : errno
+            if code == EINVAL || code == ENOSYS {
+                // The file system cannot refuse to replace. A hard link never does.
+                code = unsafe linkat(folder, version, folder, name, 0) == 0 ? 0 : errno
+                if code == 0 { code = unsafe unlinkat(folder, version, 0) == 0 ? 0 : errno }
+            }
+            if code == EEXIST { throw Self.haveChanged }
+            guard code == 0 else { throw failure(copy.path, "rename", code) }
+            return
+        }
+        guard original.kind != .directory else {
+            throw Refusal(
+                status: .conflict, message: "\(copy.original.display) is a folder. Keep both, or rename it by hand.")
+        }
+        let code = unsafe renameat2(folder, version, folder, name, Self.exchange) == 0 ? 0 : errno
+        if code == EINVAL || code == ENOSYS {
+            // The file system cannot exchange names. This look is the last one then.
+            guard Self.isSame(EntryStatus(copy.original.name, in: folder), original) else { throw Self.haveChanged }
+            guard unsafe renameat(folder, version, folder, name) == 0 else { throw failure(copy.path, "rename") }
+            return
+        }
+        if code == ENOENT { throw Self.haveChanged }
+        guard code == 0 else { throw failure(copy.path, "rename", code) }
+        guard Self.isSame(EntryStatus(copy.path.name, in: folder), original) else {
+            _ = unsafe renameat2(folder, version, folder, name, Self.exchange)
+            throw Self.haveChanged
+        }
+        guard unsafe unlinkat(folder, version, 0) == 0 else { throw failure(copy.path, "remove") }
+    }
+
+    /// A text that changes with two versions of a file.
+    private static func text(of original: EntryStatus?, _ version: EntryStatus?) -> String {
+        [original, version].map { status in
+            status.map { "\($0.stamp.inode)-\($0.stamp.size)-\($0.stamp.modified)" } ?? "none"
+        }.joined(separator: ".")
+    }
+
+    private static func isSame(_ now: EntryStatus?, _ then: EntryStatus) -> Bool {
+        now.map { text(of: $0, nil) } == text(of: then, nil) && now?.kind == then.kind
     }
 
     /// Returns a name without the mark of a conflict: `report (B 2026-01-31).txt`, then `report (B 2026-01-31, 2).txt`.
@@ -162,7 +234,7 @@ final class OpenConflicts: Sendable {
         return (try RootFolder(folder), copy)
     }
 
-    private func failure(_ path: RelativePath, _ operation: String) -> FileSystemFailure {
-        FileSystemFailure(path: path, operation: operation, code: errno)
+    private func failure(_ path: RelativePath, _ operation: String, _ code: Int32 = errno) -> FileSystemFailure {
+        FileSystemFailure(path: path, operation: operation, code: code)
     }
 }

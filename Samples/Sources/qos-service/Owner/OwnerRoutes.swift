@@ -11,6 +11,8 @@ internal import TreeScan
 struct OwnerRoutes: Sendable {
     /// The path of choices.
     static let conflictPath = "/conflicts"
+    /// The path of downloads from snapshots.
+    static let filePath = "/snapshots/file"
     /// The largest number of entries, changes and snapshots in an answer.
     private static let limit = 2000
     private static let snapshotLimit = 200
@@ -34,15 +36,16 @@ struct OwnerRoutes: Sendable {
         }
         router.get("/conflicts") { _, context in
             guard context.mayAct else { throw Refusal.noToken }
+            let shown = try await runTask(at: .userInitiated) { [conflicts] in conflicts.shown() }
             return try JSONResponse.make(
                 ConflictsResponse(
                     folder: conflicts.folder ?? "",
-                    conflicts: conflicts.conflicts.map { copy in
+                    conflicts: shown.map { copy, seen in
                         .init(
                             name: PathText.encoded(copy.path),
                             current: conflicts.isServed ? PathText.encoded(copy.original) : nil,
                             copy: copy.path.display, original: copy.original.display,
-                            side: copy.side.rawValue, date: copy.date)
+                            side: copy.side.rawValue, date: copy.date, seen: seen)
                     }))
         }
         router.get("/conflicts/text") { request, context in
@@ -56,13 +59,14 @@ struct OwnerRoutes: Sendable {
         }
         router.post("/conflicts") { request, context in
             let path = try Self.path(of: request)
-            let text = try Parameters(request, context).keep ?? ""
+            let parameters = try Parameters(request, context)
+            let (text, seen) = (parameters.keep ?? "", parameters.seen)
             guard let choice = OpenConflicts.Choice(rawValue: text) else {
                 throw Refusal(
                     status: .badRequest, message: "keep is \"\(text.prefix(40))\". Write current, copy or both.")
             }
             let message = try await Self.explaining { [conflicts] in
-                try await runTask(at: .userInitiated) { try conflicts.choose(choice, for: path) }
+                try await runTask(at: .userInitiated) { try conflicts.choose(choice, for: path, seen: seen) }
             }
             return try JSONResponse.make(DoneResponse(done: message))
         }

@@ -257,7 +257,7 @@ function conflictItem(conflict) {
   heading.append(path(conflict.original))
   const choose = (keep, name, question) => actionButton(name, `${name}: ${conflict.original}`, async () => {
     if (question && !confirm(question)) return "Nothing was changed."
-    const answer = await ask2(`conflicts?path=${conflict.name}&keep=${keep}`, { method: "POST" })
+    const answer = await ask2(`conflicts?path=${conflict.name}&keep=${keep}&seen=${conflict.seen}`, { method: "POST" })
     for (const button of item.querySelectorAll("button")) button.remove()
     return answer.done
   })

@@ -2,6 +2,7 @@ internal import Backup
 internal import HTTPTypes
 internal import QoSCore
 internal import QoSWorkloads
+internal import SafeFiles
 internal import Synchronization
 internal import TreeScan
 
@@ -86,10 +87,9 @@ final class RestoreRequests: Sendable {
                 status: .forbidden,
                 message: "This service restores nothing. Start it with --restore-folder, below which it may write.")
         }
-        guard let text = String(validating: target.bytes, as: UTF8.self) else {
-            throw ParameterError.notBelow("target")
-        }
-        let place = RestoreTarget(below: folder, path: text)
+        guard String(validating: target.bytes, as: UTF8.self) != nil else { throw ParameterError.notBelow("target") }
+        // The restore reads backslashes of a text as `PathText` does. Those of a request are parts of names.
+        let place = RestoreTarget(below: folder, path: SafeFiles.PathText.text(target.bytes))
         do {
             try place.check()
         } catch let failure as RestoreTarget.Failure {

@@ -57,7 +57,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             if let connection { connections.begin(connection) }
             // The live events have no end of their own. `LiveBoard` cuts off clients that take nothing.
             let isLive = head.method == .get && head.path?.prefix { $0 != "?" } == "/events"
-            isTransfer = head.path?.prefix { $0 != "?" } == FileRoutes.path[...]
+            isTransfer = Self.isTransfer(head.path)
             if timer == nil, !isLive { startTimer(context) }
         case .body:
             break
@@ -100,6 +100,12 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
                 handler.finishRequest(context)
             }
         }
+    }
+
+    /// Whether the answer to a request of an address is a file: one of the folder, or of a snapshot.
+    static func isTransfer(_ path: String?) -> Bool {
+        guard let path = path?.prefix(while: { $0 != "?" }) else { return false }
+        return [FileRoutes.path, OwnerRoutes.filePath].contains { $0 == path }
     }
 
     private func finishRequest(_ context: ChannelHandlerContext) {

@@ -19,6 +19,7 @@ struct Parameters: Decodable {
     var snapshot: String?
     var replace: String?
     var keep: String?
+    var seen: String?
     var before: String?
     var changes: String?
     var after: String?

@@ -3,6 +3,7 @@ import Foundation
 import QoSWorkloads
 import SampleTestSupport
 import Testing
+import TreeScan
 
 @testable import qos_service
 
@@ -93,6 +94,23 @@ struct RestoreRouteTests {
             $0.state == "dead"
         }
         #expect(dead.details?.reason.contains("snapshot has no entry") == true)
+    }
+
+    @Test(
+        "a target whose name looks like an escape is a folder of that name, below the folder for restores",
+        arguments: [#"\u{2E}\u{2E}"#, #"\u{2E}\u{2E}\u{2F}x"#, #"a\u{2F}b"#])
+    func staysBelow(target: String) async throws {
+        try await saved()
+        let service = try world.start(world.backup + ["--governor", "off"])
+        let encoded = PathText.encoded(RelativePath(target))
+        let answer = try service.post("/restore?snapshot=latest&path=two&target=\(encoded)")
+        #expect(answer.status == 202, "\(answer.text)")
+        _ = try service.item(try #require(try answer.decode(WorkloadsAnswer.Item.self).label)) {
+            $0.state == "finished"
+        }
+        #expect(try world.state.read("restored/\(target)/two") == "2")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: world.state["restored"]) == [target])
+        #expect(!world.state.exists("x") && !world.state.exists("two"))
     }
 
     @Test("a service without a repository, or without a folder for restores, says how to have one")

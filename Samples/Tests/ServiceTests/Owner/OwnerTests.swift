@@ -1,5 +1,6 @@
 import Backup
 import Foundation
+import Glibc
 import Logging
 import SampleTestSupport
 import Sync
@@ -320,6 +321,63 @@ struct OwnerValueTests {
         }
         let short = try #require(ConflictCopy("report.conflict-B-2026-01-31.txt"))
         #expect(String(decoding: OpenConflicts.plainName(short, 2), as: UTF8.self) == "report (B 2026-01-31, 2).txt")
+    }
+
+    /// A folder with both versions of a conflict, and the list of its conflicts.
+    private func conflict() throws -> (folder: TemporaryFolder, conflicts: OpenConflicts) {
+        let folder = try TemporaryFolder()
+        try folder.write("a/note.txt", "current")
+        try folder.write("a/\(Self.version)", "of the other side")
+        let settings = SyncSettings(a: folder["a"], b: folder["b"])
+        return (folder, OpenConflicts(settings, served: folder["a"]))
+    }
+
+    private static let version = "note.conflict-B-2026-01-31.txt"
+
+    /// The state of both versions, as the list of the conflicts has it.
+    private func seen(_ folder: TemporaryFolder) -> String {
+        ["note.txt", Self.version].map { name in
+            var status = stat()
+            guard unsafe lstat(folder["a/\(name)"], &status) == 0 else { return "none" }
+            let modified = Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec)
+            return "\(status.st_ino)-\(status.st_size)-\(modified)"
+        }.joined(separator: ".")
+    }
+
+    @Test("the last version of a file is not removed, and one that was not seen is not replaced")
+    func refusesChoices() throws {
+        let path = RelativePath(Self.version)
+        let (gone, ofGone) = try conflict()
+        let before = seen(gone)
+        try gone.remove("a/note.txt")
+        #expect(throws: Refusal.self) { try ofGone.choose(.current, for: path) }
+        #expect(throws: Refusal.self) { try ofGone.choose(.copy, for: path, seen: before) }
+        #expect(try gone.read("a/\(Self.version)") == "of the other side")
+        #expect(try ofGone.choose(.copy, for: path, seen: seen(gone)).contains("is now"))
+        #expect(try gone.read("a/note.txt") == "of the other side")
+
+        for choice in [OpenConflicts.Choice.current, .copy] {
+            let (folder, conflicts) = try conflict()
+            let before = seen(folder)
+            try folder.write("a/note.txt", "written after it was shown")
+            #expect(throws: Refusal.self) { try conflicts.choose(choice, for: path, seen: before) }
+            #expect(try folder.files().count == 2 && folder.read("a/note.txt") == "written after it was shown")
+            _ = try conflicts.choose(choice, for: path, seen: seen(folder))
+            #expect(try folder.files() == ["a/note.txt"])
+        }
+    }
+
+    @Test("a version that appears or changes at the last moment stays", arguments: [true, false])
+    func keepsLateVersion(isThere: Bool) throws {
+        let (folder, conflicts) = try conflict()
+        if !isThere { try folder.remove("a/note.txt") }
+        #expect(throws: Refusal.self) {
+            try conflicts.choose(.copy, for: RelativePath(Self.version)) {
+                try folder.write("a/note.txt", "of the last moment")
+            }
+        }
+        #expect(try folder.read("a/note.txt") == "of the last moment")
+        #expect(try folder.read("a/\(Self.version)") == "of the other side")
     }
 
     @Test("a failure that repeats itself is one entry, a success ends it, and the past has a limit")
