@@ -337,10 +337,8 @@ struct OwnerValueTests {
     /// The state of both versions, as the list of the conflicts has it.
     private func seen(_ folder: TemporaryFolder) -> String {
         ["note.txt", Self.version].map { name in
-            var status = stat()
-            guard unsafe lstat(folder["a/\(name)"], &status) == 0 else { return "none" }
-            let modified = Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec)
-            return "\(status.st_ino)-\(status.st_size)-\(modified)"
+            guard let stamp = EntryStatus(folder["a/\(name)"].utf8, in: AT_FDCWD)?.stamp else { return "none" }
+            return "\(stamp.inode)-\(stamp.size)-\(stamp.modified)"
         }.joined(separator: ".")
     }
 
