@@ -27,21 +27,18 @@ struct FileWatchTests {
 
     /// Collects all that is told.
     final class Outcomes: Sendable {
-        private let all = Mutex<[FileWatch.Outcome]>([])
+        private let outcomes = Mutex<[FileWatch.Outcome]>([])
+        private let arrived = Events()
+
+        var all: [FileWatch.Outcome] { outcomes.withLock { $0 } }
 
         func take(_ outcome: FileWatch.Outcome) {
-            all.withLock { $0.append(outcome) }
+            outcomes.withLock { $0.append(outcome) }
+            arrived.report()
         }
 
-        /// Waits for a number of outcomes, for ten seconds at most.
-        func wait(for count: Int) async throws -> [FileWatch.Outcome] {
-            for _ in 0..<1000 {
-                let found = all.withLock { $0 }
-                if found.count >= count { return found }
-                try await Task.sleep(for: .milliseconds(10))
-            }
-            return all.withLock { $0 }
-        }
+        /// Blocks until more outcomes were told.
+        func wait(for count: Int) { arrived.wait(for: count) }
     }
 
     @Test("of a directory tells of a file that is created, changed, renamed and removed, by name")
@@ -85,26 +82,34 @@ struct FileWatchTests {
         let folder = try TemporaryFolder("qos-file-watch")
         try folder.write("a")
         try await withRunningLoop { loop in
-            let outcomes = Outcomes()
-            let watch = try await loop.perform { () throws(EventLoopError) in
-                try loop.watchFile(folder["a"]) { outcomes.take($0) }
+            let (outcomes, log) = (Outcomes(), Log())
+            // The second watch tells when the loop has come to what follows.
+            let (watch, other) = try await loop.perform { () throws(EventLoopError) in
+                (
+                    try loop.watchFile(folder["a"]) { outcomes.take($0) },
+                    try loop.watchFile(folder.path) { log.take($0) }
+                )
             }
             // A file that is open does not end with its name.
             let held = unsafe open(folder["a"], O_RDONLY | O_CLOEXEC)
             for number in 1...3 {
                 try folder.write("b", "\(number)")
                 unsafe rename(folder["b"], folder["a"])
-                #expect(try await outcomes.wait(for: number).count == number)
+                outcomes.wait(for: 1)
             }
             close(held)
             unsafe unlink(folder["a"])
-            let told = try await outcomes.wait(for: 5)
-            try await Task.sleep(for: .milliseconds(50))
-            #expect(try await outcomes.wait(for: 5).count == 5, "nothing comes after the failure")
+            outcomes.wait(for: 2)
+            try folder.write("a", "after the failure")
+            try folder.write("last")
+            log.wait(for: .rename, name: "last")
+            let told = outcomes.all
+            #expect(told.count == 5, "nothing comes after the failure")
             let replaced: FileEvent.Kinds = [.rename, .change]
             #expect(told.compactMap { try? $0.get().kinds } == [replaced, replaced, replaced, .rename])
             #expect(throws: EventLoopError.self) { try told.last?.get() }
             watch.close()
+            other.close()
         }
     }
 

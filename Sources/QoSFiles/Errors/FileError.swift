@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// A call for a file that failed: the call, the file, the reason and the remedy.
 public struct FileError: Error, Sendable, Hashable {
     /// The kind of a failure.
@@ -66,5 +68,16 @@ extension FileError: CustomStringConvertible {
         let reason = detail.isEmpty ? code.reason(number) : detail
         let written = bytesWritten > 0 ? " after \(bytesWritten) bytes" : ""
         return "\(call) failed for \(path)\(written): \(reason). \(code.remedy)"
+    }
+}
+
+extension FileError {
+    /// Checks a path that goes to the kernel as a C string. A NUL byte would end it, and another file would be meant.
+    ///
+    /// - Throws: ``Code/invalidArgument``.
+    static func check(path: String, for call: String) throws(FileError) {
+        guard !path.isEmpty, !path.utf8.contains(0) else {
+            throw FileError(call, EINVAL, path: path, detail: "the path is empty or has a NUL byte")
+        }
     }
 }
