@@ -195,10 +195,11 @@ struct WritingTests {
         #expect(permissions("other") == 0o600)
     }
 
-    @Test("S4 a directory that cannot be opened is told before the old file is gone")
-    func folderFirst() async throws {
+    @Test("S4 a directory that cannot be opened is told before the old file is gone", arguments: [0, 1])
+    func folderFirst(opened: Int) async throws {
         try folder.write("state", "old")
-        let calls = ScriptedFileCalls([.open: [.real, .value(-Int(EMFILE))]])
+        let before: [ScriptedFileCalls.Result] = Array(repeating: .real, count: opened)
+        let calls = ScriptedFileCalls([.open: before + [.value(-Int(EMFILE))]])
         let error = await #expect(throws: FileError.self) {
             try await QoSFile.install(folder["state"], replacing: true, throttle: IOThrottle(), calls: calls) { _ in }
         }
@@ -236,10 +237,13 @@ struct WritingTests {
     func flushedReplacement() async throws {
         let (path, calls, throttle) = (folder["state"], ScriptedFileCalls(), IOThrottle())
         try await withScheduler { scheduler in
-            _ = try await scheduler.run(at: .userInitiated) { try await throttle.perform(bytes: 1) { $0 } }
             try await scheduler.run(at: .background) {
                 try await QoSFile.install(path, replacing: true, throttle: throttle, calls: calls) { file in
-                    try await file.write([UInt8](repeating: 7, count: 12 << 20), at: 0)
+                    for number in 0..<Int64(12) {
+                        // Each time, since the foreground counts as near for some seconds only.
+                        _ = try await scheduler.run(at: .userInitiated) { try await throttle.perform(bytes: 1) { $0 } }
+                        try await file.write([UInt8](repeating: 7, count: 1 << 20), at: number << 20)
+                    }
                 }
             }
         }
