@@ -14,10 +14,6 @@ package enum RunningChild: String, CaseIterable, Sendable {
         _ urgency: Urgency, _ origin: Origin, on scheduler: QoSScheduler, isProcessWide: Bool
     ) async -> Bool {
         let (begun, isOver) = (Gate(), Gate())
-        let guardian = Task.detached(priority: .userInteractive) {
-            try? await Task.sleep(for: Self.patience)
-            isOver.open()
-        }
         let root = origin.start(on: scheduler, isProcessWide: isProcessWide) {
             await run {
                 begun.open()
@@ -25,6 +21,11 @@ package enum RunningChild: String, CaseIterable, Sendable {
             }
         }
         await begun.passed()
+        // From here on: on a busy machine the worker of background may be late, and that is no raise that fails.
+        let guardian = Task.detached(priority: .userInteractive) {
+            try? await Task.sleep(for: Self.patience)
+            isOver.open()
+        }
         let before = scheduler.snapshot.runningPromoted
         let high = isProcessWide ? nil : scheduler.executor(for: .userInitiated)
         let waiter = Task.detached(executorPreference: high, priority: .userInitiated) {
