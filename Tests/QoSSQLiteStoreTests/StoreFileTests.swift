@@ -362,6 +362,61 @@ struct StoreFileTests {
         #expect(try await store.record(of: new)?.state == .ready)
     }
 
+    @Test(
+        "the numbers by class and state are right with many lanes, several stores, and a program that knows no changes")
+    func tallies() async throws {
+        let place = try StorePlace()
+        let (one, two) = (try place.open(), try place.open())
+        func pending() throws -> Int {
+            let query = "SELECT count(*) FROM store, json_each(tally_changes)"
+            return Int(try StorePlace.execute("", in: place.path, query: query) ?? "") ?? -1
+        }
+        func expectCounts(_ counts: [WorkloadState: Int], _ comment: Comment) async throws {
+            for store in [one, two, try place.open()] {
+                let summary = try await store.summary()
+                for (state, count) in counts { #expect(summary.count(state) == count, comment) }
+            }
+        }
+        _ = try await one.insert([WorkloadRequest("a", level: .utility)], at: now)
+        _ = try await two.insert([WorkloadRequest("a", level: .utility), WorkloadRequest("b")], at: now)
+        #expect(try pending() == 2)
+        // One call for each store by turns: each has to learn what the other has added.
+        let first = try #require(try await one.claim(ClaimRequest(host: "h", workloads: ["a"]), at: now))
+        let second = try #require(try await two.claim(ClaimRequest(host: "i", workloads: ["a"]), at: now))
+        try await one.end(first.lease, .finished, at: now)
+        try await expectCounts([.ready: 1, .running: 1, .finished: 1], "two stores")
+        // Each workload has a lane, and more of them than the row has room for.
+        let names = (0..<TallyChanges.limit * 2).map { WorkloadName("many-\($0)") }
+        _ = try await two.insert(names.prefix(TallyChanges.limit / 2).map { WorkloadRequest($0) }, at: now)
+        #expect(try pending() > TallyChanges.limit / 2)
+        _ = try await one.insert(names.dropFirst(TallyChanges.limit / 2).map { WorkloadRequest($0) }, at: now)
+        #expect(try pending() == 0)
+        try await two.end(second.lease, .finished, at: now)
+        try await expectCounts([.ready: 1 + names.count, .running: 0, .finished: 2], "many lanes")
+        // A program of the version before, or a person's hand: the triggers of the file count.
+        let removed = "DELETE FROM item WHERE lane = (SELECT max(lane) FROM item)"
+        try StorePlace.execute(removed, in: place.path)
+        try await expectCounts([.ready: names.count, .running: 0, .finished: 2], "a foreign hand")
+        // What a refused call has changed counts as well: it is kept.
+        await #expect(throws: WorkloadStoreError.self) { try await one.end(first.lease, .finished, at: now) }
+        try await expectCounts([.ready: names.count, .running: 0, .finished: 2], "a refusal")
+    }
+
+    @Test("a transaction that failed leaves no numbers behind")
+    func talliesOfFailure() async throws {
+        let place = try StorePlace()
+        let store = try place.open()
+        let requests = [WorkloadRequest("a", level: .background), WorkloadRequest("a", level: .utility)]
+        _ = try await store.insert([requests[1]], at: now)
+        // The second of the requests cannot be written after the first one was.
+        try StorePlace.execute("CREATE UNIQUE INDEX refuse ON request (level)", in: place.path)
+        await #expect(throws: SQLiteStoreError.self) { try await store.insert(requests, at: now) }
+        try StorePlace.execute("DROP INDEX refuse", in: place.path)
+        _ = try await store.insert([requests[1]], at: now)
+        let summary = try await store.summary()
+        #expect(summary[.utility, .ready].count == 2 && summary[.background, .ready].count == 0)
+    }
+
     @Test("a log that was removed while the store was open is left behind, and nothing is lost")
     func removedLog() async throws {
         let place = try StorePlace()

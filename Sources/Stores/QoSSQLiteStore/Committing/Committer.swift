@@ -76,7 +76,8 @@ final class Committer: Sendable {
                 try database.cachedStatement(sql: "BEGIN IMMEDIATE TRANSACTION").execute()
                 defer { if database.isInsideTransaction { try? database.rollback() } }
                 reached(.begun, taken)
-                var transaction = try StoreTransaction(database, cache, stepLimit: file.settings.stepLimit)
+                var transaction = try StoreTransaction(
+                    database, cache, open.tallies, stepLimit: file.settings.stepLimit)
                 let end = ContinuousClock.now + Self.transactionTime
                 while done < taken.count, done == 0 || ContinuousClock.now < end {
                     current = taken[done]

@@ -21,6 +21,8 @@ final class OpenStore: Sendable {
     }
 
     let file: StoreFile
+    /// What the transaction under way changes in the number of items.
+    let tallies = TallyChanges()
     /// Called after another file took the place of the open one.
     private let replaced: @Sendable () -> Void
     private let state: Lock<State>
@@ -28,7 +30,7 @@ final class OpenStore: Sendable {
     init(_ file: StoreFile, replaced: @escaping @Sendable () -> Void) throws(SQLiteStoreError) {
         self.file = file
         self.replaced = replaced
-        let pool = try file.open()
+        let pool = try file.open(telling: tallies)
         state = Lock(State(pool: pool, identity: file.identity, log: file.log?.identity))
     }
 
@@ -73,7 +75,7 @@ final class OpenStore: Sendable {
                 return (pool, false)
             }
         }
-        let other = try file.open()
+        let other = try file.open(telling: tallies)
         let isClosedNow = state.withLock { state in
             if !state.isClosed {
                 state.pool = other

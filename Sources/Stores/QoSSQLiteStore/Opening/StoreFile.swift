@@ -15,13 +15,17 @@ struct StoreFile {
     /// Opens the file; makes it if it is missing and may be made.
     ///
     /// The file is examined before it gets the journal mode of a store: a file that is none does not change.
-    func open() throws(SQLiteStoreError) -> DatabasePool {
+    ///
+    /// - Parameter tallies: is told what the connection that writes changes.
+    func open(telling tallies: TallyChanges) throws(SQLiteStoreError) -> DatabasePool {
         try makeFile()
         let end = ContinuousClock.now + settings.lockLimit
         while true {
             do {
                 try examine()
-                return try DatabasePool(path: path, configuration: configuration)
+                let pool = try DatabasePool(path: path, configuration: configuration)
+                try pool.writeWithoutTransaction { try tallies.follow($0) }
+                return pool
             } catch let error as SQLiteStoreError {
                 throw error
             } catch let error as DatabaseError {

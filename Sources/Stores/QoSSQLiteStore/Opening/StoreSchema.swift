@@ -7,7 +7,7 @@ enum StoreSchema {
     static let application: Int32 = 0x516F_5357
 
     /// The steps from each version to the next. A step that was released never changes: a change is a new step.
-    static let steps: [String] = [first, second, third, fourth]
+    static let steps: [String] = [first, second, third, fourth, fifth]
 
     private static let first = """
         -- One row: the latest time that the store was given, the last number, and the number of lanes.
@@ -135,7 +135,12 @@ enum StoreSchema {
         END;
         """
 
-    private static func tallyCode(_ row: String) -> String {
+    /// Changes of the tallies that are not in their table yet, as JSON, by their numbers. See `TallyChanges`.
+    private static let fifth = """
+        ALTER TABLE store ADD COLUMN tally_changes TEXT NOT NULL DEFAULT '{}';
+        """
+
+    static func tallyCode(_ row: String) -> String {
         "\(row).lane * 256 + (\(row).level / 16) * 32 + \(row).state * 4 + \(row).place"
     }
 

@@ -120,7 +120,7 @@ extension ItemRow {
     }
 
     /// The values of the columns that change, in the order of both statements.
-    private var values: [(any DatabaseValueConvertible)?] {
+    private var values: StoreRows.Arguments {
         get throws {
             let life = record.life
             let flags: Int64 =
@@ -147,12 +147,12 @@ extension ItemRow {
             fence = ?, beat = ?, finished_runs = ?, failed_runs = ?, window_end = ?, planned = ?, last_run = ?,
             delay_length = ?, delay_begin = ?, first_trigger = ?, reason = ?, host = ?, cancellation = ?,
             last_error = ?, progress = ?, crashes = ?, deferrals = ? WHERE id = ?
-            """, StatementArguments(try values))
+            """, try values)
     }
 
     /// Inserts the rows of a new item.
     func insert(_ rows: StoreRows) throws {
-        let more: [(any DatabaseValueConvertible)?] = [
+        let more: StoreRows.Arguments = [
             record.inserted.nanosecondsSince1970, key?.key, key?.limit, lane,
         ]
         try rows.execute(
@@ -162,7 +162,7 @@ extension ItemRow {
             cancellation, last_error, progress, crashes, deferrals, id, inserted, key, key_limit, workload)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
             (SELECT workload FROM lane WHERE id = ?))
-            """, StatementArguments(try values + more))
+            """, try values + more)
         try insertRequest(rows)
     }
 

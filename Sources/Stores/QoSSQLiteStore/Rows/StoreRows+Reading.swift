@@ -54,14 +54,14 @@ extension StoreRows {
     func standings(of leases: [WorkloadLease]) throws -> [WorkloadLease: LeaseStanding] {
         guard !leases.isEmpty else { return [:] }
         var standings = Dictionary(leases.map { ($0, LeaseStanding.lost) }, uniquingKeysWith: { $1 })
-        let cursor = try rows(
+        try each(
             "SELECT item.id, item.fence, item.level, item.cancellation, workload.paused FROM json_each(?) AS list "
                 + "CROSS JOIN item ON item.id = list.value JOIN workload ON workload.id = item.workload "
-                + "WHERE item.state = 4", [StoreCodes.list(of: leases.map(\.item))])
-        while let row = try cursor.next() {
+                + "WHERE item.state = 4", [StoreCodes.list(of: leases.map(\.item))]
+        ) { row in
             let fence = UInt64(bitPattern: try row[1] as Int64)
             let lease = WorkloadLease(item: WorkloadItemID(rawValue: try row[0]), fence: fence)
-            guard standings[lease] != nil else { continue }
+            guard standings[lease] != nil else { return }
             standings[lease] = .held(
                 LeaseTerms(level: try StoreCodes.level(row[2]), cancellation: try row[3], deferral: try row[4]))
         }
@@ -70,18 +70,15 @@ extension StoreRows {
 
     /// The valid leases, in the order of their items.
     func leases() throws -> [LeaseSighting] {
-        let cursor = try rows(
-            "SELECT id, fence, beat, host FROM item INDEXED BY item_running WHERE state = 4 ORDER BY id")
-        var found: [LeaseSighting] = []
-        while let row = try cursor.next() {
+        try all(
+            "SELECT id, fence, beat, host FROM item INDEXED BY item_running WHERE state = 4 ORDER BY id"
+        ) { row in
             let lease = WorkloadLease(
                 item: WorkloadItemID(rawValue: try row[0]), fence: UInt64(bitPattern: try row[1] as Int64))
             let (host, process) = StoreCodes.holder(try row[3] ?? "")
-            found.append(
-                LeaseSighting(
-                    lease: lease, beat: UInt64(bitPattern: try row[2] as Int64), host: host, process: process))
+            return LeaseSighting(
+                lease: lease, beat: UInt64(bitPattern: try row[2] as Int64), host: host, process: process)
         }
-        return found
     }
 
     // MARK: Numbers
@@ -105,13 +102,15 @@ extension StoreRows {
     /// - Complexity: O(lanes), and a pass over the index of the items whose key is full.
     func summary() throws -> WorkloadSummary {
         var summary = WorkloadSummary()
-        let cursor = try rows(
-            "SELECT tally.code, tally.items, workload.paused IS NOT NULL OR gate.closed IS NOT NULL FROM tally "
-                + "JOIN lane ON lane.id = tally.code / 256 JOIN gate ON gate.id = lane.gate "
-                + "JOIN workload ON workload.id = lane.workload WHERE tally.items > 0")
         var waiting: [(Int64, WorkloadState)] = []
         var hasParked = false
-        while let row = try cursor.next() {
+        try each(
+            "SELECT sums.code, sums.items, workload.paused IS NOT NULL OR gate.closed IS NOT NULL FROM ("
+                + "SELECT code, sum(items) AS items FROM (SELECT code, items FROM tally UNION ALL "
+                + "SELECT CAST(list.key AS INTEGER), list.value FROM store JOIN json_each(store.tally_changes) AS list) "
+                + "GROUP BY code) AS sums JOIN lane ON lane.id = sums.code / 256 JOIN gate ON gate.id = lane.gate "
+                + "JOIN workload ON workload.id = lane.workload WHERE sums.items > 0"
+        ) { row in
             let code: Int64 = try row[0]
             guard let qosClass = QoSClass(rank: Int(code % 256 / 32)),
                 let place = ItemRow.Place(rawValue: code % 4)
@@ -134,9 +133,9 @@ extension StoreRows {
             }
         }
         guard hasParked else { return summary }
-        let parked = try rows(
-            "SELECT level / 16, min(due) FROM item INDEXED BY item_parked WHERE place = 2 GROUP BY level / 16")
-        while let row = try parked.next() {
+        try each(
+            "SELECT level / 16, min(due) FROM item INDEXED BY item_parked WHERE place = 2 GROUP BY level / 16"
+        ) { row in
             let qosClass = try StoreCodes.level((try row[0] as Int64) * 16 + 15).qosClass
             summary.add(0, qosClass, .deferred, due: WallTime(nanosecondsSince1970: try row[1]))
         }
@@ -145,17 +144,14 @@ extension StoreRows {
 
     /// The last failed attempts of an item, in order.
     func attempts(of id: WorkloadItemID) throws -> [WorkloadAttempt] {
-        let cursor = try rows(
-            "SELECT fence, number, host, began, ended, error FROM attempt WHERE item = ? ORDER BY fence", [id.rawValue])
-        var found: [WorkloadAttempt] = []
-        while let row = try cursor.next() {
-            found.append(
-                try WorkloadAttempt(
-                    fence: UInt64(bitPattern: row[0] as Int64), number: row[1], host: row[2],
-                    began: WallTime(nanosecondsSince1970: row[3]), ended: WallTime(nanosecondsSince1970: row[4]),
-                    error: row[5]))
+        try all(
+            "SELECT fence, number, host, began, ended, error FROM attempt WHERE item = ? ORDER BY fence", [id.rawValue]
+        ) { row in
+            try WorkloadAttempt(
+                fence: UInt64(bitPattern: row[0] as Int64), number: row[1], host: row[2],
+                began: WallTime(nanosecondsSince1970: row[3]), ended: WallTime(nanosecondsSince1970: row[4]),
+                error: row[5])
         }
-        return found
     }
 
     // MARK: Records

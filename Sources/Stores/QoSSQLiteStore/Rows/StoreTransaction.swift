@@ -16,8 +16,21 @@ struct StoreCache {
     var mark = TermsMark.fresh()
     /// The number by which SQLite tells whether another connection has written.
     var dataVersion: Int64?
+    /// What the table of the tallies lacks.
+    var tallyChanges: [Int64: Int64] = [:]
     /// Whether the commits of the connection wait for the disk; nil if that is not known.
     var isSynced: Bool?
+}
+
+/// What each call asks first.
+private struct StoreHead {
+    let latest: Int64?
+    let lastID: Int64
+    let lanes: Int64
+    let hasReleases: Bool
+    let hasDue: Bool
+    let hasPauses: Bool
+    let hasReplanned: Bool
 }
 
 /// The rows of a store within one transaction of its database. `WorkloadRules` of QoSWorkloads has the events.
@@ -29,6 +42,7 @@ struct StoreTransaction {
     var cache: StoreCache
     private var laneCount: Int64
     private var storedLatest: WallTime?
+    private let tallies: TallyChanges
     private let changesAtBegin: Int
     /// Whether an ended item may have children that are not released yet.
     private var mayHaveReleases: Bool
@@ -38,25 +52,33 @@ struct StoreTransaction {
     private var hasPauses: Bool
     private let replannedAtBegin: DuePlace?
 
-    init(_ database: Database, _ cache: consuming StoreCache, stepLimit: Int) throws {
+    init(_ database: Database, _ cache: consuming StoreCache, _ tallies: TallyChanges, stepLimit: Int) throws {
         rows = StoreRows(database: database)
         self.cache = cache
         rules = RuleState(stepLimit: stepLimit)
+        self.tallies = tallies
+        tallies.clear()
         changesAtBegin = database.totalChangesCount
         // One statement for all that each call asks first.
-        let found = try rows.row(
+        let found = try rows.first(
             "SELECT latest, last_id, lanes, EXISTS (SELECT 1 FROM release), "
                 + "EXISTS (SELECT 1 FROM item INDEXED BY item_due WHERE place = 3), "
                 + "EXISTS (SELECT 1 FROM workload WHERE paused IS NOT NULL), EXISTS (SELECT 1 FROM flow WHERE class = -1) "
-                + "FROM store WHERE id = 1")
-        guard let row = found else {
+                + "FROM store WHERE id = 1"
+        ) { row in
+            try StoreHead(
+                latest: row[0], lastID: row[1], lanes: row[2], hasReleases: row[3], hasDue: row[4], hasPauses: row[5],
+                hasReplanned: row[6])
+        }
+        guard let head = found else {
             throw StoreCodes.damage("no row in store")
         }
-        storedLatest = (try row[0] as Int64?).map { WallTime(nanosecondsSince1970: $0) }
-        rules.lastID = try row[1]
-        laneCount = try row[2]
-        (mayHaveReleases, mayHaveDue, hasPauses) = (try row[3], try row[4], try row[5])
-        let place = try row[6] ? rows.integers("SELECT turns FROM flow WHERE class = -1 ORDER BY workload") : []
+        storedLatest = head.latest.map { WallTime(nanosecondsSince1970: $0) }
+        rules.lastID = head.lastID
+        laneCount = head.lanes
+        (mayHaveReleases, mayHaveDue, hasPauses) = (head.hasReleases, head.hasDue, head.hasPauses)
+        let place =
+            try head.hasReplanned ? rows.integers("SELECT turns FROM flow WHERE class = -1 ORDER BY workload") : []
         replannedAtBegin = place.count == 3 ? DuePlace(level: place[0], due: place[1], item: place[2]) : nil
         rules.replanned = replannedAtBegin
         let version = try rows.integer("PRAGMA data_version")
@@ -64,6 +86,7 @@ struct StoreTransaction {
             // Another process has written since.
             self.cache.dataVersion = version
             self.cache.mark = .fresh()
+            self.cache.tallyChanges = try rows.tallyChanges()
         }
         rules.mark = self.cache.mark
         // Another process may have stored a time of its own.
@@ -85,24 +108,28 @@ struct StoreTransaction {
         if rows.database.totalChangesCount != changesAtBegin
             || rules.latest.map({ now in storedLatest.map { now < $0 } ?? false }) == true
         {
-            try rows.execute(
-                "UPDATE store SET latest = ?, last_id = ?, lanes = ? WHERE id = 1",
-                [rules.latest?.nanosecondsSince1970, rules.lastID, laneCount])
+            let head: StoreRows.Arguments = [rules.latest?.nanosecondsSince1970, rules.lastID, laneCount]
+            if tallies.move(to: &cache.tallyChanges) {
+                let changes = try rows.keepTallyChanges(&cache.tallyChanges)
+                try rows.execute(
+                    "UPDATE store SET latest = ?, last_id = ?, lanes = ?, tally_changes = ? WHERE id = 1",
+                    head + [changes])
+            } else {
+                try rows.execute("UPDATE store SET latest = ?, last_id = ?, lanes = ? WHERE id = 1", head)
+            }
             storedLatest = rules.latest
         }
         (cache.latest, cache.storedLatest, cache.mark) = (rules.latest, storedLatest, rules.mark)
     }
 
     private mutating func readLanes() throws {
-        cache.lanes = []
-        let cursor = try rows.rows(
+        cache.lanes = try rows.all(
             "SELECT lane.id, lane.workload, workload.name, lane.gate, gate.conditions, lane.version FROM lane "
-                + "JOIN workload ON workload.id = lane.workload JOIN gate ON gate.id = lane.gate ORDER BY lane.id")
-        while let row = try cursor.next() {
-            cache.lanes.append(
-                try WorkloadLane(
-                    id: row[0], workload: row[1], name: WorkloadName(row[2] as String), gate: row[3],
-                    conditions: StoreCodes.decode(Set<WorkloadCondition>.self, row[4] as String), version: row[5]))
+                + "JOIN workload ON workload.id = lane.workload JOIN gate ON gate.id = lane.gate ORDER BY lane.id"
+        ) { row in
+            try WorkloadLane(
+                id: row[0], workload: row[1], name: WorkloadName(row[2] as String), gate: row[3],
+                conditions: StoreCodes.decode(Set<WorkloadCondition>.self, row[4] as String), version: row[5])
         }
         // A lane without its workload would hide its items for ever.
         guard cache.lanes.count == laneCount else {
@@ -392,7 +419,7 @@ extension StoreTransaction: WorkloadRows {
 
     func overdue(dueBefore time: WallTime, atMost limit: Int) throws -> [(id: WorkloadItemID, level: QoSLevel)] {
         var overdue: [(id: WorkloadItemID, level: QoSLevel)] = []
-        func add(_ sql: String, _ arguments: StatementArguments) throws {
+        func add(_ sql: String, _ arguments: StoreRows.Arguments) throws {
             overdue += try rows.all(sql, arguments + [time.nanosecondsSince1970, limit - overdue.count]) { row in
                 (WorkloadItemID(rawValue: try row[0]), try StoreCodes.level(row[1]))
             }
@@ -485,15 +512,16 @@ extension StoreTransaction: WorkloadRows {
     private func unpark(_ key: String, _ lane: Int64, _ limit: Int, _ levels: ClosedRange<Int64>) throws -> Bool {
         var hasMoved = false
         var level = levels.upperBound
-        while let row = try rows.row(
+        while let (id, found) = try rows.first(
             "SELECT id, level FROM item INDEXED BY item_parked WHERE place = 2 AND key = ? AND lane = ? "
                 + "AND key_limit = ? AND level BETWEEN ? AND ? ORDER BY level DESC, due, id LIMIT 1",
-            [key, lane, limit, levels.lowerBound, level])
+            [key, lane, limit, levels.lowerBound, level],
+            { row in (try row[0] as Int64, try row[1] as Int64) })
         {
-            try move(WorkloadItemID(rawValue: row[0]), to: .lane)
+            try move(WorkloadItemID(rawValue: id), to: .lane)
             hasMoved = true
             // The next class.
-            level = (try row[1] as Int64) / 16 * 16 - 1
+            level = found / 16 * 16 - 1
         }
         return hasMoved
     }
