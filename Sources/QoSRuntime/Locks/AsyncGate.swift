@@ -173,7 +173,8 @@ final class AsyncGate: PermitQueue, @unchecked Sendable {
             if task == nil { state.unowned = max(0, state.unowned - 1) }
             guard state.site.line.count > 0 else {
                 if let task { state.site.giveBack(.task(task)) }
-                state.available += 1
+                // A program may add permits without end. The greatest number stands for all of them.
+                if state.available < .max { state.available += 1 }
                 return nil
             }
             return unsafe handOver(from: task, &state, &effects)
