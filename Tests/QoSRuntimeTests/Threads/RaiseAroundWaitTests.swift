@@ -123,6 +123,32 @@ extension ThreadsAndLocks {
             }
         }
 
+        @Test("I2 T4 a thread that opts out while a waiter of no higher level needs it is raised from then on")
+        func optsOutWhileAwaited() throws {
+            try LockKernelStage.with(.all) { stage in
+                let nice = Collected<Int>()
+                let thread = QoSThread(name: "opts out", level: .userInteractive) {
+                    let (party, resource) = (LockParticipant.thread(cqos_own_id()), LockResource.mutex(16))
+                    var effects = LockEffects()
+                    LockRegistry.shared.demand(LevelCode(.userInitiated), of: party, for: resource, &effects)
+                    // The thread's own level is higher.
+                    effects.perform()
+                    nice.append(try stage.ownNice)
+                    try QoSThread.setCurrentNice(15)
+                    nice.append(try stage.ownNice)
+                    var end = LockEffects()
+                    LockRegistry.shared.demandNothing(of: party, for: resource, &end)
+                    LockRegistry.shared.settleCallingThread(cqos_own_id())
+                    nice.append(try stage.ownNice)
+                }
+                try thread.start()
+                try thread.join()
+                let (before, raised) = (LockKernelStage.nice(.userInteractive), LockKernelStage.nice(.userInitiated))
+                #expect(nice.all == [before, raised, 15])
+                #expect(LockRegistry.shared.raises.isEmpty)
+            }
+        }
+
         @Test("I2 a raise whose demand ended before it was performed leaves nothing in the registry")
         func performedLate() {
             LockKernelStage.with(.all) { _ in
