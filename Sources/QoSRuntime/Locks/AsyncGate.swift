@@ -71,9 +71,10 @@ final class AsyncGate: PermitQueue, @unchecked Sendable {
     }
 
     private func begin(_ wait: AsyncWait, _ continuation: UnsafeContinuation<Void, any Error>) {
-        let level = QoS.waitingLevel
+        let (level, own) = (QoS.waitingLevel, LevelCode(LevelScope.callingClass.map { QoSLevel($0) }))
         let beginning = state.withLock { state -> Beginning in
             if wait.isCancelled { return .cancelled }
+            wait.own = own
             if Self.takeAvailable(&state, wait.task, isOwned: wait.isOwned) { return .acquired }
             unsafe wait.continuation = continuation
             let effects = enter(wait, at: max(LevelCode(level), wait.escalated), &state.site)
@@ -191,7 +192,9 @@ final class AsyncGate: PermitQueue, @unchecked Sendable {
         let token = Self.registry.handOver(
             resource, from: task.map { .task($0) }, &state.site, &effects,
             newHolder: { token in
-                unsafe AsyncWait.at(token)._withUnsafeGuaranteedRef { (.task($0.task), $0.isOwned) }
+                unsafe AsyncWait.at(token)._withUnsafeGuaranteedRef {
+                    (.task($0.task), $0.isOwned, max($0.own, $0.escalated))
+                }
             })
         guard let token else { return nil }
         let wait = unsafe AsyncWait.at(token).takeRetainedValue()
@@ -210,6 +213,9 @@ final class AsyncWait: @unchecked Sendable {
     /// Whether the wait was handed a permit.
     let isHandedOver = Atomic<Bool>(false)
     var isCancelled = false
+    /// The class at which the task ran when it began to wait. An activity around the task gives the wait another level,
+    /// and leaves the task as it is.
+    var own = LevelCode.none
     /// The level to which the task was raised while it waited, or before it was in the line.
     var escalated = LevelCode.none
     /// The wait's place in the line while the task waits.

@@ -111,7 +111,7 @@ enum MutexWaiting {
             guard var present = site.take(),
                 let token = registry.handOver(
                     resource, from: .thread(own >> 1), &present, &effects,
-                    newHolder: { (.thread(unsafe LockWait.at($0).takeUnretainedValue().thread), true) })
+                    newHolder: { (.thread(unsafe LockWait.at($0).takeUnretainedValue().thread), true, .none) })
             else {
                 // The waiter has been refused.
                 unsafe word.pointee.store(0, ordering: .releasing)

@@ -139,11 +139,11 @@ extension LockRegistry {
     ///
     /// - Parameters:
     ///   - holder: the party that gives it back; `nil` if that is not known.
-    ///   - newHolder: returns the waiting party of a token, and whether it holds its share.
+    ///   - newHolder: returns the waiting party of a token, whether it holds its share, and the known level of a task.
     /// - Returns: the token of the new holder.
     func handOver(
         _ resource: LockResource, from holder: LockParticipant?, _ site: inout LockQueue, _ effects: inout LockEffects,
-        newHolder: (UInt) -> (party: LockParticipant, isOwned: Bool)
+        newHolder: (UInt) -> (party: LockParticipant, isOwned: Bool, known: LevelCode)
     ) -> UInt? {
         let before = site.line.highest
         guard let token = site.line.removeFirst() else { return nil }
@@ -153,9 +153,10 @@ extension LockRegistry {
         }
         let (isEmpty, highest) = (site.line.count == 0, site.line.highest)
         if isEmpty || highest != before { demand(for: resource, site, &effects) }
-        let (next, isOwned) = newHolder(token)
+        let (next, isOwned, known) = newHolder(token)
         with(next) { entry in
-            entry.known = entry.record.effective
+            // What others demanded of it meanwhile has raised it.
+            entry.known = max(known, entry.record.inherited)
             entry.record.stopsWaiting(for: resource)
             if isOwned, !isEmpty {
                 change(&entry, of: next, &effects) { $0.demands(highest, for: resource) }

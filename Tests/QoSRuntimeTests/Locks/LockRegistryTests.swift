@@ -151,7 +151,7 @@ private struct Model {
             }
             return registry.handOver(
                 resource, from: Self.party(party), &site!, &effects,
-                newHolder: { (Self.party(Int($0)), true) })
+                newHolder: { (Self.party(Int($0)), true, .none) })
         }
         registry.follow(&effects)
         holders[number]!.remove(at: holders[number]!.firstIndex(of: party)!)
