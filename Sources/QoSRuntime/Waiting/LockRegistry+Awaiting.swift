@@ -50,8 +50,8 @@ extension LockRegistry {
             if !isReported { neverEnds(cycle) }
             isReported = true
         }
-        if let task { endExecution(of: task, by: id) }
         let refusal = circle ?? end(awaiting, of: party)
+        if let task { endExecution(of: task, by: id) }
         settleCallingThread(id)
         if let refusal { throw refusal }
     }
@@ -234,5 +234,7 @@ extension LockRegistry {
             stopsWaiting(.task(task), for: resource)
             demandNothing(of: .thread(thread), for: resource, &effects)
         }
+        follow(&effects)
+        effects.perform()
     }
 }

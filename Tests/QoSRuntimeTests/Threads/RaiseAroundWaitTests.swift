@@ -149,6 +149,39 @@ extension ThreadsAndLocks {
             }
         }
 
+        @Test("I1 I2 a thread that runs a task and wakes takes back what its wait has raised, each raise once")
+        func wakesWithinTask() async throws {
+            LockKernel.replace(with: KernelProfile(calls: SimulatedSchedulingCalls(rights: .all)))
+            defer { LockKernel.replace(with: nil) }
+            let target = Target()
+            try await Task.detached(priority: .utility) { try Self.sleepsAwaited(for: target) }.value
+            let ranks = [QoSClass.utility, .userInteractive].map(\.rank)
+            for rank in ranks {
+                let raised = target.changes.all.count { $0 == "raised to \(rank)" }
+                #expect(raised == target.changes.all.count { $0 == "lowered from \(rank)" })
+                #expect(raised == 1)
+            }
+        }
+
+        /// Sleeps for a target, while others wait for a lock of the calling thread, and higher ones for one of the
+        /// calling task. The second demand ends with the execution by the sleeping thread.
+        private static func sleepsAwaited(for target: Target) throws {
+            let (registry, id) = (LockRegistry.shared, cqos_own_id())
+            let task = try #require(ConcurrencyRuntime.currentTask)
+            let demands: [(LockParticipant, LockResource, LevelCode)] = [
+                (.thread(id), .mutex(16), LevelCode(.utility)), (.task(task), .mutex(32), LevelCode(.userInteractive)),
+            ]
+            var effects = LockEffects()
+            for (party, resource, level) in demands { registry.demand(level, of: party, for: resource, &effects) }
+            // A task that was raised would itself wait at the higher level.
+            for raise in effects.raises { raise.discard() }
+            let wait = ThreadWait()
+            wait.parker.unpark()
+            try registry.sleep(wait, awaiting: target, at: .background) { _ in }
+            for (party, resource, _) in demands { registry.demandNothing(of: party, for: resource, &effects) }
+            registry.settleCallingThread(id)
+        }
+
         @Test("I2 a raise whose demand ended before it was performed leaves nothing in the registry")
         func performedLate() {
             LockKernelStage.with(.all) { _ in
