@@ -168,11 +168,24 @@ extension LockRegistry {
         let raise = with(party) { entry in
             guard entry.record.wait != nil else { return LevelCode.none }
             entry.record.raiseOwn(to: present)
-            let raise = max(entry.record.inherited, present > known ? present : .none)
-            if raise != .none { awaiting.note(raise) }
-            return raise
+            return max(entry.record.inherited, present > known ? present : .none)
         }
-        if raise != .none { awaiting.awaited.raised(to: raise) }
+        if raise != .none { self.raise(awaiting, of: party, to: raise) }
+    }
+
+    /// Raises the target of a thread's wait, until the wait ends. No lock is held.
+    ///
+    /// The raise is noted when it is done. So the end of the wait takes back what was done, and nothing else. If the
+    /// wait ends while its target is being raised, the raise is taken back here.
+    func raise(_ awaiting: ThreadTargetWait, of party: LockParticipant, to level: LevelCode) {
+        guard entry(of: party)?.awaiting === awaiting else { return }
+        awaiting.awaited.raised(to: level)
+        let isNoted = with(party) { entry in
+            guard entry.awaiting === awaiting else { return false }
+            awaiting.note(level)
+            return true
+        }
+        if !isNoted { awaiting.awaited.lowered(from: level) }
     }
 
     /// Ends a wait. From then on no thread notes a raise in it, or gives it up.
@@ -198,7 +211,6 @@ extension LockRegistry {
             entry.record.raiseOwn(to: level)
             noteLink(entry, of: .thread(id), &effects)
             guard let awaiting = entry.awaiting else { return }
-            awaiting.note(level)
             effects.raises.append(LockRaise(party: .thread(id), means: .awaited(nil, awaiting, level)))
         }
         follow(&effects)

@@ -287,7 +287,6 @@ extension LockRegistry.Entry {
             thread.targetClass = now.level?.qosClass
             // The thread itself takes raises back.
             guard now != .none else { return }
-            awaiting?.note(now)
             effects.raises.append(
                 LockRaise(party: party, means: awaiting.map { .awaited(thread, $0, now) } ?? .thread(thread)))
         }

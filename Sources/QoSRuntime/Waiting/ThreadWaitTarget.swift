@@ -58,7 +58,7 @@ final class ThreadTargetWait: @unchecked Sendable {
         if let deadline { _ = wait.parker.park(untilNanoseconds: deadline) } else { wait.parker.park() }
     }
 
-    /// Notes a raise, to be passed on outside of the lock.
+    /// Notes a raise of the target, to be taken back when the wait is over.
     func note(_ level: LevelCode) {
         raises.append(level)
     }

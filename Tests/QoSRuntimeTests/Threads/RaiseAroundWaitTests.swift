@@ -44,6 +44,50 @@ extension ThreadsAndLocks {
             }
         }
 
+        /// A target whose raise takes until it is let go.
+        private final class SlowTarget: ThreadWaitTarget {
+            let changes = Collected<String>()
+            let begun = Gate()
+            let goOn = Gate()
+
+            var blockers: [UInt32] { [] }
+            var awaitedName: String { "slow target" }
+            func raised(to level: LevelCode) {
+                begun.open()
+                goOn.blockThread()
+                changes.append("raised to \(level.rank)")
+            }
+            func lowered(from level: LevelCode) { changes.append("lowered from \(level.rank)") }
+        }
+
+        @Test("I1 a raise within which the wait ends is taken back afterwards; one that comes later is left")
+        func waitEndsWithinRaise() throws {
+            let (target, wait, ids) = (SlowTarget(), ThreadWait(), Collected<UInt32>())
+            let sleeper = QoSThread(name: "sleeper", level: .utility) {
+                ids.append(cqos_own_id())
+                try LockRegistry.shared.sleep(wait, awaiting: target, at: .utility) { _ in }
+            }
+            try sleeper.start()
+            func entry() -> LockRegistry.Entry? { LockRegistry.shared.entry(of: .thread(ids.all[0])) }
+            while ids.all.isEmpty || entry()?.awaiting == nil { cqosPause() }
+            let id = ids.all[0]
+            let awaiting = try #require(entry()?.awaiting)
+            let raiser = try RunningThread(name: "raiser") {
+                LockRegistry.shared.raised(thread: id, to: .userInteractive)
+            }
+            target.begun.blockThread()
+            wait.parker.unpark()
+            try sleeper.join()
+            target.goOn.open()
+            try raiser.join()
+            let level = LevelCode(.userInteractive)
+            let changes = ["raised to \(level.rank)", "lowered from \(level.rank)"]
+            #expect(target.changes.all == changes)
+            let late = LockRaise(party: .thread(id), means: .awaited(nil, awaiting, level))
+            #expect(late.perform() == nil)
+            #expect(target.changes.all == changes)
+        }
+
         /// Work whose level rises after it was read for the first time.
         private final class Rising: CurrentWork {
             private let reads = Tally()
