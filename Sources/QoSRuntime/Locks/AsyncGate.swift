@@ -173,7 +173,7 @@ final class AsyncGate: PermitQueue, @unchecked Sendable {
         let continuation = unsafe state.withLock { state -> UnsafeContinuation<Void, any Error>? in
             if task == nil { state.unowned = max(0, state.unowned - 1) }
             guard state.site.line.count > 0 else {
-                if let task { state.site.giveBack(.task(task)) }
+                if let task { state.site.holders.remove(.task(task)) }
                 // A program may add permits without end. The greatest number stands for all of them.
                 if state.available < .max { state.available += 1 }
                 return nil

@@ -70,7 +70,7 @@ extension LockRegistry {
                 kept.append(gate)
                 return Self.one(of: gate.knownHolders, resource)
             case .mutex:
-                return Self.one(of: withSite(of: resource) { $0?.holders ?? [] }, resource)
+                return Self.one(of: withSite(of: resource) { $0?.holders.all ?? [] }, resource)
             case .execution:
                 return Self.one(of: [.thread(resource.thread)], resource)
             case .awaited(let awaiting):

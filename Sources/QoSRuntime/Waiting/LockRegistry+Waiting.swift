@@ -148,7 +148,7 @@ extension LockRegistry {
         let before = site.line.highest
         guard let token = site.line.removeFirst() else { return nil }
         if let holder {
-            site.giveBack(holder)
+            site.holders.remove(holder)
             if !site.holders.contains(holder) { demandNothing(of: holder, for: resource, &effects) }
         }
         let (isEmpty, highest) = (site.line.count == 0, site.line.highest)
@@ -169,7 +169,7 @@ extension LockRegistry {
     /// Tells all holders of a lock the level that is now demanded of them.
     func demand(for resource: LockResource, _ site: LockQueue, _ effects: inout LockEffects) {
         let (isEmpty, highest) = (site.line.count == 0, site.line.highest)
-        for holder in site.holders {
+        for holder in site.holders.all {
             if isEmpty {
                 demandNothing(of: holder, for: resource, &effects)
             } else {
@@ -290,14 +290,5 @@ extension LockRegistry.Entry {
             effects.raises.append(
                 LockRaise(party: party, means: awaiting.map { .awaited(thread, $0, now) } ?? .thread(thread)))
         }
-    }
-}
-
-extension LockQueue {
-    /// Removes one share of a holder.
-    mutating func giveBack(_ holder: LockParticipant) {
-        guard let place = holders.firstIndex(of: holder) else { return }
-        holders.swapAt(place, holders.count - 1)
-        holders.removeLast()
     }
 }

@@ -146,7 +146,7 @@ private struct Model {
         var effects = LockEffects()
         let token = registry.withSite(of: resource) { site -> UInt? in
             guard site!.line.count > 0 else {
-                site!.giveBack(Self.party(party))
+                site!.holders.remove(Self.party(party))
                 return nil
             }
             return registry.handOver(
@@ -313,6 +313,16 @@ struct LockRegistryTests {
             }
         }
         #expect(refusals > 0, "seed \(seed)")
+    }
+
+    @Test("I2 a share among very many is given back without a search through all", .timeLimit(.minutes(1)))
+    func manyShares() {
+        var site = LockQueue()
+        let parties = (0..<300_000).map(Model.party)
+        for party in parties { site.holders.append(party) }
+        // In a list each of them would be the last.
+        for party in parties.reversed() { site.holders.remove(party) }
+        #expect(site.holders.isEmpty)
     }
 
     @Test("I2 a raise goes along a chain and ends with the wait that caused it")

@@ -114,12 +114,12 @@ package struct WaitRecord: Sendable {
 /// A lock's holders and waiters, as a value.
 package struct LockQueue: Sendable {
     /// The holders, once for each share.
-    package var holders: [LockParticipant]
+    package var holders: LockHolders
     /// The waiters.
     package var line = WaitLine()
 
     /// Makes a lock with its holders.
     package init(holders: [LockParticipant] = []) {
-        self.holders = holders
+        self.holders = LockHolders(holders)
     }
 }
