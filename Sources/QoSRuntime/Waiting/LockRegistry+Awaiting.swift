@@ -30,7 +30,8 @@ extension LockRegistry {
         let party = LockParticipant.thread(id)
         let awaiting = ThreadTargetWait(awaited, wait, until: deadline)
         let known = LevelCode(level)
-        guard begins(party, at: known, for: .awaited(id), { $0.awaiting = awaiting }).isRecorded else {
+        let begun = begins(party, at: known, for: .awaited(id), isAwake: true) { $0.awaiting = awaiting }
+        guard begun.isRecorded else {
             // Foreign code waits, on a thread that is about to wait itself.
             awaiting.park()
             return
@@ -67,11 +68,26 @@ extension LockRegistry {
             return nil
         }
         var patience = Self.firstPatience
-        while !awaiting.wait.parker.park(untilNanoseconds: MonotonicClock.nanoseconds().addingSaturating(patience)) {
-            patience = patience.addingSaturating(patience)
-            do throws(Cycle) { try open(party, awaiting, neverEnds) } catch { return error }
+        do throws(Cycle) {
+            try openPassedOver(party, awaiting, neverEnds)
+            while !awaiting.park(for: patience) {
+                patience = patience.addingSaturating(patience)
+                try open(party, awaiting, neverEnds)
+                try openPassedOver(party, awaiting, neverEnds)
+            }
+        } catch {
+            return error
         }
         return nil
+    }
+
+    /// Notes that the calling thread goes to sleep in its wait. Opens the circle that another look has passed over, if
+    /// there is one.
+    private func openPassedOver(
+        _ party: LockParticipant, _ awaiting: ThreadTargetWait, _ neverEnds: (Cycle) -> Void
+    ) throws(Cycle) {
+        guard let id = party.threadID else { return }
+        while fallsAsleep(party, for: .awaited(id)) { try open(party, awaiting, neverEnds) }
     }
 
     /// Opens the circle that a thread's wait closes, if there is one: gives up this wait, or another.
@@ -97,6 +113,7 @@ extension LockRegistry {
             throw circle
         case .other(let other): return other
         case .nobody(let circle):
+            with(party) { $0.record.wakesUp() }
             neverEnds(circle)
             return nil
         case nil: return nil
@@ -111,7 +128,9 @@ extension LockRegistry {
         while let refusal = refuseOne(closedBy: party) {
             switch refusal {
             case .other(let other): other.wait.parker.unpark()
-            case .own(let circle), .nobody(let circle): return neverEnds(circle)
+            case .own(let circle), .nobody(let circle):
+                with(party) { $0.record.wakesUp() }
+                return neverEnds(circle)
             }
         }
     }

@@ -56,15 +56,17 @@ extension LockRegistry {
     /// The wait is known before the look at its holders. If two parties begin to wait for each other at the same time,
     /// at least one sees the other.
     ///
-    /// - Parameter token: the party's token in the line.
+    /// - Parameters:
+    ///   - token: the party's token in the line.
+    ///   - isAwake: whether the party is a thread that calls ``fallsAsleep(_:for:)`` before it sleeps.
     /// - Returns: the party's place in the line.
     func begin(
-        _ party: LockParticipant, at level: LevelCode, for resource: LockResource, token: UInt, _ site: inout LockQueue,
-        _ effects: inout LockEffects
+        _ party: LockParticipant, at level: LevelCode, for resource: LockResource, token: UInt, isAwake: Bool = false,
+        _ site: inout LockQueue, _ effects: inout LockEffects
     ) -> Int {
         let (isFirst, before) = (site.line.count == 0, site.line.highest)
         let place = site.line.add(token, at: level)
-        let begun = begins(party, at: level, for: resource, place: place)
+        let begun = begins(party, at: level, for: resource, place: place, isAwake: isAwake)
         effects.isRecorded = begun.isRecorded
         effects.mayCloseCircle = begun.isAwaited
         site.line.changeLevel(at: place, to: begun.effective)
@@ -84,13 +86,15 @@ extension LockRegistry {
 
     /// Notes that a party waits.
     ///
-    /// - Parameter also: called if the party's record has the wait.
+    /// - Parameters:
+    ///   - isAwake: whether the party is a thread that calls ``fallsAsleep(_:for:)`` before it sleeps.
+    ///   - also: called if the party's record has the wait.
     func begins(
         _ party: LockParticipant, at level: LevelCode, for resource: LockResource, place: Int = 0,
-        _ also: (inout Entry) -> Void = { _ in }
+        isAwake: Bool = false, _ also: (inout Entry) -> Void = { _ in }
     ) -> Begun {
         withNewWait(of: party) { entry, id in
-            let wait = WaitRecord.Wait(for: resource, place: place, id: id, own: level)
+            let wait = WaitRecord.Wait(for: resource, place: place, id: id, own: level, isAwake: isAwake)
             let isRecorded = entry.record.begins(wait)
             if isRecorded { also(&entry) }
             return Begun(

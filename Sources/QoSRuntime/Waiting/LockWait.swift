@@ -3,7 +3,7 @@ import QoSKernel
 
 /// A thread's call that waits until the thread is handed a mutex.
 // SAFETY: `outer` is set under the lock of the thread's shard, before the registry knows the call. Only the thread
-// touches `isUsed`.
+// touches `isUsed` and `isReported`.
 final class LockWait: @unchecked Sendable {
     let parker = Parker()
 
@@ -18,6 +18,9 @@ final class LockWait: @unchecked Sendable {
 
     /// Whether foreign code had the mutex in this call's place.
     var isUsed = false
+
+    /// Whether the wait was reported as one that never ends.
+    var isReported = false
 
     /// The call within which foreign code made this one.
     private var outer: LockWait?
@@ -50,12 +53,20 @@ extension LockRegistry {
 
     /// Uses the turn of an outer call of the calling thread for the same mutex, when it comes.
     ///
+    /// - Parameter neverEnds: called if the turn never comes.
     /// - Returns: `false` if there is no such call.
-    func usesOuterTurn(_ thread: UInt32, for resource: LockResource) -> Bool {
-        let innermost = entry(of: .thread(thread))?.sleeper
+    func usesOuterTurn(_ thread: UInt32, for resource: LockResource, _ neverEnds: (Cycle) -> Void) -> Bool {
+        let party = LockParticipant.thread(thread)
+        let innermost = entry(of: party)?.sleeper
         guard let outer = innermost?.first(where: { $0.resource == resource && !$0.isUsed }) else { return false }
-        outer.parker.park()
         outer.isUsed = true
+        while fallsAsleep(party, for: resource) {
+            openOthers(party) { circle in
+                if !outer.isReported { neverEnds(circle) }
+                outer.isReported = true
+            }
+        }
+        outer.parker.park()
         return true
     }
 }
