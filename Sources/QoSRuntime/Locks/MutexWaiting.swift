@@ -29,8 +29,8 @@ enum MutexWaiting {
 
     /// Gets the mutex after the compare-and-swap has failed.
     ///
-    /// - Parameter refusesCycle: whether to refuse a wait that could never end. If not, another wait of the circle is
-    ///   given up; without one that can be, this one is reported and never ends.
+    /// - Parameter refusesCycle: whether to refuse a wait that could never end, at once or when that comes about later.
+    ///   If not, another wait of the circle is given up; without one that can be, this one is reported and never ends.
     static func lock(
         _ word: UnsafeMutablePointer<Atomic<UInt32>>, own: UInt32, name: String?, refusesCycle: Bool
     ) throws(LockError) {
@@ -52,7 +52,8 @@ enum MutexWaiting {
         reports: Bool
     ) throws(LockError) -> Bool {
         let level = LevelCode(waiter.level)
-        let wait = unsafe LockWait(thread: own >> 1, for: resource(word), lockName: waiter.lockName)
+        let wait = unsafe LockWait(
+            thread: own >> 1, for: resource(word), lockName: waiter.lockName, mayBeRefused: refusesCycle)
         registry.enters(wait)
         defer { registry.leaves(wait) }
         guard let (place, holder, begun) = unsafe enter(word, own: own, level: level, wait) else { return true }
@@ -79,7 +80,7 @@ enum MutexWaiting {
         return !wait.isUsed
     }
 
-    /// Sleeps until the mutex is handed over.
+    /// Sleeps until the mutex is handed over, or until the wait is given up for a circle that closed later.
     ///
     /// - Returns: the circle for which the wait was refused. It has then been taken back.
     private static func sleep(
@@ -91,7 +92,13 @@ enum MutexWaiting {
             if let circle = open(waiter, wait, at: place, &performed, refusesCycle: refusesCycle) { return circle }
         }
         wait.parker.park()
-        return nil
+        guard let circle = wait.refusal else { return nil }
+        var withdrawal = LockEffects()
+        let left = withdraw(waiter.party, at: place, from: wait.resource, &withdrawal)
+        registry.follow(&withdrawal)
+        withdrawal.perform()
+        // The mutex may have been handed over just when the wait was given up.
+        return left == nil ? nil : circle
     }
 
     /// Opens the circle that a wait closes, if there is one: refuses the wait, or gives up another.

@@ -99,19 +99,19 @@ extension LockRegistry {
     private func open(
         _ party: LockParticipant, _ awaiting: ThreadTargetWait, _ neverEnds: (Cycle) -> Void
     ) throws(Cycle) {
-        while let other = try openOne(party, awaiting, neverEnds) { other.wait.parker.unpark() }
+        while let wake = try openOne(party, awaiting, neverEnds) { wake() }
     }
 
-    /// - Returns: the wait of another thread that is given up; `nil` when this one closes no circle, or none that can
+    /// - Returns: wakes another thread, whose wait is given up; `nil` when this one closes no circle, or none that can
     ///   be opened.
     private func openOne(
         _ party: LockParticipant, _ awaiting: ThreadTargetWait, _ neverEnds: (Cycle) -> Void
-    ) throws(Cycle) -> ThreadTargetWait? {
+    ) throws(Cycle) -> (() -> Void)? {
         switch refuseOne(closedBy: party) {
         case .own(let circle):
             _ = end(awaiting, of: party)
             throw circle
-        case .other(let other): return other
+        case .other(let wake): return wake
         case .nobody(let circle):
             with(party) { $0.record.wakesUp() }
             neverEnds(circle)
@@ -121,13 +121,13 @@ extension LockRegistry {
     }
 
     /// Opens the circles that the calling thread's wait for a mutex closes, if the wait cannot be refused. Each is
-    /// opened by another thread that waits for something else than a lock.
+    /// opened by another thread, whose wait can be.
     ///
     /// - Parameter neverEnds: called for a circle on which no wait can be given up.
     func openOthers(_ party: LockParticipant, _ neverEnds: (Cycle) -> Void) {
         while let refusal = refuseOne(closedBy: party) {
             switch refusal {
-            case .other(let other): other.wait.parker.unpark()
+            case .other(let wake): wake()
             case .own(let circle), .nobody(let circle):
                 with(party) { $0.record.wakesUp() }
                 return neverEnds(circle)
@@ -139,8 +139,8 @@ extension LockRegistry {
     private enum Refusal {
         /// The one that closes the circle. It has been withdrawn.
         case own(Cycle)
-        /// That of another thread, which has to be woken.
-        case other(ThreadTargetWait)
+        /// That of another thread. The closure wakes the thread, when no lock is held.
+        case other(() -> Void)
         /// None can be.
         case nobody(Cycle)
     }
@@ -159,11 +159,8 @@ extension LockRegistry {
                 refusal = .own(circle)
                 return true
             case .other(let found):
-                let other = with(found) { entry in
-                    entry.awaiting?.refusal = circle
-                    return entry.awaiting
-                }
-                refusal = other.map { .other($0) }
+                let wake = with(found) { $0.givesUp(for: circle) }
+                refusal = wake.map { .other($0) }
             case .nobody:
                 refusal = .nobody(circle)
             }
@@ -173,7 +170,8 @@ extension LockRegistry {
     }
 
     private func mayGiveUp(_ party: LockParticipant) -> Bool {
-        entry(of: party)?.awaiting?.awaited.mayBeGivenUp ?? false
+        let (awaiting, mayCall) = with(party) { ($0.awaiting, $0.call?.mayBeGivenUp ?? false) }
+        return awaiting?.awaited.mayBeGivenUp ?? mayCall
     }
 
     /// Passes on raises from before the wait was known: by a thread that waits for this one, or of the item that this
@@ -267,5 +265,20 @@ extension LockRegistry {
         }
         follow(&effects)
         effects.perform()
+    }
+}
+
+extension LockRegistry.Entry {
+    /// Notes that the thread's wait is given up. Under the lock of its shard.
+    ///
+    /// - Returns: wakes the thread; `nil` if the wait has ended meanwhile.
+    fileprivate func givesUp(for circle: LockRegistry.Cycle) -> (() -> Void)? {
+        if let awaiting {
+            awaiting.refusal = circle
+            return { awaiting.wait.parker.unpark() }
+        }
+        guard let call, call.mayBeGivenUp else { return nil }
+        call.refusal = circle
+        return { call.parker.unpark() }
     }
 }

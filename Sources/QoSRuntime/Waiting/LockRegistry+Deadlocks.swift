@@ -115,10 +115,13 @@ extension LockRegistry {
             // SAFETY: a gate outlives the waits for it. This wait has not ended: its end is noted under the shard's
             // lock.
             case .gate: return unsafe (wait, .gate(PermitQueue.at(wait.resource.address)))
-            case .mutex: return (wait, .mutex)
+            case .mutex:
+                // A wait that is given up is about to end.
+                guard entry.call?.refusal == nil else { return nil }
+                return (wait, .mutex)
             case .execution: return (wait, .execution)
             case .awaited:
-                // A wait that is given up is about to end. One with a deadline ends in any case.
+                // One with a deadline ends in any case.
                 guard let awaiting = entry.awaiting, awaiting.refusal == nil, awaiting.deadline == nil else {
                     return nil
                 }
