@@ -71,9 +71,10 @@ final class AsyncGate: PermitQueue, @unchecked Sendable {
     }
 
     private func begin(_ wait: AsyncWait, _ continuation: UnsafeContinuation<Void, any Error>) {
-        let level = QoS.waitingLevel
+        let (level, own) = (QoS.waitingLevel, LevelCode(LevelScope.callingClass.map { QoSLevel($0) }))
         let beginning = state.withLock { state -> Beginning in
             if wait.isCancelled { return .cancelled }
+            wait.own = own
             if Self.takeAvailable(&state, wait.task, isOwned: wait.isOwned) { return .acquired }
             unsafe wait.continuation = continuation
             let effects = enter(wait, at: max(LevelCode(level), wait.escalated), &state.site)
@@ -172,8 +173,9 @@ final class AsyncGate: PermitQueue, @unchecked Sendable {
         let continuation = unsafe state.withLock { state -> UnsafeContinuation<Void, any Error>? in
             if task == nil { state.unowned = max(0, state.unowned - 1) }
             guard state.site.line.count > 0 else {
-                if let task { state.site.giveBack(.task(task)) }
-                state.available += 1
+                if let task { state.site.holders.remove(.task(task)) }
+                // A program may add permits without end. The greatest number stands for all of them.
+                if state.available < .max { state.available += 1 }
                 return nil
             }
             return unsafe handOver(from: task, &state, &effects)
@@ -190,7 +192,9 @@ final class AsyncGate: PermitQueue, @unchecked Sendable {
         let token = Self.registry.handOver(
             resource, from: task.map { .task($0) }, &state.site, &effects,
             newHolder: { token in
-                unsafe AsyncWait.at(token)._withUnsafeGuaranteedRef { (.task($0.task), $0.isOwned) }
+                unsafe AsyncWait.at(token)._withUnsafeGuaranteedRef {
+                    (.task($0.task), $0.isOwned, max($0.own, $0.escalated))
+                }
             })
         guard let token else { return nil }
         let wait = unsafe AsyncWait.at(token).takeRetainedValue()
@@ -209,6 +213,9 @@ final class AsyncWait: @unchecked Sendable {
     /// Whether the wait was handed a permit.
     let isHandedOver = Atomic<Bool>(false)
     var isCancelled = false
+    /// The class at which the task ran when it began to wait. An activity around the task gives the wait another level,
+    /// and leaves the task as it is.
+    var own = LevelCode.none
     /// The level to which the task was raised while it waited, or before it was in the line.
     var escalated = LevelCode.none
     /// The wait's place in the line while the task waits.

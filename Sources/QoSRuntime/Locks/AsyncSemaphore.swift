@@ -47,7 +47,7 @@ public final class AsyncSemaphore: Sendable {
         try await gate.acquire(isOwned: false)
     }
 
-    /// Gives a permit back, or adds one.
+    /// Gives a permit back, or adds one. There are at most `Int.max`.
     public func signal() {
         gate.release(ownedBy: nil)
     }

@@ -29,16 +29,16 @@ enum MutexWaiting {
 
     /// Gets the mutex after the compare-and-swap has failed.
     ///
-    /// - Parameter refusesCycle: whether to refuse a wait that could never end. If not, another wait of the circle is
-    ///   given up; without one that can be, this one is reported and never ends.
+    /// - Parameter refusesCycle: whether to refuse a wait that could never end, at once or when that comes about later.
+    ///   If not, another wait of the circle is given up; without one that can be, this one is reported and never ends.
     static func lock(
         _ word: UnsafeMutablePointer<Atomic<UInt32>>, own: UInt32, name: String?, refusesCycle: Bool
     ) throws(LockError) {
         if unsafe spin(word, own: own) { return }
-        if unsafe registry.usesOuterTurn(own >> 1, for: resource(word)) { return }
         let waiter = LockWaiter(
             party: .thread(own >> 1), name: nil, level: QoS.waitingLevel,
             lockName: name.map { "mutex '\($0)'" } ?? "a mutex without a name")
+        if unsafe registry.usesOuterTurn(own >> 1, for: resource(word), { waiter.reportEndlessLock(by: $0) }) { return }
         var reports = true
         // The turn of a call may be used by foreign code on its way to sleep. It is told of its wait once.
         while try unsafe !lock(word, own: own, waiter, refusesCycle: refusesCycle, reports: reports) { reports = false }
@@ -52,13 +52,14 @@ enum MutexWaiting {
         reports: Bool
     ) throws(LockError) -> Bool {
         let level = LevelCode(waiter.level)
-        let wait = unsafe LockWait(thread: own >> 1, for: resource(word), lockName: waiter.lockName)
+        let wait = unsafe LockWait(
+            thread: own >> 1, for: resource(word), lockName: waiter.lockName, mayBeRefused: refusesCycle)
         registry.enters(wait)
         defer { registry.leaves(wait) }
         guard let (place, holder, begun) = unsafe enter(word, own: own, level: level, wait) else { return true }
         var effects = begun
-        if effects.isRecorded {
-            try open(waiter, at: place, from: wait.resource, &effects, refusesCycle: refusesCycle)
+        if effects.isRecorded, let circle = open(waiter, wait, at: place, &effects, refusesCycle: refusesCycle) {
+            throw waiter.refusedLock(by: circle)
         }
         registry.follow(&effects)
         if reports { waiter.perform(effects, holder: holder) } else { effects.perform() }
@@ -72,34 +73,61 @@ enum MutexWaiting {
                 .blockedPoolThread, holder: holder,
                 "a thread of a pool sleeps in a lock: wait with AsyncMutex, or hold the lock for less long")
         }
-        if !wait.isUsed { wait.parker.park() }
+        let circle = wait.isUsed ? nil : sleep(waiter, wait, at: place, refusesCycle: refusesCycle)
         if let task { registry.endExecution(of: task, by: own >> 1) }
         registry.settleCallingThread(own >> 1)
+        if let circle { throw waiter.refusedLock(by: circle) }
         return !wait.isUsed
     }
 
+    /// Sleeps until the mutex is handed over, or until the wait is given up for a circle that closed later.
+    ///
+    /// - Returns: the circle for which the wait was refused. It has then been taken back.
+    private static func sleep(
+        _ waiter: LockWaiter, _ wait: LockWait, at place: Int, refusesCycle: Bool
+    ) -> LockRegistry.Cycle? {
+        // Other threads may have passed over this one while it ran foreign code.
+        while registry.fallsAsleep(waiter.party, for: wait.resource) {
+            var performed = LockEffects()
+            if let circle = open(waiter, wait, at: place, &performed, refusesCycle: refusesCycle) { return circle }
+        }
+        wait.parker.park()
+        guard let circle = wait.refusal else { return nil }
+        var withdrawal = LockEffects()
+        let left = withdraw(waiter.party, at: place, from: wait.resource, &withdrawal)
+        registry.follow(&withdrawal)
+        withdrawal.perform()
+        // The mutex may have been handed over just when the wait was given up.
+        return left == nil ? nil : circle
+    }
+
     /// Opens the circle that a wait closes, if there is one: refuses the wait, or gives up another.
+    ///
+    /// - Parameter effects: those of the wait, as far as they are still to be performed.
+    /// - Returns: the circle for which the wait was refused. It has then been taken back.
     private static func open(
-        _ waiter: LockWaiter, at place: Int, from resource: LockResource, _ effects: inout LockEffects,
-        refusesCycle: Bool
-    ) throws(LockError) {
+        _ waiter: LockWaiter, _ wait: LockWait, at place: Int, _ effects: inout LockEffects, refusesCycle: Bool
+    ) -> LockRegistry.Cycle? {
         guard refusesCycle else {
-            registry.openOthers(waiter.party) { waiter.reportEndlessLock(by: $0) }
-            return
+            registry.openOthers(waiter.party) { circle in
+                if !wait.isReported { waiter.reportEndlessLock(by: circle) }
+                wait.isReported = true
+            }
+            return nil
         }
         var withdrawal = LockEffects()
         var isAwaited = false
         let refused = registry.refuse(waiter.party) { _ in
-            guard let left = withdraw(waiter.party, at: place, from: resource, &withdrawal) else { return false }
+            guard let left = withdraw(waiter.party, at: place, from: wait.resource, &withdrawal) else { return false }
             isAwaited = left > 0
             return true
         }
-        guard let refused else { return }
+        guard let refused else { return nil }
         registry.follow(&effects)
         effects.performRefused(isAwaited: isAwaited)
         registry.follow(&withdrawal)
         withdrawal.perform()
-        throw waiter.refusedLock(by: refused)
+        return refused
     }
 
     /// Gives the mutex back after the compare-and-swap has failed. The highest of the waiting threads gets it.
@@ -111,7 +139,7 @@ enum MutexWaiting {
             guard var present = site.take(),
                 let token = registry.handOver(
                     resource, from: .thread(own >> 1), &present, &effects,
-                    newHolder: { (.thread(unsafe LockWait.at($0).takeUnretainedValue().thread), true) })
+                    newHolder: { (.thread(unsafe LockWait.at($0).takeUnretainedValue().thread), true, .none) })
             else {
                 // The waiter has been refused.
                 unsafe word.pointee.store(0, ordering: .releasing)
@@ -159,7 +187,7 @@ enum MutexWaiting {
             var effects = LockEffects()
             let token = unsafe UInt(bitPattern: Unmanaged.passRetained(wait).toOpaque())
             let place = registry.begin(
-                .thread(own >> 1), at: level, for: resource, token: token, &present, &effects)
+                .thread(own >> 1), at: level, for: resource, token: token, isAwake: true, &present, &effects)
             site = present
             return (place, holder, effects)
         }

@@ -45,9 +45,9 @@ public struct QoSMutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
     /// If the thread holds the mutex already, the process stops with a message.
     ///
     /// A wait can also never end if the holder waits for the thread. If another wait of the circle can throw, for
-    /// example a `sync`, the other one throws, and `withLock` continues. Otherwise the wait is reported to the observer
-    /// (rule I5), or on standard error without one, and the thread sleeps forever. Example: the closure of a `sync`
-    /// locks the mutex that the submitter holds. ``withCheckedLock(_:)`` throws instead, and
+    /// example a `sync` or a `withCheckedLock`, the other one throws, and `withLock` continues. Otherwise the wait is
+    /// reported to the observer (rule I5), or on standard error without one, and the thread sleeps forever. Example:
+    /// the closure of a `sync` locks the mutex that the submitter holds. ``withCheckedLock(_:)`` throws instead, and
     /// ``withLockIfAvailable(_:)`` does not wait.
     @inlinable @inline(__always)
     public borrowing func withLock<Result: ~Copyable, Failure: Error>(
@@ -61,7 +61,8 @@ public struct QoSMutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
         return try unsafe body(&value.pointee)
     }
 
-    /// Runs a body with the value when no other thread has the mutex. Refuses a wait that could never end.
+    /// Runs a body with the value when no other thread has the mutex. Refuses a wait that could never end, also if that
+    /// comes about while the thread sleeps.
     ///
     /// - Throws: ``LockError``, and the body has not run; or the body's error.
     public borrowing func withCheckedLock<Result: ~Copyable>(

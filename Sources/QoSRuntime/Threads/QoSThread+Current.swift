@@ -46,16 +46,16 @@ extension QoSThread where Success == Never {
         guard let current = ThreadLevel.current else { throw .noLevelOfItsOwn }
         var outcome = Result<Void, KernelError>.success(())
         // Raises for waiters are put back on top of the new scheduling. So the end of a raise does not take the new
-        // scheduling back.
+        // scheduling back. The thread has no level by then: a raise up to its former one is needed as well.
         current.changingScheduling {
             outcome = Result { () throws(KernelError) in try change(LockKernel.profile.calls) }
+            if case .success = outcome { current.optOut() }
         }
         do throws(KernelError) {
             try outcome.get()
         } catch {
             throw .refused("\(error)")
         }
-        current.optOut()
     }
 }
 

@@ -30,7 +30,7 @@ struct LockRaise: Sendable {
         case .thread(let thread):
             return Self.raise(thread, for: lock)
         case .awaited(let thread, let awaiting, let level):
-            awaiting.awaited.raised(to: level)
+            LockRegistry.shared.raise(awaiting, of: party, to: level)
             return thread.flatMap { Self.raise($0, for: lock) }
         case .task(let task, let qosClass):
             ConcurrencyRuntime.escalateAndRelease(task, to: qosClass)

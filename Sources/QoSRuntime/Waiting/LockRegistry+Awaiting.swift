@@ -30,7 +30,8 @@ extension LockRegistry {
         let party = LockParticipant.thread(id)
         let awaiting = ThreadTargetWait(awaited, wait, until: deadline)
         let known = LevelCode(level)
-        guard begins(party, at: known, for: .awaited(id), { $0.awaiting = awaiting }).isRecorded else {
+        let begun = begins(party, at: known, for: .awaited(id), isAwake: true) { $0.awaiting = awaiting }
+        guard begun.isRecorded else {
             // Foreign code waits, on a thread that is about to wait itself.
             awaiting.park()
             return
@@ -50,8 +51,8 @@ extension LockRegistry {
             if !isReported { neverEnds(cycle) }
             isReported = true
         }
-        if let task { endExecution(of: task, by: id) }
         let refusal = circle ?? end(awaiting, of: party)
+        if let task { endExecution(of: task, by: id) }
         settleCallingThread(id)
         if let refusal { throw refusal }
     }
@@ -67,11 +68,26 @@ extension LockRegistry {
             return nil
         }
         var patience = Self.firstPatience
-        while !awaiting.wait.parker.park(untilNanoseconds: MonotonicClock.nanoseconds().addingSaturating(patience)) {
-            patience = patience.addingSaturating(patience)
-            do throws(Cycle) { try open(party, awaiting, neverEnds) } catch { return error }
+        do throws(Cycle) {
+            try openPassedOver(party, awaiting, neverEnds)
+            while !awaiting.park(for: patience) {
+                patience = patience.addingSaturating(patience)
+                try open(party, awaiting, neverEnds)
+                try openPassedOver(party, awaiting, neverEnds)
+            }
+        } catch {
+            return error
         }
         return nil
+    }
+
+    /// Notes that the calling thread goes to sleep in its wait. Opens the circle that another look has passed over, if
+    /// there is one.
+    private func openPassedOver(
+        _ party: LockParticipant, _ awaiting: ThreadTargetWait, _ neverEnds: (Cycle) -> Void
+    ) throws(Cycle) {
+        guard let id = party.threadID else { return }
+        while fallsAsleep(party, for: .awaited(id)) { try open(party, awaiting, neverEnds) }
     }
 
     /// Opens the circle that a thread's wait closes, if there is one: gives up this wait, or another.
@@ -83,20 +99,21 @@ extension LockRegistry {
     private func open(
         _ party: LockParticipant, _ awaiting: ThreadTargetWait, _ neverEnds: (Cycle) -> Void
     ) throws(Cycle) {
-        while let other = try openOne(party, awaiting, neverEnds) { other.wait.parker.unpark() }
+        while let wake = try openOne(party, awaiting, neverEnds) { wake() }
     }
 
-    /// - Returns: the wait of another thread that is given up; `nil` when this one closes no circle, or none that can
+    /// - Returns: wakes another thread, whose wait is given up; `nil` when this one closes no circle, or none that can
     ///   be opened.
     private func openOne(
         _ party: LockParticipant, _ awaiting: ThreadTargetWait, _ neverEnds: (Cycle) -> Void
-    ) throws(Cycle) -> ThreadTargetWait? {
+    ) throws(Cycle) -> (() -> Void)? {
         switch refuseOne(closedBy: party) {
         case .own(let circle):
             _ = end(awaiting, of: party)
             throw circle
-        case .other(let other): return other
+        case .other(let wake): return wake
         case .nobody(let circle):
+            with(party) { $0.record.wakesUp() }
             neverEnds(circle)
             return nil
         case nil: return nil
@@ -104,14 +121,16 @@ extension LockRegistry {
     }
 
     /// Opens the circles that the calling thread's wait for a mutex closes, if the wait cannot be refused. Each is
-    /// opened by another thread that waits for something else than a lock.
+    /// opened by another thread, whose wait can be.
     ///
     /// - Parameter neverEnds: called for a circle on which no wait can be given up.
     func openOthers(_ party: LockParticipant, _ neverEnds: (Cycle) -> Void) {
         while let refusal = refuseOne(closedBy: party) {
             switch refusal {
-            case .other(let other): other.wait.parker.unpark()
-            case .own(let circle), .nobody(let circle): return neverEnds(circle)
+            case .other(let wake): wake()
+            case .own(let circle), .nobody(let circle):
+                with(party) { $0.record.wakesUp() }
+                return neverEnds(circle)
             }
         }
     }
@@ -120,8 +139,8 @@ extension LockRegistry {
     private enum Refusal {
         /// The one that closes the circle. It has been withdrawn.
         case own(Cycle)
-        /// That of another thread, which has to be woken.
-        case other(ThreadTargetWait)
+        /// That of another thread. The closure wakes the thread, when no lock is held.
+        case other(() -> Void)
         /// None can be.
         case nobody(Cycle)
     }
@@ -140,11 +159,8 @@ extension LockRegistry {
                 refusal = .own(circle)
                 return true
             case .other(let found):
-                let other = with(found) { entry in
-                    entry.awaiting?.refusal = circle
-                    return entry.awaiting
-                }
-                refusal = other.map { .other($0) }
+                let wake = with(found) { $0.givesUp(for: circle) }
+                refusal = wake.map { .other($0) }
             case .nobody:
                 refusal = .nobody(circle)
             }
@@ -154,7 +170,8 @@ extension LockRegistry {
     }
 
     private func mayGiveUp(_ party: LockParticipant) -> Bool {
-        entry(of: party)?.awaiting?.awaited.mayBeGivenUp ?? false
+        let (awaiting, mayCall) = with(party) { ($0.awaiting, $0.call?.mayBeGivenUp ?? false) }
+        return awaiting?.awaited.mayBeGivenUp ?? mayCall
     }
 
     /// Passes on raises from before the wait was known: by a thread that waits for this one, or of the item that this
@@ -168,11 +185,24 @@ extension LockRegistry {
         let raise = with(party) { entry in
             guard entry.record.wait != nil else { return LevelCode.none }
             entry.record.raiseOwn(to: present)
-            let raise = max(entry.record.inherited, present > known ? present : .none)
-            if raise != .none { awaiting.note(raise) }
-            return raise
+            return max(entry.record.inherited, present > known ? present : .none)
         }
-        if raise != .none { awaiting.awaited.raised(to: raise) }
+        if raise != .none { self.raise(awaiting, of: party, to: raise) }
+    }
+
+    /// Raises the target of a thread's wait, until the wait ends. No lock is held.
+    ///
+    /// The raise is noted when it is done. So the end of the wait takes back what was done, and nothing else. If the
+    /// wait ends while its target is being raised, the raise is taken back here.
+    func raise(_ awaiting: ThreadTargetWait, of party: LockParticipant, to level: LevelCode) {
+        guard entry(of: party)?.awaiting === awaiting else { return }
+        awaiting.awaited.raised(to: level)
+        let isNoted = with(party) { entry in
+            guard entry.awaiting === awaiting else { return false }
+            awaiting.note(level)
+            return true
+        }
+        if !isNoted { awaiting.awaited.lowered(from: level) }
     }
 
     /// Ends a wait. From then on no thread notes a raise in it, or gives it up.
@@ -198,7 +228,6 @@ extension LockRegistry {
             entry.record.raiseOwn(to: level)
             noteLink(entry, of: .thread(id), &effects)
             guard let awaiting = entry.awaiting else { return }
-            awaiting.note(level)
             effects.raises.append(LockRaise(party: .thread(id), means: .awaited(nil, awaiting, level)))
         }
         follow(&effects)
@@ -234,5 +263,22 @@ extension LockRegistry {
             stopsWaiting(.task(task), for: resource)
             demandNothing(of: .thread(thread), for: resource, &effects)
         }
+        follow(&effects)
+        effects.perform()
+    }
+}
+
+extension LockRegistry.Entry {
+    /// Notes that the thread's wait is given up. Under the lock of its shard.
+    ///
+    /// - Returns: wakes the thread; `nil` if the wait has ended meanwhile.
+    fileprivate func givesUp(for circle: LockRegistry.Cycle) -> (() -> Void)? {
+        if let awaiting {
+            awaiting.refusal = circle
+            return { awaiting.wait.parker.unpark() }
+        }
+        guard let call, call.mayBeGivenUp else { return nil }
+        call.refusal = circle
+        return { call.parker.unpark() }
     }
 }

@@ -3,6 +3,9 @@ import QoSKernel
 
 // Waits that could never end (rule I5). A thread enters its wait first and looks then. So if several threads close a
 // circle together, the last one finds it.
+//
+// On its way to sleep a thread may run foreign code, and holds what that code has locked. So it counts as going on
+// until it falls asleep. If a look has passed over it by then, it looks once more.
 
 extension LockRegistry {
     /// The result of one look at all reachable parties.
@@ -36,6 +39,14 @@ extension LockRegistry {
         return withExtendedLifetime(kept) { refused }
     }
 
+    /// Notes that a party's thread goes to sleep in its wait for a resource. On the thread, which runs no foreign code
+    /// from then on.
+    ///
+    /// - Returns: whether a look has passed over the wait. Look for a circle then, and call this again.
+    func fallsAsleep(_ party: LockParticipant, for resource: LockResource) -> Bool {
+        with(party) { $0.record.fallsAsleep(for: resource) }
+    }
+
     private func circle(through party: LockParticipant, _ kept: inout [AnyObject]) -> Cycle? {
         while true {
             let (first, second) = (look(from: party), look(from: party))
@@ -61,7 +72,7 @@ extension LockRegistry {
         var unsettled: Set<LockParticipant> = []
         var kept: [AnyObject] = []
         let standstill = DeadlockedSet<LockParticipant, LockResource>(from: CollectionOfOne(party)) { waiter in
-            guard let (wait, source) = self.wait(of: waiter) else { return nil }
+            guard let (wait, source) = self.wait(of: waiter, isAsking: waiter == party) else { return nil }
             waits[waiter] = wait.id
             if !wait.isSettled { unsettled.insert(waiter) }
             let resource = wait.resource
@@ -70,7 +81,7 @@ extension LockRegistry {
                 kept.append(gate)
                 return Self.one(of: gate.knownHolders, resource)
             case .mutex:
-                return Self.one(of: withSite(of: resource) { $0?.holders ?? [] }, resource)
+                return Self.one(of: withSite(of: resource) { $0?.holders.all ?? [] }, resource)
             case .execution:
                 return Self.one(of: [.thread(resource.thread)], resource)
             case .awaited(let awaiting):
@@ -95,17 +106,22 @@ extension LockRegistry {
         case awaited(ThreadTargetWait)
     }
 
-    private func wait(of party: LockParticipant) -> (WaitRecord.Wait, Source)? {
+    /// - Parameter isAsking: whether the wait is that of the calling thread, which is about to sleep.
+    private func wait(of party: LockParticipant, isAsking: Bool) -> (WaitRecord.Wait, Source)? {
         with(party) { entry in
             guard let wait = entry.record.wait else { return nil }
+            if !isAsking, entry.record.passesOver() { return nil }
             switch wait.resource.kind {
             // SAFETY: a gate outlives the waits for it. This wait has not ended: its end is noted under the shard's
             // lock.
             case .gate: return unsafe (wait, .gate(PermitQueue.at(wait.resource.address)))
-            case .mutex: return (wait, .mutex)
+            case .mutex:
+                // A wait that is given up is about to end.
+                guard entry.call?.refusal == nil else { return nil }
+                return (wait, .mutex)
             case .execution: return (wait, .execution)
             case .awaited:
-                // A wait that is given up is about to end. One with a deadline ends in any case.
+                // One with a deadline ends in any case.
                 guard let awaiting = entry.awaiting, awaiting.refusal == nil, awaiting.deadline == nil else {
                     return nil
                 }

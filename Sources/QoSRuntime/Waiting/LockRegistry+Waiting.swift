@@ -56,15 +56,17 @@ extension LockRegistry {
     /// The wait is known before the look at its holders. If two parties begin to wait for each other at the same time,
     /// at least one sees the other.
     ///
-    /// - Parameter token: the party's token in the line.
+    /// - Parameters:
+    ///   - token: the party's token in the line.
+    ///   - isAwake: whether the party is a thread that calls ``fallsAsleep(_:for:)`` before it sleeps.
     /// - Returns: the party's place in the line.
     func begin(
-        _ party: LockParticipant, at level: LevelCode, for resource: LockResource, token: UInt, _ site: inout LockQueue,
-        _ effects: inout LockEffects
+        _ party: LockParticipant, at level: LevelCode, for resource: LockResource, token: UInt, isAwake: Bool = false,
+        _ site: inout LockQueue, _ effects: inout LockEffects
     ) -> Int {
         let (isFirst, before) = (site.line.count == 0, site.line.highest)
         let place = site.line.add(token, at: level)
-        let begun = begins(party, at: level, for: resource, place: place)
+        let begun = begins(party, at: level, for: resource, place: place, isAwake: isAwake)
         effects.isRecorded = begun.isRecorded
         effects.mayCloseCircle = begun.isAwaited
         site.line.changeLevel(at: place, to: begun.effective)
@@ -84,13 +86,15 @@ extension LockRegistry {
 
     /// Notes that a party waits.
     ///
-    /// - Parameter also: called if the party's record has the wait.
+    /// - Parameters:
+    ///   - isAwake: whether the party is a thread that calls ``fallsAsleep(_:for:)`` before it sleeps.
+    ///   - also: called if the party's record has the wait.
     func begins(
         _ party: LockParticipant, at level: LevelCode, for resource: LockResource, place: Int = 0,
-        _ also: (inout Entry) -> Void = { _ in }
+        isAwake: Bool = false, _ also: (inout Entry) -> Void = { _ in }
     ) -> Begun {
         withNewWait(of: party) { entry, id in
-            let wait = WaitRecord.Wait(for: resource, place: place, id: id, own: level)
+            let wait = WaitRecord.Wait(for: resource, place: place, id: id, own: level, isAwake: isAwake)
             let isRecorded = entry.record.begins(wait)
             if isRecorded { also(&entry) }
             return Begun(
@@ -139,23 +143,24 @@ extension LockRegistry {
     ///
     /// - Parameters:
     ///   - holder: the party that gives it back; `nil` if that is not known.
-    ///   - newHolder: returns the waiting party of a token, and whether it holds its share.
+    ///   - newHolder: returns the waiting party of a token, whether it holds its share, and the known level of a task.
     /// - Returns: the token of the new holder.
     func handOver(
         _ resource: LockResource, from holder: LockParticipant?, _ site: inout LockQueue, _ effects: inout LockEffects,
-        newHolder: (UInt) -> (party: LockParticipant, isOwned: Bool)
+        newHolder: (UInt) -> (party: LockParticipant, isOwned: Bool, known: LevelCode)
     ) -> UInt? {
         let before = site.line.highest
         guard let token = site.line.removeFirst() else { return nil }
         if let holder {
-            site.giveBack(holder)
+            site.holders.remove(holder)
             if !site.holders.contains(holder) { demandNothing(of: holder, for: resource, &effects) }
         }
         let (isEmpty, highest) = (site.line.count == 0, site.line.highest)
         if isEmpty || highest != before { demand(for: resource, site, &effects) }
-        let (next, isOwned) = newHolder(token)
+        let (next, isOwned, known) = newHolder(token)
         with(next) { entry in
-            entry.known = entry.record.effective
+            // What others demanded of it meanwhile has raised it.
+            entry.known = max(known, entry.record.inherited)
             entry.record.stopsWaiting(for: resource)
             if isOwned, !isEmpty {
                 change(&entry, of: next, &effects) { $0.demands(highest, for: resource) }
@@ -168,7 +173,7 @@ extension LockRegistry {
     /// Tells all holders of a lock the level that is now demanded of them.
     func demand(for resource: LockResource, _ site: LockQueue, _ effects: inout LockEffects) {
         let (isEmpty, highest) = (site.line.count == 0, site.line.highest)
-        for holder in site.holders {
+        for holder in site.holders.all {
             if isEmpty {
                 demandNothing(of: holder, for: resource, &effects)
             } else {
@@ -286,18 +291,8 @@ extension LockRegistry.Entry {
             thread.targetClass = now.level?.qosClass
             // The thread itself takes raises back.
             guard now != .none else { return }
-            awaiting?.note(now)
             effects.raises.append(
                 LockRaise(party: party, means: awaiting.map { .awaited(thread, $0, now) } ?? .thread(thread)))
         }
-    }
-}
-
-extension LockQueue {
-    /// Removes one share of a holder.
-    mutating func giveBack(_ holder: LockParticipant) {
-        guard let place = holders.firstIndex(of: holder) else { return }
-        holders.swapAt(place, holders.count - 1)
-        holders.removeLast()
     }
 }

@@ -21,7 +21,7 @@ final class LockRegistry: Sendable {
     /// The record of one party.
     struct Entry {
         var record = WaitRecord()
-        /// The known level of a task: that of the wait that ended when the task got its lock.
+        /// The known level of a task: that at which it ran anyway when it was handed its lock.
         var known = LevelCode.none
         /// The raise of a thread that is raised, or is about to be.
         var raise: ThreadRaise?

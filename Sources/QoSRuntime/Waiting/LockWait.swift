@@ -2,8 +2,9 @@ import QoSCore
 import QoSKernel
 
 /// A thread's call that waits until the thread is handed a mutex.
-// SAFETY: `outer` is set under the lock of the thread's shard, before the registry knows the call. Only the thread
-// touches `isUsed`.
+// SAFETY: `outer`, `isUsed` and `refusal` are set under the lock of the thread's shard: `outer` before the registry
+// knows the call, `isUsed` by the thread itself, `refusal` before the thread is woken for it. Only the thread touches
+// `isReported`.
 final class LockWait: @unchecked Sendable {
     let parker = Parker()
 
@@ -16,17 +17,30 @@ final class LockWait: @unchecked Sendable {
     /// The name of the lock.
     let lockName: String
 
-    /// Whether foreign code had the mutex in this call's place.
+    /// Whether the call throws if its wait could never end.
+    private let mayBeRefused: Bool
+
+    /// Whether foreign code has, or had, the mutex in this call's place.
     var isUsed = false
+
+    /// The circle for which the wait is given up.
+    var refusal: LockRegistry.Cycle?
+
+    /// Whether the wait was reported as one that never ends.
+    var isReported = false
 
     /// The call within which foreign code made this one.
     private var outer: LockWait?
 
-    init(thread: UInt32, for resource: LockResource, lockName: String) {
+    init(thread: UInt32, for resource: LockResource, lockName: String, mayBeRefused: Bool) {
         self.thread = thread
         self.resource = resource
         self.lockName = lockName
+        self.mayBeRefused = mayBeRefused
     }
+
+    /// Whether the thread can give up the wait, and get an error. Under the lock of its shard.
+    var mayBeGivenUp: Bool { mayBeRefused && !isUsed && refusal == nil }
 
     /// Returns the innermost call for which a condition holds, from this one outwards.
     func first(where condition: (LockWait) -> Bool) -> LockWait? {
@@ -50,13 +64,30 @@ extension LockRegistry {
 
     /// Uses the turn of an outer call of the calling thread for the same mutex, when it comes.
     ///
+    /// - Parameter neverEnds: called if the turn never comes.
     /// - Returns: `false` if there is no such call.
-    func usesOuterTurn(_ thread: UInt32, for resource: LockResource) -> Bool {
-        let innermost = entry(of: .thread(thread))?.sleeper
+    func usesOuterTurn(_ thread: UInt32, for resource: LockResource, _ neverEnds: (Cycle) -> Void) -> Bool {
+        let party = LockParticipant.thread(thread)
+        let innermost = entry(of: party)?.sleeper
         guard let outer = innermost?.first(where: { $0.resource == resource && !$0.isUsed }) else { return false }
+        // From now on the outer call cannot be refused: this one needs its turn.
+        with(party) { _ in outer.isUsed = true }
+        while fallsAsleep(party, for: resource) {
+            openOthers(party) { circle in
+                if !outer.isReported { neverEnds(circle) }
+                outer.isReported = true
+            }
+        }
         outer.parker.park()
-        outer.isUsed = true
         return true
+    }
+}
+
+extension LockRegistry.Entry {
+    /// The call whose wait the record has; `nil` if the record has none for a mutex.
+    var call: LockWait? {
+        guard let resource = record.wait?.resource, resource.kind == .mutex else { return nil }
+        return sleeper?.first { $0.resource == resource }
     }
 }
 

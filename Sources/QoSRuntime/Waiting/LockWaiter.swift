@@ -53,7 +53,8 @@ struct LockWaiter: Sendable {
 
     /// Reports a wait that could never end.
     func reportDeadlock(_ cycle: LockRegistry.Cycle, _ explanation: String) {
-        report(.deadlock, holder: cycle.links.first?.awaited ?? party, explanation)
+        let own = cycle.links.first { $0.waiter == party } ?? cycle.links.first
+        report(.deadlock, holder: own?.awaited ?? party, explanation)
     }
 }
 

@@ -37,5 +37,5 @@ class PermitQueue: @unchecked Sendable {
     }
 
     /// The tasks that have to give back a permit; none if others may give it back.
-    final var knownHolders: [LockParticipant] { state.withLock { $0.unowned > 0 ? [] : $0.site.holders } }
+    final var knownHolders: [LockParticipant] { state.withLock { $0.unowned > 0 ? [] : $0.site.holders.all } }
 }

@@ -58,7 +58,14 @@ final class ThreadTargetWait: @unchecked Sendable {
         if let deadline { _ = wait.parker.park(untilNanoseconds: deadline) } else { wait.parker.park() }
     }
 
-    /// Notes a raise, to be passed on outside of the lock.
+    /// Parks the thread for a time at most.
+    ///
+    /// - Returns: whether it was woken.
+    func park(for nanoseconds: UInt64) -> Bool {
+        wait.parker.park(untilNanoseconds: MonotonicClock.nanoseconds().addingSaturating(nanoseconds))
+    }
+
+    /// Notes a raise of the target, to be taken back when the wait is over.
     func note(_ level: LevelCode) {
         raises.append(level)
     }

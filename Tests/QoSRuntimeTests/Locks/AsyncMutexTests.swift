@@ -198,6 +198,37 @@ struct AsyncMutexTests {
         #expect(order.all == ["low", "middle"])
     }
 
+    @Test("I2 S8 a task that waited at the level of an activity is raised for the next waiter of that level")
+    func waitedInActivity() async throws {
+        let mutex = AsyncMutex(0)
+        let (isHeld, gate, ended) = (Gate(), Gate(), Gate())
+        let priorities = Collected<TaskPriority>()
+        let holder = Task {
+            try await mutex.withLock { _ in
+                isHeld.open()
+                await gate.passed()
+            }
+        }
+        await isHeld.passed()
+        Task.detached(priority: .background) {
+            try await QoS.performActivity(.userInitiated, reason: "test") { () async throws -> Void in
+                try await mutex.withLock { _ in
+                    await raised(to: .high)
+                    priorities.append(Task.currentPriority)
+                }
+            }
+            ended.open()
+        }
+        await waiters(1, of: mutex)
+        let next = Task.detached(priority: .high) { try await mutex.withLock { $0 } }
+        await waiters(2, of: mutex)
+        gate.open()
+        await ended.passed()
+        _ = try await next.value
+        try await holder.value
+        #expect(priorities.all == [.high])
+    }
+
     @Test("a task that is cancelled while it waits stops waiting; the mutex goes on")
     func cancellation() async throws {
         let mutex = AsyncMutex(0)

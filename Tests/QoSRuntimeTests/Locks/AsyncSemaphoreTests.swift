@@ -85,6 +85,15 @@ struct AsyncSemaphoreTests {
         try await semaphore.wait()
     }
 
+    @Test("a semaphore with the greatest number of permits takes further ones, and lets tasks pass")
+    func greatest() async throws {
+        let semaphore = try AsyncSemaphore(permits: .max)
+        semaphore.signal()
+        try await semaphore.withPermit { semaphore.signal() }
+        try await semaphore.wait()
+        #expect(semaphore.waiterCount == 0)
+    }
+
     @Test("I5 a task that waits for a permit although it has all of them gets an error; with one left it does not")
     func reentrant() async throws {
         let semaphore = try AsyncSemaphore(permits: 2)

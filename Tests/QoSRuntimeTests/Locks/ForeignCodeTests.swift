@@ -94,6 +94,45 @@ extension ThreadsAndLocks {
             }
         }
 
+        @Test("I5 a thread that waits for what a listener holds is not refused: the listener gives it back")
+        func listenerHolds() throws {
+            // Without rights each wait is reported, on the waiting thread.
+            try LockKernelStage.with(.none) { _ in
+                let (outer, inner) = (SharedMutex(name: "waited for"), SharedMutex(name: "the listener's"))
+                let (isHeld, isInnerHeld) = (Gate(), Gate())
+                let (ids, errors) = (Collected<UInt32>(), Collected<String>())
+                let token = InversionDetection.listen { report in
+                    guard report.resource == "mutex 'waited for'" else { return }
+                    inner.mutex.withLock { _ in
+                        isInnerHeld.open()
+                        // Until the other thread has looked for a circle.
+                        while errors.all.isEmpty,
+                            LockRegistry.shared.entry(of: .thread(ids.all[0]))?.record.wait?.isSettled != true
+                        {
+                            cqosPause()
+                        }
+                    }
+                }
+                defer { InversionDetection.stop(token) }
+                let low = QoSThread(name: "low", level: .background) {
+                    outer.mutex.withLock { _ in
+                        ids.append(UInt32(bitPattern: ThreadID.current.rawValue))
+                        isHeld.open()
+                        isInnerHeld.blockThread()
+                        do { try inner.mutex.withCheckedLock { $0 += 1 } } catch { errors.append("\(error)") }
+                    }
+                }
+                try low.start()
+                isHeld.blockThread()
+                let high = QoSThread(name: "high", level: .userInitiated) { outer.mutex.withLock { _ in } }
+                try high.start()
+                try low.join()
+                try high.join()
+                #expect(errors.all == [])
+                #expect(inner.mutex.withLock { $0 } == 1)
+            }
+        }
+
         @Test("I2 an escalation handler waits for a mutex while its thread runs a task that begins to wait")
         func handlerWaits() async throws {
             let inner = try Holder(SharedMutex(), level: .userInteractive)

@@ -146,12 +146,12 @@ private struct Model {
         var effects = LockEffects()
         let token = registry.withSite(of: resource) { site -> UInt? in
             guard site!.line.count > 0 else {
-                site!.giveBack(Self.party(party))
+                site!.holders.remove(Self.party(party))
                 return nil
             }
             return registry.handOver(
                 resource, from: Self.party(party), &site!, &effects,
-                newHolder: { (Self.party(Int($0)), true) })
+                newHolder: { (Self.party(Int($0)), true, .none) })
         }
         registry.follow(&effects)
         holders[number]!.remove(at: holders[number]!.firstIndex(of: party)!)
@@ -313,6 +313,37 @@ struct LockRegistryTests {
             }
         }
         #expect(refusals > 0, "seed \(seed)")
+    }
+
+    @Test("I5 a thread that is awake within its wait goes on; it finds the circle that was passed over when it sleeps")
+    func awake() {
+        let (registry, parties) = (LockRegistry(), (0..<2).map(Model.party))
+        let resources = (0..<2).map { LockResource.mutex(UInt($0 + 1) << 4) }
+        for number in 0..<2 { registry.withSite(of: resources[number]) { $0 = LockQueue(holders: [parties[number]]) } }
+        var effects = LockEffects()
+        for number in 0..<2 {
+            registry.withSite(of: resources[1 - number]) { site in
+                _ = registry.begin(
+                    parties[number], at: .none, for: resources[1 - number], token: 1, isAwake: number == 0, &site!,
+                    &effects)
+            }
+        }
+        let passedOver = registry.refuse(parties[1]) { _ in true }
+        #expect(passedOver == nil)
+        #expect(registry.fallsAsleep(parties[0], for: resources[1]))
+        let found = registry.refuse(parties[0]) { _ in true }
+        #expect(found?.links.map(\.waiter) == parties)
+        #expect(!registry.fallsAsleep(parties[0], for: resources[1]))
+    }
+
+    @Test("I2 a share among very many is given back without a search through all", .timeLimit(.minutes(1)))
+    func manyShares() {
+        var site = LockQueue()
+        let parties = (0..<300_000).map(Model.party)
+        for party in parties { site.holders.append(party) }
+        // In a list each of them would be the last.
+        for party in parties.reversed() { site.holders.remove(party) }
+        #expect(site.holders.isEmpty)
     }
 
     @Test("I2 a raise goes along a chain and ends with the wait that caused it")

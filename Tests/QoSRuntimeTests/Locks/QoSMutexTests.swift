@@ -302,6 +302,30 @@ extension ThreadsAndLocks {
             #expect(b.mutex.withLock { $0 } == 1)
         }
 
+        @Test("I5 a thread that sleeps for a checked lock gets an error when one that cannot throw closes the circle")
+        func deadlockClosedLater() throws {
+            let (a, b) = (SharedMutex(name: "A"), SharedMutex(name: "B"))
+            let goOn = Gate()
+            let errors = Collected<String>()
+            let first = try holder(a, name: "first", level: .utility) {
+                goOn.blockThread()
+                do { try b.mutex.withCheckedLock { _ in _ = Issue.record("no deadlock?") } } catch {
+                    errors.append("\(error)")
+                }
+            }
+            let second = try holder(b, name: "second", level: .utility) {
+                goOn.open()
+                b.waiters(1)
+                a.mutex.withLock { $0 += 1 }
+            }
+            try first.join()
+            try second.join()
+            #expect(errors.all.count == 1)
+            #expect(errors.all.first?.contains("'first'") == true && errors.all.first?.contains("'second'") == true)
+            #expect(a.mutex.withLock { $0 } == 1)
+            #expect(b.mutex.withLockIfAvailable { $0 } == 0)
+        }
+
         @Test("I5 an inversion that the kernel allows nothing for is reported with both sides")
         func unresolved() throws {
             try LockKernelStage.with(.none) { _ in

@@ -49,7 +49,7 @@ extension ThreadsAndLocks {
             #expect(circle == nil)
             registry.follow(&effects)
             registry.withSite(of: resource) { site in
-                _ = registry.handOver(resource, from: holder, &site!, &effects) { _ in (waiter, true) }
+                _ = registry.handOver(resource, from: holder, &site!, &effects) { _ in (waiter, true, .none) }
             }
             registry.follow(&effects)
         }

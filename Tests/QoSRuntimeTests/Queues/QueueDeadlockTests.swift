@@ -202,6 +202,29 @@ struct QueueDeadlockTests {
         }
     }
 
+    @Test("I5 over a parallel loop whose helper sleeps for a checked lock that the loop's caller has")
+    func parallelLoopAndMutex() async throws {
+        try await withScheduler(Self.standingIn) { scheduler in
+            let queue = scheduler.makeQueue("queue")
+            let loop = scheduler.makeQueue("loop", .concurrent)
+            let lock = SharedMutex(name: "table")
+            let errors = Collected<String>()
+            try await queue.quietly {
+                let caller = cqos_own_id()
+                try lock.mutex.withLock { _ in
+                    try loop.apply(2) { _ in
+                        // The caller comes to wait for its helper when that one waits already.
+                        guard cqos_own_id() != caller else { return lock.waiters(1) }
+                        do { try lock.mutex.withCheckedLock { $0 += 1 } } catch { errors.append("\(error)") }
+                    }
+                }
+            }
+            #expect(errors.all.count == 1)
+            #expect(errors.all.first?.contains("a parallel loop of queue 'loop'") == true)
+            #expect(lock.mutex.withLock { $0 } == 0)
+        }
+    }
+
     @Test("I5 over the end of a thread that waits for a queue")
     func join() async throws {
         try await withScheduler { scheduler in

@@ -44,6 +44,50 @@ extension ThreadsAndLocks {
             }
         }
 
+        /// A target whose raise takes until it is let go.
+        private final class SlowTarget: ThreadWaitTarget {
+            let changes = Collected<String>()
+            let begun = Gate()
+            let goOn = Gate()
+
+            var blockers: [UInt32] { [] }
+            var awaitedName: String { "slow target" }
+            func raised(to level: LevelCode) {
+                begun.open()
+                goOn.blockThread()
+                changes.append("raised to \(level.rank)")
+            }
+            func lowered(from level: LevelCode) { changes.append("lowered from \(level.rank)") }
+        }
+
+        @Test("I1 a raise within which the wait ends is taken back afterwards; one that comes later is left")
+        func waitEndsWithinRaise() throws {
+            let (target, wait, ids) = (SlowTarget(), ThreadWait(), Collected<UInt32>())
+            let sleeper = QoSThread(name: "sleeper", level: .utility) {
+                ids.append(cqos_own_id())
+                try LockRegistry.shared.sleep(wait, awaiting: target, at: .utility) { _ in }
+            }
+            try sleeper.start()
+            func entry() -> LockRegistry.Entry? { LockRegistry.shared.entry(of: .thread(ids.all[0])) }
+            while ids.all.isEmpty || entry()?.awaiting == nil { cqosPause() }
+            let id = ids.all[0]
+            let awaiting = try #require(entry()?.awaiting)
+            let raiser = try RunningThread(name: "raiser") {
+                LockRegistry.shared.raised(thread: id, to: .userInteractive)
+            }
+            target.begun.blockThread()
+            wait.parker.unpark()
+            try sleeper.join()
+            target.goOn.open()
+            try raiser.join()
+            let level = LevelCode(.userInteractive)
+            let changes = ["raised to \(level.rank)", "lowered from \(level.rank)"]
+            #expect(target.changes.all == changes)
+            let late = LockRaise(party: .thread(id), means: .awaited(nil, awaiting, level))
+            #expect(late.perform() == nil)
+            #expect(target.changes.all == changes)
+        }
+
         /// Work whose level rises after it was read for the first time.
         private final class Rising: CurrentWork {
             private let reads = Tally()
@@ -121,6 +165,65 @@ extension ThreadsAndLocks {
                 try await waiter.value
                 try await outer.run {}
             }
+        }
+
+        @Test("I2 T4 a thread that opts out while a waiter of no higher level needs it is raised from then on")
+        func optsOutWhileAwaited() throws {
+            try LockKernelStage.with(.all) { stage in
+                let nice = Collected<Int>()
+                let thread = QoSThread(name: "opts out", level: .userInteractive) {
+                    let (party, resource) = (LockParticipant.thread(cqos_own_id()), LockResource.mutex(16))
+                    var effects = LockEffects()
+                    LockRegistry.shared.demand(LevelCode(.userInitiated), of: party, for: resource, &effects)
+                    // The thread's own level is higher.
+                    effects.perform()
+                    nice.append(try stage.ownNice)
+                    try QoSThread.setCurrentNice(15)
+                    nice.append(try stage.ownNice)
+                    var end = LockEffects()
+                    LockRegistry.shared.demandNothing(of: party, for: resource, &end)
+                    LockRegistry.shared.settleCallingThread(cqos_own_id())
+                    nice.append(try stage.ownNice)
+                }
+                try thread.start()
+                try thread.join()
+                let (before, raised) = (LockKernelStage.nice(.userInteractive), LockKernelStage.nice(.userInitiated))
+                #expect(nice.all == [before, raised, 15])
+                #expect(LockRegistry.shared.raises.isEmpty)
+            }
+        }
+
+        @Test("I1 I2 a thread that runs a task and wakes takes back what its wait has raised, each raise once")
+        func wakesWithinTask() async throws {
+            LockKernel.replace(with: KernelProfile(calls: SimulatedSchedulingCalls(rights: .all)))
+            defer { LockKernel.replace(with: nil) }
+            let target = Target()
+            try await Task.detached(priority: .utility) { try Self.sleepsAwaited(for: target) }.value
+            let ranks = [QoSClass.utility, .userInteractive].map(\.rank)
+            for rank in ranks {
+                let raised = target.changes.all.count { $0 == "raised to \(rank)" }
+                #expect(raised == target.changes.all.count { $0 == "lowered from \(rank)" })
+                #expect(raised == 1)
+            }
+        }
+
+        /// Sleeps for a target, while others wait for a lock of the calling thread, and higher ones for one of the
+        /// calling task. The second demand ends with the execution by the sleeping thread.
+        private static func sleepsAwaited(for target: Target) throws {
+            let (registry, id) = (LockRegistry.shared, cqos_own_id())
+            let task = try #require(ConcurrencyRuntime.currentTask)
+            let demands: [(LockParticipant, LockResource, LevelCode)] = [
+                (.thread(id), .mutex(16), LevelCode(.utility)), (.task(task), .mutex(32), LevelCode(.userInteractive)),
+            ]
+            var effects = LockEffects()
+            for (party, resource, level) in demands { registry.demand(level, of: party, for: resource, &effects) }
+            // A task that was raised would itself wait at the higher level.
+            for raise in effects.raises { raise.discard() }
+            let wait = ThreadWait()
+            wait.parker.unpark()
+            try registry.sleep(wait, awaiting: target, at: .background) { _ in }
+            for (party, resource, _) in demands { registry.demandNothing(of: party, for: resource, &effects) }
+            registry.settleCallingThread(id)
         }
 
         @Test("I2 a raise whose demand ended before it was performed leaves nothing in the registry")

@@ -17,9 +17,19 @@ package struct WaitRecord: Sendable {
         /// Whether the wait was looked at, and not refused.
         package fileprivate(set) var isSettled = false
 
+        /// Whether the party's thread is on its way to sleep, and may still run foreign code. Then the party goes on.
+        fileprivate var isAwake: Bool
+
+        /// Whether a look has passed over the wait because the thread was awake.
+        fileprivate var wasPassedOver = false
+
         /// Makes a wait.
-        package init(for resource: LockResource, place: Int, id: UInt64, own: LevelCode) {
+        ///
+        /// - Parameter isAwake: whether the party is a thread that calls ``WaitRecord/fallsAsleep(for:)`` before it
+        ///   sleeps.
+        package init(for resource: LockResource, place: Int, id: UInt64, own: LevelCode, isAwake: Bool = false) {
             (self.resource, self.place, self.id, self.own) = (resource, place, id, own)
+            self.isAwake = isAwake
         }
     }
 
@@ -78,6 +88,31 @@ package struct WaitRecord: Sendable {
         wait?.isSettled = true
     }
 
+    /// Whether the party goes on although it waits, because its thread is awake. Notes that a look has passed over the
+    /// wait: the thread looks itself when it falls asleep.
+    package mutating func passesOver() -> Bool {
+        guard wait?.isAwake == true else { return false }
+        wait?.wasPassedOver = true
+        return true
+    }
+
+    /// Notes that the party's thread goes to sleep in the wait for a resource, unless the record has another wait.
+    ///
+    /// - Returns: whether a look has passed over the wait. The thread then looks, and calls this again.
+    package mutating func fallsAsleep(for resource: LockResource) -> Bool {
+        guard let wait, wait.resource == resource else { return false }
+        self.wait?.isAwake = false
+        guard wait.wasPassedOver else { return false }
+        self.wait?.wasPassedOver = false
+        self.wait?.isSettled = false
+        return true
+    }
+
+    /// Notes that the party's thread is about to run foreign code within its wait.
+    package mutating func wakesUp() {
+        wait?.isAwake = true
+    }
+
     /// Raises the waiting party: its wait is of this level from now on, if that is higher.
     package mutating func raiseOwn(to level: LevelCode) {
         guard let wait, wait.own < level else { return }
@@ -114,12 +149,12 @@ package struct WaitRecord: Sendable {
 /// A lock's holders and waiters, as a value.
 package struct LockQueue: Sendable {
     /// The holders, once for each share.
-    package var holders: [LockParticipant]
+    package var holders: LockHolders
     /// The waiters.
     package var line = WaitLine()
 
     /// Makes a lock with its holders.
     package init(holders: [LockParticipant] = []) {
-        self.holders = holders
+        self.holders = LockHolders(holders)
     }
 }
