@@ -72,7 +72,7 @@ final class Admission: Sendable {
     /// The number of times that a thread tries the lock before it leaves a note.
     private static let tries = 32
 
-    /// The number of times in a row that the loop has found the lock taken.
+    /// The number of times that the loop has found the lock taken since the last publication.
     private let failedTries = Atomic<Int>(0)
 
     /// Whether the holder of the lock is assumed to have no processor.
@@ -208,11 +208,7 @@ final class Admission: Sendable {
             if tries >= Self.patience { mustAskBits.store(Self.everybody, ordering: .relaxed) }
             return AdmittedWorkers()
         }
-        if isDone {
-            failedTries.store(0, ordering: .relaxed)
-        } else {
-            pauseBeforeNextTry()
-        }
+        if !isDone { pauseBeforeNextTry() }
         return admit
     }
 
@@ -326,6 +322,8 @@ final class Admission: Sendable {
         asideBits.store(state.machine.table.standingAside.rawValue, ordering: .relaxed)
         let before = windowBits.exchange(windows.rawValue, ordering: .relaxed)
         if windows.rawValue & ~before != 0 { openedBits.bitwiseOr(windows.rawValue & ~before, ordering: .relaxed) }
+        // The holder is back, or this is another one. The loop may have no reason to try again soon.
+        if failedTries.load(ordering: .relaxed) != 0 { failedTries.store(0, ordering: .relaxed) }
         let asks = actions.mustAsk.rawValue
         mustAskBits.store(UInt16(asks) << 8 | UInt16(asks | budgetBits.load(ordering: .relaxed)), ordering: .relaxed)
         waitsForBudget.store(!actions.waiting.isDisjoint(with: state.machine.table.heldBack), ordering: .relaxed)
