@@ -125,6 +125,45 @@ struct TopologyTests {
         #expect(Topology(processors: CPUSet(0..<processors), quota: quota).width == width)
     }
 
+    @Test("a limit that cannot be read any more is what it was, and those of the other groups are followed")
+    func unreadableLimit() throws {
+        let tree = try MadeTree([
+            "/proc/self/cgroup": "0::/a/b\n", "/sys/fs/cgroup/cgroup.procs": "", "/sys/fs/cgroup/a/b/cgroup.procs": "",
+            "/sys/fs/cgroup/a/cpu.max": "50000 100000", "/sys/fs/cgroup/a/b/cpu.max": "200000 100000",
+        ])
+        var topology = Topology.current(root: tree.root)
+        func quota(_ path: String, _ text: String?) throws -> Double? {
+            try tree.write(path, text)
+            topology = Topology.current(root: tree.root, after: topology)
+            return topology.quota?.processors
+        }
+        #expect(topology.quota?.processors == 0.5)
+        // The looser limit of the inner group is not the one that counts.
+        #expect(try quota("/sys/fs/cgroup/a/cpu.max", "?") == 0.5)
+        #expect(topology.problems.count == 1)
+        #expect(try quota("/sys/fs/cgroup/a/b/cpu.max", "25000 100000") == 0.25)
+        #expect(try quota("/sys/fs/cgroup/a/b/cpu.max", "max 100000") == 0.5)
+        // Nothing is known of the membership.
+        #expect(try quota("/proc/self/cgroup", nil) == 0.5)
+        // The process has left the group.
+        try tree.write("/sys/fs/cgroup/c/cpu.max", "300000 100000")
+        #expect(try quota("/proc/self/cgroup", "0::/c\n") == 3)
+        #expect(try quota("/proc/self/cgroup", "0::/a/b\n") == nil)
+        #expect(try quota("/sys/fs/cgroup/a/cpu.max", "100000 100000") == 1)
+        #expect(try quota("/sys/fs/cgroup/a/cpu.max", nil) == nil)
+        #expect(topology.problems.isEmpty)
+    }
+
+    @Test("an affinity that cannot be read any more is what it was")
+    func unreadableAffinity() throws {
+        let calls = FaultInjectingSchedulingCalls()
+        calls.deny(.getAffinity, with: EPERM)
+        let known = Topology(processors: CPUSet(0..<4), quota: nil)
+        let topology = Topology.current(root: try MadeTree(["/x": ""]).root, calls: calls, after: known)
+        #expect(topology.processors == known.processors)
+        #expect(topology.problems.map(\.call) == [.getAffinity, .readFile])
+    }
+
     @Test("of this machine has the affinity's processors and no problems", .tags(.kernel))
     func ofThisMachine() throws {
         let topology = Topology.current()
