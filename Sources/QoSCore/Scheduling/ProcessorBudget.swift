@@ -144,6 +144,8 @@ package struct ProcessorBudget: Sendable {
     private let waits: InlineArray<3, Double>
     private var latest: (reading: Reading, at: SchedulerInstant)?
     private var counted: (counts: Counts, at: SchedulerInstant)?
+    /// The use that came to light before the processors can have given it. It counts in the next readings.
+    private var ahead: (total: Double, low: Double) = (0, 0)
     private var began: SchedulerInstant
     private var used: Double = 0
     private var lowUsed: Double = 0
@@ -196,8 +198,9 @@ extension ProcessorBudget {
 
     /// Takes the use so far.
     ///
-    /// A reading that goes back counts as no use. More use than the processors can have given since the last one counts
-    /// as that.
+    /// A reading that goes back counts as no use. Accounts are late: of more use than the processors can have given
+    /// since the last reading, the rest counts in the next ones, up to the quota of a period. So does low use that comes
+    /// to light before that of the group.
     package mutating func read(_ reading: Reading, at time: SchedulerInstant) {
         guard let before = latest else {
             latest = (reading, time)
@@ -208,8 +211,13 @@ extension ProcessorBudget {
         let now = max(time, before.at)
         let elapsed = Self.distance(before.at, now)
         let most = quota.processors * (elapsed + Self.tick)
-        let total = min(Self.increase(before.reading.total, reading.total), most)
-        let low = min(Self.increase(before.reading.low, reading.low), total)
+        let (allUse, allLow) = (
+            ahead.total + Self.increase(before.reading.total, reading.total),
+            ahead.low + Self.increase(before.reading.low, reading.low)
+        )
+        let total = min(allUse, most)
+        let low = min(allLow, total)
+        ahead = (min(allUse - total, quota.amount), min(allLow - low, quota.amount))
         latest = (reading, now)
         spend(total, low: low, until: now, elapsed: elapsed)
         learn(high: total - low, elapsed: elapsed)

@@ -369,6 +369,37 @@ struct ProcessorBudgetTests {
         #expect(abs(budget.left - 40_000_000) < 1_000_000)
     }
 
+    @Test("use that comes to light late counts in the next readings, up to the quota of a period")
+    func lateUse() throws {
+        var budget = try budget()
+        pass(&budget, from: 0, to: 110, high: 0, low: 0)
+        // The account jumps by 30 ms. In a millisecond two processors give 2 ms, and as much as the accounts are late.
+        func read(_ time: Double, _ total: UInt64) {
+            budget.read(.init(total: total, low: total, counts: .init(periods: 1, throttled: 0)), at: at(time))
+        }
+        read(111, 30_000_000)
+        #expect(abs(budget.left - 40_000_000) < 1)
+        for time in 112...120 { read(Double(time), 30_000_000) }
+        #expect(abs(budget.left - 20_000_000) < 1)
+        // A jump that makes no sense is forgotten once a period's quota of it has counted.
+        read(121, .max)
+        for time in 122...140 { read(Double(time), .max) }
+        #expect(budget.left == 0)
+        budget.read(.init(total: .max, low: .max, counts: .init(periods: 2, throttled: 0)), at: at(200.5))
+        #expect(abs(budget.left - 50_000_000) < 1)
+    }
+
+    @Test("low use that is read before the use of the group it is part of is not taken for high")
+    func earlyLow() throws {
+        var budget = try budget()
+        for time in 0...2000 {
+            // One processor, all of it low; the low clocks are read each 10 ms.
+            let low = UInt64(time / 10) * 10_000_000
+            budget.read(.init(total: UInt64(time) * 1_000_000, low: low), at: at(Double(time)))
+        }
+        #expect(budget.expectedRate < 0.1)
+    }
+
     @Test("low work is held above the even line, until the time has caught up, and not below it")
     func evenLine() throws {
         var budget = try budget()
