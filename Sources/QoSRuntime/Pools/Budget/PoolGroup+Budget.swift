@@ -88,11 +88,15 @@ extension PoolGroup {
     }
 
     /// Reads the clocks of the low workers that may have run since the last reading.
-    private func readLowWork(_ state: inout BudgetWatch.State) -> ProcessorBudget.LowWork {
+    ///
+    /// A paused class wants nothing: what would be kept for it, or let in for it, nobody would use.
+    func readLowWork(_ state: inout BudgetWatch.State) -> ProcessorBudget.LowWork {
         var work = ProcessorBudget.LowWork()
         var low: UInt64 = 0
         for rank in Self.lowRanks {
-            if pools[rank].hasWork() { work.wanting.insert(QoSClassSet(QoSClass(atRank: rank))) }
+            if admission.widthLimit(rank: rank) > 0, pools[rank].hasWork() {
+                work.wanting.insert(QoSClassSet(QoSClass(atRank: rank)))
+            }
             for index in 0..<pools[rank].started {
                 let thread = pools[rank].workers[index].threadID.load(ordering: .relaxed)
                 let steps = pools[rank].workers[index].jobSteps.load(ordering: .relaxed)
