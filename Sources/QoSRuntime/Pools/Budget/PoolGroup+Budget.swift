@@ -108,12 +108,15 @@ extension PoolGroup {
                 let used = ThreadClock.nanoseconds(of: ThreadID(rawValue: thread)) ?? 0
                 let more = state.noteUse(rank: rank, index: index, thread: thread, used: used, steps: steps)
                 // Awaited work spends from its waiter's share.
-                if !pools[rank].workers[index].boost.isUp.load(ordering: .relaxed) { low &+= more }
+                if !pools[rank].workers[index].boost.isUp.load(ordering: .relaxed) {
+                    low &+= more
+                    state.used[rank] &+= more
+                }
                 if isCounted, steps & 1 == 1 { work.committed += state.expected(rank: rank, index: index) }
             }
         }
         BudgetWatch.lowOfProcess.wrappingAdd(low, ordering: .relaxed)
-        work.usual = state.usual
+        (work.usual, work.used) = (state.usual, state.used)
         return work
     }
 
