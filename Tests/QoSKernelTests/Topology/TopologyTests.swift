@@ -46,12 +46,15 @@ struct QuotaCase: Sendable, CustomTestStringConvertible {
                 "/proc/self/cgroup": "0::/system.slice/of-the-host\n", "/sys/fs/cgroup/cgroup.procs": "1",
                 "/sys/fs/cgroup/cpu.max": "100000 100000",
             ], limit: 1, width: 1),
-        QuotaCase(
-            testDescription: "v2, a group above the visible ones",
-            files: [
-                "/proc/self/cgroup": "0::/../elsewhere\n", "/sys/fs/cgroup/cgroup.procs": "1",
-                "/sys/fs/cgroup/cpu.max": "100000 100000",
-            ], limit: 1, width: 1),
+        hidden(
+            "a container without a namespace: its own group is mounted", path: "/docker/a\\x2db",
+            mounted: "/docker/a\\134x2db", limit: 1),
+        hidden("a group below that one", path: "/docker/a/b", mounted: "/docker/a", limit: 0.5),
+        hidden("a group of another namespace: the one that is mounted is not above it", path: "/../b", mounted: "/"),
+        hidden("a group beside the one that is mounted", path: "/docker/ab", mounted: "/docker/a"),
+        hidden("a group above the one that is mounted", path: "/docker", mounted: "/docker/a"),
+        hidden("a mount from above the namespace: what is between is unknown", path: "/x", mounted: "/../..", limit: 1),
+        hidden("a mount from above the namespace, and a group beside it", path: "/../b", mounted: "/..", limit: 0.5),
         QuotaCase(
             testDescription: "v1 and v2 beside each other, the controller in v1, mounted by its own name",
             files: [
@@ -67,6 +70,17 @@ struct QuotaCase: Sendable, CustomTestStringConvertible {
             limit: nil, width: nil),
         QuotaCase(testDescription: "an empty tree", files: ["/x": ""], limit: nil, width: nil, problems: 1),
     ]
+
+    /// The group's path is none below the mount point. The group that is mounted has the quota 1, and its member b 0.5.
+    private static func hidden(_ name: String, path: String, mounted: String, limit: Double? = nil) -> QuotaCase {
+        QuotaCase(
+            testDescription: "v2, \(name)",
+            files: [
+                "/proc/self/cgroup": "0::\(path)\n", "/sys/fs/cgroup/cgroup.procs": "1",
+                "/proc/self/mountinfo": "30 24 0:26 \(mounted) /sys/fs/cgroup ro,nosuid - cgroup2 cgroup rw\n",
+                "/sys/fs/cgroup/cpu.max": "100000 100000", "/sys/fs/cgroup/b/cpu.max": "50000 100000",
+            ], limit: limit, width: limit == nil ? nil : 1, problems: limit == nil ? 1 : 0)
+    }
 
     /// The process is in the group of the longest path.
     private static func v2(
