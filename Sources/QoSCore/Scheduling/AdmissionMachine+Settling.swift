@@ -43,7 +43,8 @@ extension AdmissionMachine {
     /// Runs the clocks of a covered class against each higher one.
     ///
     /// While a higher class stands aside, no time counts: it does not keep the lower class off, nor leave it a core by
-    /// itself.
+    /// itself. While the budget holds the lower class, it could not use a core that is left, so only the time counts in
+    /// which there is none.
     private mutating func countWait(_ elapsed: Int64, rank: Int, whileAside standAside: QoSClassSet) {
         var running = 0
         var higher = 4
@@ -51,7 +52,7 @@ extension AdmissionMachine {
             running += table.records[higher].running
             if running >= table.cores {
                 table.records[rank].behind[higher].covered += elapsed
-            } else if !standAside.contains(QoSClassSet(rank: higher)) {
+            } else if !table.records[rank].isHeld, !standAside.contains(QoSClassSet(rank: higher)) {
                 table.records[rank].behind[higher].left += elapsed
                 if table.records[rank].behind[higher].left >= table.timings[rank].quantum {
                     table.records[rank].behind[higher] = ClassAdmission.Behind()
@@ -76,7 +77,7 @@ extension AdmissionMachine {
     }
 
     private mutating func makeClaims(rank: Int) {
-        guard table.records[rank].standing == .covered else { return }
+        guard table.records[rank].standing == .covered, !table.records[rank].isHeld else { return }
         let before = table.records[rank].claims
         for higher in rank + 1..<5 where table.claimTime(of: rank, against: higher, at: now) <= now {
             table.records[rank].claims.insert(QoSClassSet(rank: higher))
@@ -107,7 +108,7 @@ extension AdmissionMachine {
         var above = 0
         for rank in stride(from: 4, through: 0, by: -1) {
             let running = table.records[rank].running
-            if !table.records[rank].hasWork || table.records[rank].limit == 0 {
+            if !table.records[rank].hasWork || table.records[rank].limitOfOthers == 0 {
                 table.records[rank].standing = .idle
             } else {
                 table.records[rank].standing = running > 0 && above < table.cores ? .served : .covered
@@ -120,7 +121,7 @@ extension AdmissionMachine {
 
     private var nextDeadline: SchedulerInstant? {
         var next = fences.nextHalf ?? SchedulerInstant(nanoseconds: .max)
-        for rank in 0..<4 {
+        for rank in 0..<4 where !table.records.span[rank].isHeld {
             switch table.records.span[rank].standing {
             case .idle: break
             case .served where table.records.span[rank].claims.isEmpty: break

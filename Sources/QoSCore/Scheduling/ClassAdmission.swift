@@ -43,7 +43,10 @@ package struct ClassAdmission: Sendable {
 
     /// The number of workers that may be admitted: the least of the own width, the governor's limit and the fences'; 0
     /// while the budget holds the class.
-    package var limit: Int { isHeld ? 0 : min(ownWidth, widthLimit, fenceLimit) }
+    package var limit: Int { isHeld ? 0 : limitOfOthers }
+
+    /// The same, but for the budget.
+    var limitOfOthers: Int { min(ownWidth, widthLimit, fenceLimit) }
 
     /// Whether the class has work: queued for a worker, or taken by one.
     package var hasWork: Bool { running > 0 || isWaiting }
@@ -63,7 +66,8 @@ package struct ClassAdmission: Sendable {
         case idle
         /// The class has a worker, and a core is left to it.
         case served
-        /// Workers of higher classes cover every core, or its own workers stand aside for a lower class.
+        /// Workers of higher classes cover every core, its own workers stand aside for a lower class, or the budget
+        /// holds it.
         case covered
     }
 }

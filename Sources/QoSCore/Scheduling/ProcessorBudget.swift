@@ -20,7 +20,7 @@
 /// lines. A period in which the group was stopped although low work ran makes the reserve larger for a while. The
 /// kernel's slices for each processor, and the lateness of its accounts, are found that way.
 ///
-/// A class that was held for its worst-case wait gets a quantum all the same (rule C7), at the cost of the later low
+/// A class that has waited for its worst-case wait gets a quantum all the same (rule C7), at the cost of the later low
 /// work. `Docs/Inside/Decisions/0038-a-budget-for-low-classes.md` has the reasons and the figures.
 ///
 /// Amounts are nanoseconds of processor time. Threading: a value. Complexity: O(1) for each call; nothing allocates.
@@ -92,6 +92,8 @@ package struct ProcessorBudget: Sendable {
         package var committed: Double = 0
         /// What a job of the class uses as a rule, by rank; the three low classes.
         package var usual = InlineArray<3, Double>(repeating: 0)
+        /// What the class has used so far, by rank. Nanoseconds.
+        package var used = InlineArray<3, UInt64>(repeating: 0)
 
         /// Describes classes without work.
         package init() {}
@@ -144,6 +146,8 @@ package struct ProcessorBudget: Sendable {
     private let waits: InlineArray<3, Double>
     private var latest: (reading: Reading, at: SchedulerInstant)?
     private var counted: (counts: Counts, at: SchedulerInstant)?
+    /// The use that came to light before the processors can have given it. It counts in the next readings.
+    private var ahead: (total: Double, low: Double) = (0, 0)
     private var began: SchedulerInstant
     private var used: Double = 0
     private var lowUsed: Double = 0
@@ -157,8 +161,10 @@ package struct ProcessorBudget: Sendable {
     /// The times between which a period began; `nil` while that is unknown.
     private var phase: (earliest: SchedulerInstant, latest: SchedulerInstant)?
     private var held = QoSClassSet()
+    /// The time at which the class wanted nothing or had used a quantum, and what it had used then.
     private var served: InlineArray<3, SchedulerInstant>
-    private var granted = InlineArray<3, UInt64?>(repeating: nil)
+    private var usedThen = InlineArray<3, UInt64>(repeating: 0)
+    private var granted = QoSClassSet()
 
     /// Makes the budget of a group of which nothing is known yet.
     package init(
@@ -196,8 +202,9 @@ extension ProcessorBudget {
 
     /// Takes the use so far.
     ///
-    /// A reading that goes back counts as no use. More use than the processors can have given since the last one counts
-    /// as that.
+    /// A reading that goes back counts as no use. Accounts are late: of more use than the processors can have given
+    /// since the last reading, the rest counts in the next ones, up to the quota of a period. So does low use that comes
+    /// to light before that of the group.
     package mutating func read(_ reading: Reading, at time: SchedulerInstant) {
         guard let before = latest else {
             latest = (reading, time)
@@ -208,8 +215,13 @@ extension ProcessorBudget {
         let now = max(time, before.at)
         let elapsed = Self.distance(before.at, now)
         let most = quota.processors * (elapsed + Self.tick)
-        let total = min(Self.increase(before.reading.total, reading.total), most)
-        let low = min(Self.increase(before.reading.low, reading.low), total)
+        let (allUse, allLow) = (
+            ahead.total + Self.increase(before.reading.total, reading.total),
+            ahead.low + Self.increase(before.reading.low, reading.low)
+        )
+        let total = min(allUse, most)
+        let low = min(allLow, total)
+        ahead = (min(allUse - total, quota.amount), min(allLow - low, quota.amount))
         latest = (reading, now)
         spend(total, low: low, until: now, elapsed: elapsed)
         learn(high: total - low, elapsed: elapsed)
@@ -346,7 +358,7 @@ extension ProcessorBudget {
             if isAboveEven { wait = max(wait, (quota.step - even) / max(quota.rate - highRate, quota.rate / 8)) }
             if end < need { wait = max(wait, timeUntilEndLineRises(by: need - end, toEnd: toEnd)) }
         }
-        result.subtract(grants(to: work.wanting.intersection(result), at: now))
+        result.subtract(grants(work, among: result, at: now))
         if !result.subtracting(held).isEmpty { tally.holds &+= 1 }
         held = result
         return look(after: wait, even: even, end: end, toEnd: toEnd, wanting: work.wanting, at: now)
@@ -404,28 +416,22 @@ extension ProcessorBudget {
         max(quota.amount / 8, 0.8 * (quota.amount - reserve(for: quota.period)))
     }
 
-    /// Lets classes go that have been held for their worst-case wait, until low work has used a quantum.
-    private mutating func grants(to starving: QoSClassSet, at now: SchedulerInstant) -> QoSClassSet {
-        let low = latest?.reading.low ?? 0
-        var result = QoSClassSet()
+    /// Lets classes go that have waited for their worst-case wait, until they have used a quantum themselves.
+    ///
+    /// All the time counts in which a class wanted to run and did not use a quantum, held or not: a moment in which it
+    /// is not held may be one in which it gets no processor.
+    private mutating func grants(_ work: LowWork, among held: QoSClassSet, at now: SchedulerInstant) -> QoSClassSet {
         for rank in 0..<3 {
             let own = QoSClassSet(rank: rank)
-            guard starving.contains(own) else {
-                (served[rank], granted[rank]) = (now, nil)
-                continue
-            }
-            if let since = granted[rank] {
-                if Self.increase(since, low) < Self.quantum {
-                    result.insert(own)
-                } else {
-                    (served[rank], granted[rank]) = (now, nil)
-                }
-            } else if Self.distance(served[rank], now) >= waits[rank] {
-                granted[rank] = low
+            let isServed = Self.increase(usedThen[rank], work.used[rank]) >= Self.quantum
+            if isServed || !work.wanting.contains(own) {
+                (served[rank], usedThen[rank]) = (now, work.used[rank])
+                granted.subtract(own)
+            } else if held.contains(own), !granted.contains(own), Self.distance(served[rank], now) >= waits[rank] {
+                granted.insert(own)
                 tally.windows &+= 1
-                result.insert(own)
             }
         }
-        return result
+        return granted.intersection(held)
     }
 }

@@ -71,7 +71,7 @@ package struct ProcessSchedulingReader: Sendable {
         let threads = names.compactMap { Int32($0) }.compactMap(thread)
         guard let name = fields["Name"], !threads.isEmpty else { throw .noProcess(id) }
         var problems: [KernelError] = []
-        let quota = CPUQuota.tightest(root: root, process: "\(id)", problems: &problems)
+        let quota = CPUQuota.limits(root: root, process: "\(id)", problems: &problems).tightest
         let user = fields["Uid"]?.split(whereSeparator: \.isWhitespace).first.map(String.init)
         return Process(
             id: id, name: name, user: user ?? "unknown", threads: threads, confinement: Confinement(status: status),

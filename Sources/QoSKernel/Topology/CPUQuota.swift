@@ -21,6 +21,11 @@ package struct CPUQuota: Sendable, Hashable {
         Double(quota) / Double(period)
     }
 
+    /// The folder of the group that has it.
+    var folder: String {
+        source.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+    }
+
     /// Wraps a limit; `nil` if quota or period is zero.
     package init?(quota: UInt64, period: UInt64, burst: UInt64 = 0, source: String) {
         guard quota > 0, period > 0 else { return nil }
@@ -32,14 +37,17 @@ package struct CPUQuota: Sendable, Hashable {
 }
 
 extension CPUQuota {
-    /// The tightest limit from the process's group up to the top, v1 and v2.
+    /// The limits from the process's group up to the top, v1 and v2, the innermost first.
     ///
-    /// - Parameter problems: gets what was unreadable or malformed. A file that is missing is no problem: groups
-    ///   have none without the controller, and the topmost has none at all.
-    ///
-    /// - Parameter process: the id of another process, or `self`.
-    static func tightest(root: FileRoot, process: String = "self", problems: inout [KernelError]) -> CPUQuota? {
-        var tightest: CPUQuota?
+    /// - Parameters:
+    ///   - process: the id of another process, or `self`.
+    ///   - known: the limits as of an earlier reading. What cannot be read now counts as unchanged.
+    ///   - problems: gets what was unreadable or malformed. A file that is missing is no problem: groups have none
+    ///     without the controller, and the topmost has none at all.
+    static func limits(
+        root: FileRoot, process: String = "self", known: [CPUQuota] = [], problems: inout [KernelError]
+    ) -> [CPUQuota] {
+        var limits: [CPUQuota] = []
         do throws(KernelError) {
             for membership in try CgroupMembership.current(root: root, process: process) {
                 for directory in membership.directories {
@@ -49,16 +57,18 @@ extension CPUQuota {
                             case .v2: try limitV2(directory, root: root)
                             case .v1: try limitV1(directory, root: root)
                             }
-                        if let found, found.processors < tightest?.processors ?? .infinity { tightest = found }
+                        if let found { limits.append(found) }
                     } catch {
                         problems.append(error)
+                        limits += known.filter { $0.folder == root.appending(directory) }
                     }
                 }
             }
         } catch {
             problems.append(error)
+            return known
         }
-        return tightest
+        return limits
     }
 
     /// `cpu.max`: `max 100000` or `50000 100000`; the period may be left out.
@@ -113,4 +123,11 @@ extension CPUQuota {
 
     /// The kernel's default period, in microseconds.
     private static let defaultPeriod: UInt64? = 100_000
+}
+
+extension [CPUQuota] {
+    /// The tightest of the limits; the first one of several.
+    var tightest: CPUQuota? {
+        self.min { $0.processors < $1.processors }
+    }
 }

@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// Which control group governs a process's use of processors or of memory, from `/proc/PID/cgroup` (cgroups(7)).
 struct CgroupMembership: Sendable, Hashable {
     /// The hierarchy whose controller it is.
@@ -28,17 +30,22 @@ struct CgroupMembership: Sendable, Hashable {
     /// Every membership that a controller can be in: v1 if the machine has it mounted, else v2.
     ///
     /// - Parameter process: the id of another process, or `self`.
-    /// - Throws: `read` when the process's `cgroup` file cannot be read.
+    /// - Throws: `read` when the process's `cgroup` file cannot be read, or the group that is mounted is not one in
+    ///   which the process is.
     static func current(
         of controller: String = "cpu", root: FileRoot, process: String = "self"
     ) throws(KernelError) -> [CgroupMembership] {
         let text = try KernelFile.read(root.appending("/proc/\(process)/cgroup"))
-        return text.split(separator: "\n").compactMap { line in
-            membership(line: line, controller: controller, root: root)
+        var memberships: [CgroupMembership] = []
+        for line in text.split(separator: "\n") {
+            if let found = try membership(line: line, controller: controller, root: root) { memberships.append(found) }
         }
+        return memberships
     }
 
-    private static func membership(line: Substring, controller: String, root: FileRoot) -> CgroupMembership? {
+    private static func membership(
+        line: Substring, controller: String, root: FileRoot
+    ) throws(KernelError) -> CgroupMembership? {
         // hierarchy-id:controllers:path, where the path may contain colons.
         let fields = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
         guard fields.count == 3, fields[2].hasPrefix("/") else { return nil }
@@ -56,22 +63,51 @@ struct CgroupMembership: Sendable, Hashable {
         guard let mount = mounts.first(where: { KernelFile.exists(root.appending("\($0)/cgroup.procs")) }) else {
             return nil
         }
-        return CgroupMembership(hierarchy: hierarchy, directories: visible(path: fields[2], mount: mount, root: root))
-    }
-
-    /// The group's directory and its ancestors.
-    ///
-    /// Only the mount point if the group is not visible below it. That is so in a container without a cgroup namespace:
-    /// its own group is mounted there.
-    private static func visible(path: Substring, mount: String, root: FileRoot) -> [String] {
-        var names = path.split(separator: "/").map(String.init)
-        let own = ([mount] + names).joined(separator: "/")
-        guard !names.contains(".."), KernelFile.exists(root.appending(own)) else { return [mount] }
+        guard var names = visible(path: fields[2], mount: mount, root: root) else {
+            throw KernelError(.readFile, code: ENOENT, subject: root.appending("\(mount)\(fields[2])"))
+        }
         var directories: [String] = []
         while !names.isEmpty {
             directories.append(([mount] + names).joined(separator: "/"))
             names.removeLast()
         }
-        return directories + [mount]
+        return CgroupMembership(hierarchy: hierarchy, directories: directories + [mount])
+    }
+
+    /// The way from the mount point down to the process's group, or as far as it can be known; `nil` if the group that
+    /// is mounted is not one in which the process is.
+    ///
+    /// A container without a cgroup namespace has its own group at the mount point, with the path that it has on the
+    /// machine. A process of another namespace has a path that begins with `..` (cgroup_namespaces(7)).
+    private static func visible(path: Substring, mount: String, root: FileRoot) -> [String]? {
+        let names = path.split(separator: "/").map(String.init)
+        let own = ([mount] + names).joined(separator: "/")
+        if !names.contains(".."), KernelFile.exists(root.appending(own)) { return names }
+        guard let top = mountedGroup(at: mount, root: root) else { return [] }
+        guard names.starts(with: top) else {
+            // What lies between an ancestor of the namespace's own top and that top has no names here.
+            return !top.isEmpty && top.allSatisfy { $0 == ".." } ? [] : nil
+        }
+        let below = Array(names.dropFirst(top.count))
+        return below.contains("..") ? nil : below
+    }
+
+    /// The path of the group that is mounted at a place; `nil` if the table of mounts does not say
+    /// (proc_pid_mountinfo(5)).
+    private static func mountedGroup(at mount: String, root: FileRoot) -> [String]? {
+        guard let text = try? KernelFile.read(root.appending("/proc/self/mountinfo")) else { return nil }
+        let lines = text.split(separator: "\n").map { $0.split(separator: " ") }
+        // Of several mounts at a place, the last one is seen.
+        guard let line = lines.last(where: { $0.count > 4 && $0[4] == mount }) else { return nil }
+        return line[3].split(separator: "/").map(unescaped)
+    }
+
+    /// Undoes the table's way of writing blanks and backslashes, `\134`.
+    private static func unescaped(_ name: Substring) -> String {
+        let pieces = name.split(separator: "\\", omittingEmptySubsequences: false)
+        return pieces.dropFirst().reduce(String(pieces[0])) { result, piece in
+            guard let code = UInt8(piece.prefix(3), radix: 8) else { return "\(result)\\\(piece)" }
+            return "\(result)\(Unicode.Scalar(code))\(piece.dropFirst(3))"
+        }
     }
 }

@@ -32,8 +32,7 @@ package final class QuotaAccount: Sendable {
     ///
     /// - Returns: `nil` if the group has no readable statistics.
     package init?(of quota: CPUQuota, root: FileRoot = .real) {
-        let folder = quota.source.split(separator: "/", omittingEmptySubsequences: false).dropLast()
-            .joined(separator: "/")
+        let folder = quota.folder
         guard let statistics = OpenKernelFile("\(folder)/cpu.stat") else { return nil }
         source = quota.source
         self.statistics = statistics

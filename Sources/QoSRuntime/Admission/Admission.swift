@@ -72,7 +72,7 @@ final class Admission: Sendable {
     /// The number of times that a thread tries the lock before it leaves a note.
     private static let tries = 32
 
-    /// The number of times in a row that the loop has found the lock taken.
+    /// The number of times that the loop has found the lock taken since the last publication.
     private let failedTries = Atomic<Int>(0)
 
     /// Whether the holder of the lock is assumed to have no processor.
@@ -86,13 +86,17 @@ final class Admission: Sendable {
     }
 
     /// The time by which the loop has to call ``ticked()``; `nil` when time alone changes nothing.
+    ///
+    /// A thread sets an earlier time, then reads the time for which the loop's timer is armed. The loop arms its timer,
+    /// then reads this time. All four accesses are sequentially consistent, so one of the two sees the other.
     var nextLook: UInt64? {
-        let time = min(lookAgain.load(ordering: .relaxed), nextBudgetLook)
+        let time = min(lookAgain.load(ordering: .sequentiallyConsistent), nextBudgetLook)
         return time == .max ? nil : UInt64(max(0, time))
     }
 
     private var nextBudgetLook: Int64 {
-        waitsForBudget.load(ordering: .relaxed) ? budgetLook.load(ordering: .relaxed) : .max
+        waitsForBudget.load(ordering: .sequentiallyConsistent)
+            ? budgetLook.load(ordering: .sequentiallyConsistent) : .max
     }
 
     /// Whether a worker of the class has to ask before it takes its next job.
@@ -119,7 +123,7 @@ final class Admission: Sendable {
 
     /// Sets the time at which the loop reads the budget, if a class that it holds waits.
     func setBudgetLook(at time: SchedulerInstant) {
-        budgetLook.store(time.nanoseconds, ordering: .relaxed)
+        budgetLook.store(time.nanoseconds, ordering: .sequentiallyConsistent)
     }
 
     /// Whether the loop has to read the budget. The loop's thread.
@@ -208,11 +212,7 @@ final class Admission: Sendable {
             if tries >= Self.patience { mustAskBits.store(Self.everybody, ordering: .relaxed) }
             return AdmittedWorkers()
         }
-        if isDone {
-            failedTries.store(0, ordering: .relaxed)
-        } else {
-            pauseBeforeNextTry()
-        }
+        if !isDone { pauseBeforeNextTry() }
         return admit
     }
 
@@ -260,7 +260,7 @@ final class Admission: Sendable {
         }
         let assumed = note(notes)
         // The loop comes for the notes if the holder of the lock does not take them.
-        lookAgain.min(Self.now.advanced(byNanoseconds: Self.nextTry).nanoseconds, ordering: .relaxed)
+        lookAgain.min(Self.now.advanced(byNanoseconds: Self.nextTry).nanoseconds, ordering: .sequentiallyConsistent)
         return takeNotesLeft(besides: assumed)
     }
 
@@ -326,11 +326,23 @@ final class Admission: Sendable {
         asideBits.store(state.machine.table.standingAside.rawValue, ordering: .relaxed)
         let before = windowBits.exchange(windows.rawValue, ordering: .relaxed)
         if windows.rawValue & ~before != 0 { openedBits.bitwiseOr(windows.rawValue & ~before, ordering: .relaxed) }
+        // The holder is back, or this is another one. The loop may have no reason to try again soon.
+        if failedTries.load(ordering: .relaxed) != 0 { failedTries.store(0, ordering: .relaxed) }
         let asks = actions.mustAsk.rawValue
         mustAskBits.store(UInt16(asks) << 8 | UInt16(asks | budgetBits.load(ordering: .relaxed)), ordering: .relaxed)
-        waitsForBudget.store(!actions.waiting.isDisjoint(with: state.machine.table.heldBack), ordering: .relaxed)
-        lookAgain.store(actions.lookAgainAt?.nanoseconds ?? .max, ordering: .relaxed)
+        publishLook(
+            at: actions.lookAgainAt?.nanoseconds ?? .max,
+            waitsForBudget: !actions.waiting.isDisjoint(with: state.machine.table.heldBack))
         return AdmittedWorkers(actions.admit)
+    }
+
+    /// Publishes what ``nextLook`` depends on. A value that stays is not stored again: the thread that stored it has
+    /// compared it with the loop's timer, or is about to.
+    private func publishLook(at time: Int64, waitsForBudget isHeld: Bool) {
+        if waitsForBudget.load(ordering: .relaxed) != isHeld {
+            waitsForBudget.store(isHeld, ordering: .sequentiallyConsistent)
+        }
+        if lookAgain.load(ordering: .relaxed) != time { lookAgain.store(time, ordering: .sequentiallyConsistent) }
     }
 
     /// Notes the limits that have taken effect: no more workers of the class than the limit are at work.

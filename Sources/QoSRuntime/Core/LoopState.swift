@@ -1,4 +1,5 @@
 import QoSCore
+import QoSKernel
 
 /// The state that only the loop's thread of a scheduler uses: the threads that it has started, and the times of its
 /// next looks.
@@ -17,13 +18,13 @@ final class LoopState {
     /// The time at which affinity and quota are read next, monotonic nanoseconds.
     var nextTopology: UInt64 = 0
 
-    /// The number of processors that the affinity allowed when it was last read.
-    var widthWithoutQuota: Int
+    /// Affinity and quota as they were when each was last read.
+    var topology: Topology
 
     /// The ages of the oldest waiting jobs, by rank.
     var ages = Array(repeating: QueueAge(), count: QoSClass.allCases.count)
 
-    init(widthWithoutQuota: Int) {
-        self.widthWithoutQuota = widthWithoutQuota
+    init(topology: Topology) {
+        self.topology = topology
     }
 }

@@ -14,16 +14,14 @@ extension SchedulerCore {
     func followTopology(at now: UInt64) {
         guard now >= onLoop.nextTopology else { return }
         onLoop.nextTopology = now.addingSaturating(Self.topologyInterval)
-        let topology = Topology.current(root: group.settings.fileRoot, calls: group.settings.calls)
-        // An unreadable quota counts as unchanged.
-        if !group.isEnding, topology.quota != nil || !topology.problems.contains(where: { $0.call == .readFile }) {
-            group.followQuota(topology.quota, processors: topology.processors.count)
-        }
+        // What cannot be read counts as unchanged: the affinity, and the limit of each group by itself.
+        let topology = Topology.current(
+            root: group.settings.fileRoot, calls: group.settings.calls, after: onLoop.topology)
+        onLoop.topology = topology
+        if !group.isEnding { group.followQuota(topology.quota, processors: topology.processors.count) }
         guard !group.settings.isFixedWidth else { return }
-        // An unreadable value counts as unchanged; the quota is followed without the affinity, too.
         var isOtherSet = false
         if !topology.problems.contains(where: { $0.call == .getAffinity }) {
-            onLoop.widthWithoutQuota = topology.processors.count
             isOtherSet = group.places.processors.withLock { processors in
                 guard group.profile != nil, processors != topology.processors else { return false }
                 processors = topology.processors
@@ -31,7 +29,7 @@ extension SchedulerCore {
             }
         }
         let limit = min(topology.quota?.width ?? .max, group.pools[QoSClass.userInteractive.rank].mostWide)
-        let width = max(1, min(onLoop.widthWithoutQuota, limit))
+        let width = max(1, min(topology.processors.count, limit))
         let before = group.width
         if width != before { changeWidth(to: width) }
         if isOtherSet || width != before { group.places.useAnew(width: width) }

@@ -61,7 +61,7 @@ final class SchedulerCore: @unchecked Sendable {
         )
         group = PoolGroup(settings: settings, loop: loop)
         timers = TimerService(tally: group.timerTally)
-        loopState = LoopState(widthWithoutQuota: settings.widthWithoutQuota)
+        loopState = LoopState(topology: settings.topology)
         unsafe link.core = self
     }
 

@@ -89,7 +89,7 @@ final class PoolGroup: @unchecked Sendable {
         }
         for (qosClass, count) in settings.ownWidths { admission.setOwnWidth(rank: qosClass.rank, to: count) }
         places.use(width: settings.width)
-        followQuota(settings.quota, processors: settings.affinityCount)
+        followQuota(settings.topology.quota, processors: settings.topology.processors.count)
     }
 
     deinit {

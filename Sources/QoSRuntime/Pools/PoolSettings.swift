@@ -4,14 +4,11 @@ import QoSKernel
 /// The effect of a scheduler's configuration on this machine: the width of the pools, and the kernel's grants to the
 /// process.
 struct PoolSettings: Sendable {
-    /// The number of processors that the process may use at a time, and the number that the affinity allows without a
-    /// quota.
+    /// The number of processors that the process may use at a time.
     let width: Int
-    let widthWithoutQuota: Int
 
-    /// The quota of processor time, and the number of processors in the affinity.
-    let quota: CPUQuota?
-    let affinityCount: Int
+    /// The affinity and the quota of processor time.
+    let topology: Topology
 
     /// The largest width of the process.
     let mostWide: Int

@@ -71,9 +71,9 @@ extension QoSScheduler.Configuration {
     /// Returns the number of processors to count on.
     ///
     /// - Parameter topology: the processors and the quota of the process.
-    /// - Returns: the number of processors at a time, and the number that counts without a quota.
+    /// - Returns: the number of processors at a time.
     /// - Throws: ``QoSRuntimeError`` for a number that makes no sense.
-    private func resolvedWidth(_ topology: Topology) throws(QoSRuntimeError) -> (width: Int, withoutQuota: Int) {
+    private func resolvedWidth(_ topology: Topology) throws(QoSRuntimeError) -> Int {
         for (qosClass, limit) in stallLimits where limit <= .zero {
             throw .invalidConfiguration("a stall limit of \(limit) for \(qosClass): use more than zero")
         }
@@ -81,12 +81,12 @@ extension QoSScheduler.Configuration {
             throw .invalidConfiguration("\(count) workers for \(qosClass): use 1 to \(PoolWord.maximumWorkers)")
         }
         guard let processors else {
-            return (min(topology.width, PoolWord.maximumWorkers), topology.processors.count)
+            return min(topology.width, PoolWord.maximumWorkers)
         }
         guard (1...PoolWord.maximumWorkers).contains(processors) else {
             throw .invalidConfiguration("\(processors) processors: use 1 to \(PoolWord.maximumWorkers)")
         }
-        return (processors, processors)
+        return processors
     }
 
     /// Returns the resulting settings on this machine, for a scheduler made by the calling thread.
@@ -96,12 +96,10 @@ extension QoSScheduler.Configuration {
         let unbound = PoolGroup.processorsOfCallingWorker
         // Another scheduler may bind the calling thread to fewer processors than the process has.
         let own = Topology.current(root: fileRoot)
-        let topology = unbound.map { Topology(processors: $0, quota: own.quota) } ?? own
-        let (width, withoutQuota) = try resolvedWidth(topology)
+        let topology = unbound.map { own.with(processors: $0) } ?? own
+        let width = try resolvedWidth(topology)
         return PoolSettings(
-            width: width, widthWithoutQuota: withoutQuota, quota: topology.quota,
-            affinityCount: topology.processors.count,
-            mostWide: processors ?? max(width, Topology.installedProcessors),
+            width: width, topology: topology, mostWide: processors ?? max(width, Topology.installedProcessors),
             mostUsable: Topology.installedProcessors, isFixedWidth: processors != nil,
             ownWidths: workers, unbound: unbound, profile: profile,
             stallLimits: QoSClass.allCases.map { qosClass in

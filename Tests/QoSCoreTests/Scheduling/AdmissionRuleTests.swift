@@ -246,6 +246,30 @@ struct AdmissionRuleTests {
         #expect(machine.heldBackChanged(to: [], at: at(4)).admit.members == [.utility, .background])
     }
 
+    @Test("A4 A7 a held class waits behind higher ones as well, and claims a core when it is let go, not before")
+    func heldBackWaits() {
+        var machine = machine(cores: 1, running: [.userInteractive])
+        #expect(machine.workBecameRunnable(.background, at: at(0)).lookAgainAt == at(250))
+        #expect(machine.heldBackChanged(to: ProcessorBudget.low, at: at(10)).lookAgainAt == nil)
+        #expect(machine.workerAsked(.background, at: at(10)).verdict == .park)
+        #expect(machine.ticked(at: at(300)) == AdmissionActions(waiting: QoSClassSet(.background)))
+        let due = machine.heldBackChanged(to: [], at: at(310))
+        #expect(due.admit == QoSClassSet(.background))
+        #expect(due.mustAsk == QoSClassSet(.userInteractive))
+        #expect(machine.counters.windows == 1)
+    }
+
+    @Test("A4 A7 a core that is left while the class is held does not end its wait")
+    func heldBackIsNotServed() {
+        var machine = machine(cores: 1, running: [.userInteractive])
+        _ = machine.workBecameRunnable(.background, at: at(0))
+        _ = machine.heldBackChanged(to: ProcessorBudget.low, at: at(200))
+        #expect(machine.workerAsked(.background, at: at(200)).verdict == .park)
+        _ = machine.workerWentIdle(.userInteractive, at: at(210))
+        _ = machine.workBecameRunnable(.userInteractive, at: at(230))
+        #expect(machine.heldBackChanged(to: [], at: at(240)).lookAgainAt == at(270))
+    }
+
     @Test("A7 a worker with a promoted job goes on although its class is held")
     func heldBackExempt() {
         var machine = machine(cores: 2, running: [.background])

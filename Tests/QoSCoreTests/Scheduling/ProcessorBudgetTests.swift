@@ -77,6 +77,7 @@ private struct BudgetWorld {
         var nextPeriod = Int64.random(in: 1..<period, using: &random)
         var (periods, throttledPeriods): (UInt64, UInt64) = (0, 0)
         var (total, low, late): (UInt64, UInt64, UInt64) = (1_000, 0, 0)
+        var used = InlineArray<3, UInt64>(repeating: 0)
         var waiting = [Int64]()
         var high = [HighJob?](repeating: nil, count: highWidth)
         var workers = (0..<lowWorkers).map { LowWorker(place: processors - 1 - $0 % processors) }
@@ -104,6 +105,7 @@ private struct BudgetWorld {
                 work.usual[rank] = Double(lowJob)
             }
             for worker in workers { work.committed += Double(max(0, worker.left)) }
+            work.used = used
             var counts: ProcessorBudget.Counts?
             if seesCounts, now >= lastCounts + 2_000_000 {
                 counts = ProcessorBudget.Counts(periods: periods, throttled: throttledPeriods)
@@ -183,6 +185,7 @@ private struct BudgetWorld {
                 guard !isTaken[place], !isStopped[place] else { continue }
                 use(place)
                 low += UInt64(Self.step)
+                used[index % lowClasses] += UInt64(Self.step)
                 workers[index].left -= Self.step
                 if isCounted {
                     outcome.low += Self.step
@@ -253,9 +256,11 @@ struct ProcessorBudgetTests {
         return ProcessorBudget(quota: quota, at: at(0))
     }
 
+    /// All low classes have work, and each has used a quantum before the first decision.
     private var work: ProcessorBudget.LowWork {
         var work = ProcessorBudget.LowWork()
         work.wanting = ProcessorBudget.low
+        work.used = [1_000_000, 1_000_000, 1_000_000]
         return work
     }
 
@@ -369,6 +374,37 @@ struct ProcessorBudgetTests {
         #expect(abs(budget.left - 40_000_000) < 1_000_000)
     }
 
+    @Test("use that comes to light late counts in the next readings, up to the quota of a period")
+    func lateUse() throws {
+        var budget = try budget()
+        pass(&budget, from: 0, to: 110, high: 0, low: 0)
+        // The account jumps by 30 ms. In a millisecond two processors give 2 ms, and as much as the accounts are late.
+        func read(_ time: Double, _ total: UInt64) {
+            budget.read(.init(total: total, low: total, counts: .init(periods: 1, throttled: 0)), at: at(time))
+        }
+        read(111, 30_000_000)
+        #expect(abs(budget.left - 40_000_000) < 1)
+        for time in 112...120 { read(Double(time), 30_000_000) }
+        #expect(abs(budget.left - 20_000_000) < 1)
+        // A jump that makes no sense is forgotten once a period's quota of it has counted.
+        read(121, .max)
+        for time in 122...140 { read(Double(time), .max) }
+        #expect(budget.left == 0)
+        budget.read(.init(total: .max, low: .max, counts: .init(periods: 2, throttled: 0)), at: at(200.5))
+        #expect(abs(budget.left - 50_000_000) < 1)
+    }
+
+    @Test("low use that is read before the use of the group it is part of is not taken for high")
+    func earlyLow() throws {
+        var budget = try budget()
+        for time in 0...2000 {
+            // One processor, all of it low; the low clocks are read each 10 ms.
+            let low = UInt64(time / 10) * 10_000_000
+            budget.read(.init(total: UInt64(time) * 1_000_000, low: low), at: at(Double(time)))
+        }
+        #expect(budget.expectedRate < 0.1)
+    }
+
     @Test("low work is held above the even line, until the time has caught up, and not below it")
     func evenLine() throws {
         var budget = try budget()
@@ -447,6 +483,43 @@ struct ProcessorBudgetTests {
         pass(&budget, from: 191, to: 202, high: 0.1, low: 0.35)
         // The lower ones could no longer begin theirs as well.
         #expect(budget.decide(endless, at: at(202)).held.members == [.utility, .background])
+    }
+
+    @Test("C7 the window of a class ends when the class itself has used a quantum, whatever others use")
+    func ownQuantum() throws {
+        var budget = try budget()
+        // The high classes need more than the quota, so all low ones are held, and have waited for long.
+        pass(&budget, from: 0, to: 2000, high: 0.6, low: 0)
+        var work = work
+        work.used = [0, 0, 0]
+        #expect(budget.decide(work, at: at(2000)).held.isEmpty)
+        #expect(budget.tally.windows == 3)
+        func read(_ time: UInt64, low: UInt64) {
+            budget.read(
+                .init(total: time * 600_000 + low, low: low, counts: .init(periods: 20, throttled: 0)),
+                at: at(Double(time)))
+        }
+        read(2002, low: 2_000_000)
+        work.used = [0, 0, 2_000_000]
+        #expect(budget.decide(work, at: at(2002)).held.members == [.default])
+        read(2004, low: 4_000_000)
+        work.used = [1_000_000, 1_000_000, 2_000_000]
+        #expect(budget.decide(work, at: at(2004)).held == ProcessorBudget.low)
+        #expect(budget.tally.windows == 3)
+    }
+
+    @Test("C7 a moment in which a class is not held does not end its wait, if it gets no processor then")
+    func waitsWhileFree() throws {
+        for isServed in [false, true] {
+            var budget = try budget()
+            var work = work
+            if !isServed { work.used = [0, 0, 0] }
+            pass(&budget, from: 0, to: 110, high: 0.1, low: 0.1)
+            #expect(budget.decide(work, at: at(110)).held.isEmpty)
+            pass(&budget, from: 111, to: 251, high: 0.1, low: 1)
+            // 251 ms after the beginning, or 141 ms after the classes have run.
+            #expect(budget.decide(work, at: at(251)).held.members == (isServed ? [.utility, .background] : []))
+        }
     }
 
     @Test("what the kernel carries over from a period with less use is not held back")

@@ -26,6 +26,13 @@ struct ScopeCase: Sendable, CustomTestStringConvertible {
         made("v2 group that is empty", cgroup, ["/sys/fs/cgroup/app/cgroup.procs": ""], .polite, "other"),
         made("v2 group without a list", cgroup, [:], .polite, "cgroup.procs"),
         made(
+            "v2 group that is not below the one that is mounted", cgroup,
+            [
+                "/proc/self/cgroup": "0::/../app\n", "/sys/fs/cgroup/cgroup.procs": "70\n",
+                "/sys/fs/cgroup/cpu.weight": "100\n",
+                "/proc/self/mountinfo": "30 24 0:26 / /sys/fs/cgroup ro - cgroup2 cgroup rw\n",
+            ], .polite, "/sys/fs/cgroup/../app"),
+        made(
             "v2 container's own top", [:],
             [
                 "/proc/self/cgroup": "0::/\n", "/sys/fs/cgroup/cgroup.procs": "70\n",

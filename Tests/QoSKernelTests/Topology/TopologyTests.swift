@@ -46,12 +46,15 @@ struct QuotaCase: Sendable, CustomTestStringConvertible {
                 "/proc/self/cgroup": "0::/system.slice/of-the-host\n", "/sys/fs/cgroup/cgroup.procs": "1",
                 "/sys/fs/cgroup/cpu.max": "100000 100000",
             ], limit: 1, width: 1),
-        QuotaCase(
-            testDescription: "v2, a group above the visible ones",
-            files: [
-                "/proc/self/cgroup": "0::/../elsewhere\n", "/sys/fs/cgroup/cgroup.procs": "1",
-                "/sys/fs/cgroup/cpu.max": "100000 100000",
-            ], limit: 1, width: 1),
+        hidden(
+            "a container without a namespace: its own group is mounted", path: "/docker/a\\x2db",
+            mounted: "/docker/a\\134x2db", limit: 1),
+        hidden("a group below that one", path: "/docker/a/b", mounted: "/docker/a", limit: 0.5),
+        hidden("a group of another namespace: the one that is mounted is not above it", path: "/../b", mounted: "/"),
+        hidden("a group beside the one that is mounted", path: "/docker/ab", mounted: "/docker/a"),
+        hidden("a group above the one that is mounted", path: "/docker", mounted: "/docker/a"),
+        hidden("a mount from above the namespace: what is between is unknown", path: "/x", mounted: "/../..", limit: 1),
+        hidden("a mount from above the namespace, and a group beside it", path: "/../b", mounted: "/..", limit: 0.5),
         QuotaCase(
             testDescription: "v1 and v2 beside each other, the controller in v1, mounted by its own name",
             files: [
@@ -67,6 +70,17 @@ struct QuotaCase: Sendable, CustomTestStringConvertible {
             limit: nil, width: nil),
         QuotaCase(testDescription: "an empty tree", files: ["/x": ""], limit: nil, width: nil, problems: 1),
     ]
+
+    /// The group's path is none below the mount point. The group that is mounted has the quota 1, and its member b 0.5.
+    private static func hidden(_ name: String, path: String, mounted: String, limit: Double? = nil) -> QuotaCase {
+        QuotaCase(
+            testDescription: "v2, \(name)",
+            files: [
+                "/proc/self/cgroup": "0::\(path)\n", "/sys/fs/cgroup/cgroup.procs": "1",
+                "/proc/self/mountinfo": "30 24 0:26 \(mounted) /sys/fs/cgroup ro,nosuid - cgroup2 cgroup rw\n",
+                "/sys/fs/cgroup/cpu.max": "100000 100000", "/sys/fs/cgroup/b/cpu.max": "50000 100000",
+            ], limit: limit, width: limit == nil ? nil : 1, problems: limit == nil ? 1 : 0)
+    }
 
     /// The process is in the group of the longest path.
     private static func v2(
@@ -123,6 +137,45 @@ struct TopologyTests {
     func width(processors: Int, quota: UInt64?, width: Int) {
         let quota = quota.flatMap { CPUQuota(quota: $0, period: 100_000, source: "x") }
         #expect(Topology(processors: CPUSet(0..<processors), quota: quota).width == width)
+    }
+
+    @Test("a limit that cannot be read any more is what it was, and those of the other groups are followed")
+    func unreadableLimit() throws {
+        let tree = try MadeTree([
+            "/proc/self/cgroup": "0::/a/b\n", "/sys/fs/cgroup/cgroup.procs": "", "/sys/fs/cgroup/a/b/cgroup.procs": "",
+            "/sys/fs/cgroup/a/cpu.max": "50000 100000", "/sys/fs/cgroup/a/b/cpu.max": "200000 100000",
+        ])
+        var topology = Topology.current(root: tree.root)
+        func quota(_ path: String, _ text: String?) throws -> Double? {
+            try tree.write(path, text)
+            topology = Topology.current(root: tree.root, after: topology)
+            return topology.quota?.processors
+        }
+        #expect(topology.quota?.processors == 0.5)
+        // The looser limit of the inner group is not the one that counts.
+        #expect(try quota("/sys/fs/cgroup/a/cpu.max", "?") == 0.5)
+        #expect(topology.problems.count == 1)
+        #expect(try quota("/sys/fs/cgroup/a/b/cpu.max", "25000 100000") == 0.25)
+        #expect(try quota("/sys/fs/cgroup/a/b/cpu.max", "max 100000") == 0.5)
+        // Nothing is known of the membership.
+        #expect(try quota("/proc/self/cgroup", nil) == 0.5)
+        // The process has left the group.
+        try tree.write("/sys/fs/cgroup/c/cpu.max", "300000 100000")
+        #expect(try quota("/proc/self/cgroup", "0::/c\n") == 3)
+        #expect(try quota("/proc/self/cgroup", "0::/a/b\n") == nil)
+        #expect(try quota("/sys/fs/cgroup/a/cpu.max", "100000 100000") == 1)
+        #expect(try quota("/sys/fs/cgroup/a/cpu.max", nil) == nil)
+        #expect(topology.problems.isEmpty)
+    }
+
+    @Test("an affinity that cannot be read any more is what it was")
+    func unreadableAffinity() throws {
+        let calls = FaultInjectingSchedulingCalls()
+        calls.deny(.getAffinity, with: EPERM)
+        let known = Topology(processors: CPUSet(0..<4), quota: nil)
+        let topology = Topology.current(root: try MadeTree(["/x": ""]).root, calls: calls, after: known)
+        #expect(topology.processors == known.processors)
+        #expect(topology.problems.map(\.call) == [.getAffinity, .readFile])
     }
 
     @Test("of this machine has the affinity's processors and no problems", .tags(.kernel))

@@ -63,6 +63,20 @@ struct AdmissionTests {
         #expect(!admission.isOverdue)
     }
 
+    @Test("the event of any thread that gets through ends what the workers of all classes were asked for")
+    func overdueNoMore() {
+        let admission = Admission(processors: 2, parameters: SchedulingParameters())
+        admission.state.withLock { _ in
+            for _ in 0..<100 { _ = admission.ticked() }
+            #expect(admission.isOverdue)
+        }
+        // After this event nothing makes the loop come again.
+        _ = admission.workerUnblocked(rank: 1)
+        #expect(QoSClass.allCases.allSatisfy { !admission.mustAsk(rank: $0.rank) })
+        #expect(!admission.isOverdue)
+        #expect(admission.nextLook == nil)
+    }
+
     @Test("a loop that finds the lock taken looks again after a pause, and not at once")
     func looksAgainLater() {
         let admission = Admission(processors: 2, parameters: SchedulingParameters())

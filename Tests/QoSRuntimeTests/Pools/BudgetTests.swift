@@ -109,6 +109,23 @@ struct BudgetTests {
         }
     }
 
+    @Test("a paused class wants nothing of the quota, although it has work")
+    func paused() async throws {
+        try await withScheduler { scheduler in
+            let group = scheduler.core.group
+            func wanting() -> QoSClassSet { group.budget.state.withLock { group.readLowWork(&$0).wanting } }
+            scheduler.setWidthLimit(0, for: .utility)
+            let task = Task.detached(executorPreference: scheduler.executor(for: .utility)) {}
+            while !group.pools[QoSClass.utility.rank].hasWork() { await Task.yield() }
+            #expect(wanting().isEmpty)
+            // As if the class were limited only: its work is still in its queue.
+            group.admission.notes.set(limit: 1, rank: QoSClass.utility.rank, at: 0)
+            #expect(wanting() == QoSClassSet(.utility))
+            scheduler.setWidthLimit(nil, for: .utility)
+            await task.value
+        }
+    }
+
     @Test("a shutdown lets held work come to its end")
     func shutdown() async throws {
         let finished = Finished()

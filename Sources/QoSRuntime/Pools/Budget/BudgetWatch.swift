@@ -35,6 +35,9 @@ struct BudgetWatch: ~Copyable {
         /// What a job of the class uses as a rule.
         var usual = InlineArray<3, Double>(repeating: 0)
 
+        /// What the class has used so far, but for awaited work, by rank.
+        var used = InlineArray<3, UInt64>(repeating: 0)
+
         /// The difference between the account of the group and that of the process: what others have used.
         var others: (firstGap: Int64, used: UInt64)?
 

@@ -88,11 +88,15 @@ extension PoolGroup {
     }
 
     /// Reads the clocks of the low workers that may have run since the last reading.
-    private func readLowWork(_ state: inout BudgetWatch.State) -> ProcessorBudget.LowWork {
+    ///
+    /// A paused class wants nothing: what would be kept for it, or let in for it, nobody would use.
+    func readLowWork(_ state: inout BudgetWatch.State) -> ProcessorBudget.LowWork {
         var work = ProcessorBudget.LowWork()
         var low: UInt64 = 0
         for rank in Self.lowRanks {
-            if pools[rank].hasWork() { work.wanting.insert(QoSClassSet(QoSClass(atRank: rank))) }
+            if admission.widthLimit(rank: rank) > 0, pools[rank].hasWork() {
+                work.wanting.insert(QoSClassSet(QoSClass(atRank: rank)))
+            }
             for index in 0..<pools[rank].started {
                 let thread = pools[rank].workers[index].threadID.load(ordering: .relaxed)
                 let steps = pools[rank].workers[index].jobSteps.load(ordering: .relaxed)
@@ -104,12 +108,15 @@ extension PoolGroup {
                 let used = ThreadClock.nanoseconds(of: ThreadID(rawValue: thread)) ?? 0
                 let more = state.noteUse(rank: rank, index: index, thread: thread, used: used, steps: steps)
                 // Awaited work spends from its waiter's share.
-                if !pools[rank].workers[index].boost.isUp.load(ordering: .relaxed) { low &+= more }
+                if !pools[rank].workers[index].boost.isUp.load(ordering: .relaxed) {
+                    low &+= more
+                    state.used[rank] &+= more
+                }
                 if isCounted, steps & 1 == 1 { work.committed += state.expected(rank: rank, index: index) }
             }
         }
         BudgetWatch.lowOfProcess.wrappingAdd(low, ordering: .relaxed)
-        work.usual = state.usual
+        (work.usual, work.used) = (state.usual, state.used)
         return work
     }
 

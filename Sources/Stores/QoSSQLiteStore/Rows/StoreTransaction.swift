@@ -417,6 +417,8 @@ extension StoreTransaction: WorkloadRows {
         return (fronts, fronts.count == limit)
     }
 
+    /// The parked items are scanned along their index, 6 ms for 100,000 of them, once a minute. An index by due time
+    /// would cost a write each time that one with a relative priority is parked.
     func overdue(dueBefore time: WallTime, atMost limit: Int) throws -> [(id: WorkloadItemID, level: QoSLevel)] {
         var overdue: [(id: WorkloadItemID, level: QoSLevel)] = []
         func add(_ sql: String, _ arguments: StoreRows.Arguments) throws {
