@@ -80,7 +80,7 @@ enum Scenario: String, CaseIterable {
             // Workers are bound only if all of the process's processors are used.
             configuration.scheduler.processors = nil
             if case .mainActor(let kind) = GuestTable.maker { configuration.kind = kind }
-        // A worker that is known to be blocked gets no fence, so without privileges the raise would wait for its end.
+        // A worker that is known to be blocked is not promoted before it runs again.
         case .isDiagnosed: configuration.scheduler.detectsBlocking = false
         case .busyActor, .waitingStates, .runningChildren, .manyHiddenWaits:
             // They wait until userInitiated is idle.
