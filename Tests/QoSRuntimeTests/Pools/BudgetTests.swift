@@ -1,4 +1,5 @@
 import QoSCore
+import QoSKernel
 import QoSRuntimeTestSupport
 import Synchronization
 import Testing
