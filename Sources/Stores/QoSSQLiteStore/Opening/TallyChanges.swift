@@ -66,27 +66,4 @@ final class TallyChanges: Sendable {
         }
     }
 }
-
-extension StoreRows {
-    /// Reads the changes that are not in the table yet.
-    func tallyChanges() throws -> [Int64: Int64] {
-        let found = try all(
-            "SELECT CAST(list.key AS INTEGER), list.value FROM store JOIN json_each(store.tally_changes) AS list "
-                + "WHERE store.id = 1"
-        ) { row in (try row[0] as Int64, try row[1] as Int64) }
-        return Dictionary(found, uniquingKeysWith: &+)
-    }
-
-    /// Writes changes to the table if there are many; the rest is text for the row of the store.
-    func keepTallyChanges(_ changes: inout [Int64: Int64]) throws -> String {
-        if changes.count > TallyChanges.limit {
-            for (code, change) in changes {
-                try execute(
-                    "INSERT INTO tally VALUES (?1, ?2) ON CONFLICT DO UPDATE SET items = items + ?2", [code, change])
-            }
-            changes = [:]
-        }
-        return "{" + changes.map { "\"\($0.key)\":\($0.value)" }.joined(separator: ",") + "}"
-    }
-}
 #endif
