@@ -48,20 +48,11 @@ package struct EnergyReader: Sendable {
         }
         guard !threads.isEmpty else { throw .noProcess(id) }
         let counters = readCounters()
-        let (timers, timerProblem) = readTimers()
+        let timers = TimerTallyReader(process: process, id: id, root: root).read()
         return EnergySnapshot(
             nanoseconds: MonotonicClock.nanoseconds(), threads: threads, processNanoseconds: processTime(),
-            counters: counters.counters, counterProblem: counters.problem, timers: timers,
-            timerProblem: timerProblem)
-    }
-
-    /// The timers that the process shows, or the reason why it shows none.
-    private func readTimers() -> ([EnergySnapshot.Timers], problem: String?) {
-        do throws(DiagnosticsReader.Problem) {
-            return (try DiagnosticsReader(process: process, id: id, root: root).counts().timers, nil)
-        } catch {
-            return ([], "\(error)")
-        }
+            counters: counters.counters, counterProblem: counters.problem, timers: timers.timers,
+            timerProblem: timers.problem)
     }
 
     private func problem(of error: KernelError) -> Problem { Problem(error, of: id) }

@@ -1,4 +1,3 @@
-import QoSKernel
 import Synchronization
 
 extension QoS {
@@ -17,11 +16,7 @@ extension QoS {
         guard let worker = Worker.current, label.hasPointerRepresentation else { return try body() }
         let outer = worker.value.label.load(ordering: .relaxed)
         unsafe worker.value.label.store(UInt(bitPattern: label.utf8Start), ordering: .releasing)
-        let shown = unsafe worker.value.line.label(DiagnosticsMapping.number(ofLiteral: label.utf8Start))
-        defer {
-            worker.value.label.store(outer, ordering: .releasing)
-            worker.value.line.label(shown)
-        }
+        defer { worker.value.label.store(outer, ordering: .releasing) }
         return try body()
     }
 }
