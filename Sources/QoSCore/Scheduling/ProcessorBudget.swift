@@ -90,6 +90,8 @@ package struct ProcessorBudget: Sendable {
         package var wanting = QoSClassSet()
         /// What the jobs that run are expected to use until they end.
         package var committed: Double = 0
+        /// The classes with a job in progress. It may get no processor.
+        package var running = QoSClassSet()
         /// What a job of the class uses as a rule, by rank; the three low classes.
         package var usual = InlineArray<3, Double>(repeating: 0)
         /// What the class has used so far, by rank. Nanoseconds.
@@ -418,13 +420,13 @@ extension ProcessorBudget {
 
     /// Lets classes go that have waited for their worst-case wait, until they have used a quantum themselves.
     ///
-    /// All the time counts in which a class wanted to run and did not use a quantum, held or not: a moment in which it
-    /// is not held may be one in which it gets no processor.
+    /// All the time counts in which a class wanted to run or had a job in progress, and did not use a quantum, held or
+    /// not: a moment in which it is not held may be one in which it gets no processor.
     private mutating func grants(_ work: LowWork, among held: QoSClassSet, at now: SchedulerInstant) -> QoSClassSet {
         for rank in 0..<3 {
             let own = QoSClassSet(rank: rank)
             let isServed = Self.increase(usedThen[rank], work.used[rank]) >= Self.quantum
-            if isServed || !work.wanting.contains(own) {
+            if isServed || !work.wanting.union(work.running).contains(own) {
                 (served[rank], usedThen[rank]) = (now, work.used[rank])
                 granted.subtract(own)
             } else if held.contains(own), !granted.contains(own), Self.distance(served[rank], now) >= waits[rank] {

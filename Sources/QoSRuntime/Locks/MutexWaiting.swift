@@ -92,6 +92,7 @@ enum MutexWaiting {
             if let circle = open(waiter, wait, at: place, &performed, refusesCycle: refusesCycle) { return circle }
         }
         wait.parker.park()
+        wait.isOver = true
         guard let circle = wait.refusal else { return nil }
         var withdrawal = LockEffects()
         let left = withdraw(waiter.party, at: place, from: wait.resource, &withdrawal)
@@ -123,6 +124,7 @@ enum MutexWaiting {
             return true
         }
         guard let refused else { return nil }
+        wait.isOver = true
         registry.follow(&effects)
         effects.performRefused(isAwaited: isAwaited)
         registry.follow(&withdrawal)

@@ -4,7 +4,7 @@ import QoSKernel
 /// A thread's call that waits until the thread is handed a mutex.
 // SAFETY: `outer`, `isUsed` and `refusal` are set under the lock of the thread's shard: `outer` before the registry
 // knows the call, `isUsed` by the thread itself, `refusal` before the thread is woken for it. Only the thread touches
-// `isReported`.
+// `isReported` and `isOver`.
 final class LockWait: @unchecked Sendable {
     let parker = Parker()
 
@@ -25,6 +25,9 @@ final class LockWait: @unchecked Sendable {
 
     /// The circle for which the wait is given up.
     var refusal: LockRegistry.Cycle?
+
+    /// Whether the wait has ended, so that no turn comes any more. Observers and handlers may still run within the call.
+    var isOver = false
 
     /// Whether the wait was reported as one that never ends.
     var isReported = false
@@ -69,7 +72,9 @@ extension LockRegistry {
     func usesOuterTurn(_ thread: UInt32, for resource: LockResource, _ neverEnds: (Cycle) -> Void) -> Bool {
         let party = LockParticipant.thread(thread)
         let innermost = entry(of: party)?.sleeper
-        guard let outer = innermost?.first(where: { $0.resource == resource && !$0.isUsed }) else { return false }
+        guard let outer = innermost?.first(where: { $0.resource == resource && !$0.isUsed && !$0.isOver }) else {
+            return false
+        }
         // From now on the outer call cannot be refused: this one needs its turn.
         with(party) { _ in outer.isUsed = true }
         while fallsAsleep(party, for: resource) {

@@ -508,6 +508,24 @@ struct ProcessorBudgetTests {
         #expect(budget.tally.windows == 3)
     }
 
+    @Test("C7 the window of a class whose only job is in progress ends when it has used a quantum, not when it begins")
+    func windowOfRunningJob() throws {
+        var budget = try budget()
+        pass(&budget, from: 0, to: 2000, high: 0.6, low: 0)
+        var work = work
+        (work.wanting, work.used) = (QoSClassSet(.background), [0, 0, 0])
+        #expect(budget.decide(work, at: at(2000)).held.members.contains(.background) == false)
+        // The job waits no more: it has left its checkpoint.
+        (work.wanting, work.running) = (QoSClassSet(), QoSClassSet(.background))
+        for used in [0, 100_000, 900_000] as [UInt64] {
+            work.used = [used, 0, 0]
+            #expect(!budget.decide(work, at: at(2001)).held.members.contains(.background), "\(used) ns")
+        }
+        work.used = [1_000_000, 0, 0]
+        #expect(budget.decide(work, at: at(2002)).held.members.contains(.background))
+        #expect(budget.tally.windows == 1)
+    }
+
     @Test("C7 a moment in which a class is not held does not end its wait, if it gets no processor then")
     func waitsWhileFree() throws {
         for isServed in [false, true] {

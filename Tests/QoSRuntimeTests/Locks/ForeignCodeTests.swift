@@ -133,6 +133,44 @@ extension ThreadsAndLocks {
             }
         }
 
+        @Test(
+            "I5 an observer of a refused wait wants the mutex of that wait, and is refused as well",
+            arguments: [false, true])
+        func observerOfRefusal(isLate: Bool) throws {
+            let (own, wanted) = (SharedMutex(name: "own"), SharedMutex(name: "wanted, late: \(isLate)"))
+            let (inner, outer) = (Collected<String>(), Collected<String>())
+            let (isHeld, isWantedHeld) = (Gate(), Gate())
+            let token = InversionDetection.listen { report in
+                guard report.kind == .deadlock, report.resource == "mutex 'wanted, late: \(isLate)'", inner.all.isEmpty
+                else { return }
+                inner.append("asked")
+                do { try wanted.mutex.withCheckedLock { _ in } } catch { inner.append("\(error)") }
+            }
+            defer { InversionDetection.stop(token) }
+            let first = QoSThread(name: "first", level: .utility) {
+                own.mutex.withLock { _ in
+                    isHeld.open()
+                    isWantedHeld.blockThread()
+                    // Its own look finds the circle, or the other thread closes it later.
+                    if !isLate { own.waiters(1) }
+                    do { try wanted.mutex.withCheckedLock { _ in } } catch { outer.append("\(error)") }
+                }
+            }
+            let second = QoSThread(name: "second", level: .utility) {
+                isHeld.blockThread()
+                wanted.mutex.withLock { _ in
+                    isWantedHeld.open()
+                    if isLate { wanted.waiters(1) }
+                    own.mutex.withLock { _ in }
+                }
+            }
+            try first.start()
+            try second.start()
+            try first.join()
+            try second.join()
+            #expect(inner.all.count == 2 && outer.all.count == 1)
+        }
+
         @Test("I2 an escalation handler waits for a mutex while its thread runs a task that begins to wait")
         func handlerWaits() async throws {
             let inner = try Holder(SharedMutex(), level: .userInteractive)

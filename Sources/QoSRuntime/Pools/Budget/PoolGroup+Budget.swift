@@ -112,7 +112,10 @@ extension PoolGroup {
                     low &+= more
                     state.used[rank] &+= more
                 }
-                if isCounted, steps & 1 == 1 { work.committed += state.expected(rank: rank, index: index) }
+                if isCounted, steps & 1 == 1 {
+                    work.running.insert(QoSClassSet(QoSClass(atRank: rank)))
+                    work.committed += state.expected(rank: rank, index: index)
+                }
             }
         }
         BudgetWatch.lowOfProcess.wrappingAdd(low, ordering: .relaxed)
