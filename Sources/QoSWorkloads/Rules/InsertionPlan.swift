@@ -114,6 +114,12 @@ struct InsertionPlan {
 
     /// Returns the names of items that would wait for one another.
     private func cycle(in rows: some WorkloadRows) throws -> [String]? {
+        // Nothing stored waits for a new item, unless that replaces an item.
+        let mayHaveOne = steps.contains { step in
+            guard case .new(let replaced) = step.kind else { return false }
+            return replaced != nil || !step.parents.isEmpty
+        }
+        guard mayHaveOne else { return nil }
         var new: [WorkloadItemID: Step] = [:]
         var successors: [WorkloadItemID: WorkloadItemID] = [:]
         for step in steps {
@@ -123,7 +129,7 @@ struct InsertionPlan {
         }
         let cycle = try Self.cycle(from: new.keys.sorted()) { id in
             if let step = new[id] { return Array(step.parents.keys) }
-            // Nothing stored waits for a new item, unless that replaces an item: the children wait for the successor.
+            // The children of a replaced item wait for its successor.
             guard !successors.isEmpty else { return [] }
             return try rows.parents(of: id).map { successors[$0] ?? $0 }
         }

@@ -297,6 +297,7 @@ extension WorkloadRows {
         let open = lanes.filter { !closed.contains($0.gate) && held[$0.name] == nil }
         var windows = open.map { LaneWindow(lane: $0) }
         var places = request.places.filter { $0.value > 0 }
+        var classes = Set(places.keys)
         var turns = FlowTurns()
         var claims: [WorkloadClaim] = []
         while claims.count < request.limit, !places.isEmpty {
@@ -305,7 +306,7 @@ extension WorkloadRows {
             let count = (wanted - 1) / max(windows.count, 1) + 1
             var best: (index: Int, front: ReadyItem, turn: Int64)?
             for index in windows.indices {
-                guard let front = try front(of: &windows[index], Set(places.keys), atMost: count) else { continue }
+                guard let front = try front(of: &windows[index], classes, atMost: count) else { continue }
                 let flow = WorkloadFlow(qosClass: front.level.qosClass, workload: windows[index].lane.workload)
                 let turn = try turn(of: flow, &turns)
                 if let best {
@@ -326,12 +327,11 @@ extension WorkloadRows {
             let claimedClass = claim.record.level.qosClass
             let left = (places[claimedClass] ?? 1) - 1
             places[claimedClass] = left > 0 ? left : nil
+            if left <= 0 { classes.remove(claimedClass) }
             // The next item of a line may have come, and without its class no item of it may.
             if front.key != nil || left <= 0 { windows = open.map { LaneWindow(lane: $0) } }
         }
-        for flow in turns.changed {
-            if let turn = turns.known[flow] { try setTurns(turn, of: flow) }
-        }
+        for (flow, turn) in turns.known where turn.isChanged { try setTurns(turn.number, of: flow) }
         return claims
     }
 
@@ -372,9 +372,9 @@ extension WorkloadRows {
     /// the last claim.
     private func turn(of flow: WorkloadFlow, _ turns: inout FlowTurns) throws -> Int64 {
         func known(_ flow: WorkloadFlow) throws -> Int64 {
-            if let turn = turns.known[flow] { return turn }
+            if let turn = turns.known[flow] { return turn.number }
             let turn = try self.turns(of: flow)
-            turns.known[flow] = turn
+            turns.known[flow] = (turn, isChanged: false)
             return turn
         }
         return try max(known(flow), known(WorkloadFlow(qosClass: flow.qosClass, workload: 0)))
@@ -386,8 +386,8 @@ extension WorkloadRows {
     private mutating func judgeGates(
         of lanes: [WorkloadLane], _ request: ClaimRequest, at now: WallTime
     ) throws -> Set<Int64> {
+        guard lanes.contains(where: { $0.gate != 0 }) else { return [] }
         let gates = Dictionary(grouping: lanes.lazy.filter { $0.gate != 0 }, by: \.gate)
-        guard !gates.isEmpty else { return [] }
         var closed = try closedGates()
         for (gate, lanes) in gates.sorted(by: { $0.key < $1.key }) {
             let isNeeded = try lanes.contains { lane in
@@ -418,11 +418,10 @@ private struct LaneWindow {
 
 /// The turns of the flows that a claim looks at. They are written once for all of its items.
 private struct FlowTurns {
-    var known: [WorkloadFlow: Int64] = [:]
-    var changed: Set<WorkloadFlow> = []
+    var known: [WorkloadFlow: (number: Int64, isChanged: Bool)] = [:]
 
     mutating func set(_ turn: Int64, of flow: WorkloadFlow) {
-        if known.updateValue(turn, forKey: flow) != turn { changed.insert(flow) }
+        if known[flow]?.number != turn { known[flow] = (turn, isChanged: true) }
     }
 }
 

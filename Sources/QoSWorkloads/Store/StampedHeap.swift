@@ -74,20 +74,42 @@ struct ItemQueues: Sendable {
         let stamp: UInt64
     }
 
-    private var heaps: [Queue: StampedHeap] = [:]
+    private var due = StampedHeap()
+    /// By lane, and by the position of the class in the order of classes.
+    private var lanes: [[StampedHeap]] = []
+    private var lineHeaps: [Queue: StampedHeap] = [:]
     private var tickets: [WorkloadItemID: Ticket] = [:]
     /// The lines of each key that have items.
     private var lines: [String: Set<Queue>] = [:]
     private var lastStamp: UInt64 = 0
 
-    /// The items in a queue.
-    func count(_ queue: Queue) -> Int { heaps[queue]?.live ?? 0 }
+    private subscript(queue: Queue) -> StampedHeap {
+        _read {
+            switch queue {
+            case .due: yield due
+            case .lane(let lane, let qosClass): yield lanes[Int(lane)][qosClass.rank]
+            case .line: yield lineHeaps[queue, default: StampedHeap()]
+            }
+        }
+        _modify {
+            switch queue {
+            case .due: yield &due
+            case .lane(let lane, let qosClass): yield &lanes[Int(lane)][qosClass.rank]
+            case .line: yield &lineHeaps[queue, default: StampedHeap()]
+            }
+        }
+    }
+
+    /// Adds a lane, whose number is that of the lanes before.
+    mutating func addLane() {
+        lanes.append(Array(repeating: StampedHeap(), count: QoSClass.allCases.count))
+    }
 
     /// The lines of a key that have items.
     func lines(ofKey key: String) -> Set<Queue> { lines[key] ?? [] }
 
-    /// The items in all queues for due times.
-    var due: [WorkloadItemID] { tickets.filter { $0.value.queue == .due }.map(\.key) }
+    /// The items that wait for their time.
+    var dueItems: [WorkloadItemID] { tickets.filter { $0.value.queue == .due }.map(\.key) }
 
     /// Moves an item to a queue, or to none.
     mutating func put(_ id: WorkloadItemID, in queue: Queue?, order: ReadyOrder) {
@@ -98,7 +120,7 @@ struct ItemQueues: Sendable {
         guard let queue else { return }
         lastStamp += 1
         tickets[id] = Ticket(queue: queue, order: order, stamp: lastStamp)
-        heaps[queue, default: StampedHeap()].insert(.init(order: order, item: id, stamp: lastStamp))
+        self[queue].insert(.init(order: order, item: id, stamp: lastStamp))
         if case .line(let key, _, _, _) = queue { lines[key, default: []].insert(queue) }
     }
 
@@ -106,8 +128,8 @@ struct ItemQueues: Sendable {
     mutating func remove(_ id: WorkloadItemID) {
         guard let ticket = tickets.removeValue(forKey: id) else { return }
         drop(from: ticket.queue)
-        guard case .line(let key, _, _, _) = ticket.queue, count(ticket.queue) == 0 else { return }
-        heaps[ticket.queue] = nil
+        guard case .line(let key, _, _, _) = ticket.queue, self[ticket.queue].live == 0 else { return }
+        lineHeaps[ticket.queue] = nil
         lines[key]?.remove(ticket.queue)
         if lines[key]?.isEmpty == true { lines[key] = nil }
     }
@@ -116,12 +138,13 @@ struct ItemQueues: Sendable {
 
     private mutating func drop(from queue: Queue) {
         let tickets = self.tickets
-        heaps[queue]?.drop { tickets[$0.item]?.stamp == $0.stamp }
+        self[queue].drop { tickets[$0.item]?.stamp == $0.stamp }
     }
 
     /// Returns the first item of a queue.
     mutating func first(_ queue: Queue) -> (item: WorkloadItemID, order: ReadyOrder)? {
+        guard self[queue].live > 0 else { return nil }
         let tickets = self.tickets
-        return heaps[queue]?.first { tickets[$0.item]?.stamp == $0.stamp }.map { ($0.item, $0.order) }
+        return self[queue].first { tickets[$0.item]?.stamp == $0.stamp }.map { ($0.item, $0.order) }
     }
 }

@@ -30,12 +30,13 @@ package struct WorkloadTable: Sendable {
     private mutating func write(_ row: ItemRow) {
         let id = row.id
         changes += 1
-        let wasRunning = running.contains(id)
+        let old = items.write(row)
+        let (wasRunning, isRunning) = (old?.state == .running, row.record.state == .running)
         if wasRunning {
-            if let old = items.key(of: id) { runningByKey[old.key]?.remove(id) }
-            if row.record.state != .running { running.remove(id) }
+            if let key = old?.key { runningByKey[key.key]?.remove(id) }
+            if !isRunning { running.remove(id) }
         }
-        if row.record.state == .running {
+        if isRunning {
             if !wasRunning { running.insert(id) }
             if let key = row.key { runningByKey[key.key, default: []].insert(id) }
         }
@@ -44,7 +45,6 @@ package struct WorkloadTable: Sendable {
         } else if !onFileEvents.isEmpty {
             onFileEvents.remove(id)
         }
-        items.write(row)
         queue(row)
     }
 
@@ -70,7 +70,7 @@ package struct WorkloadTable: Sendable {
 
     /// Returns an item as it is now; `nil` for an unknown one.
     package func record(_ id: WorkloadItemID) throws -> WorkloadRecord? {
-        items.contains(id) ? try record(of: items.row(of: id)) : nil
+        try items.find(id).map { try record(of: $0) }
     }
 
     /// Returns the items of a selection.
@@ -128,7 +128,7 @@ extension WorkloadTable: WorkloadRows {
     package func damage(_ what: String) -> any Error { preconditionFailure("rows in memory contradict: \(what)") }
 
     package func find(_ id: WorkloadItemID, isWhole: Bool) -> ItemRow? {
-        items.contains(id) ? items.row(of: id) : nil
+        items.find(id)
     }
 
     package func state(of id: WorkloadItemID) -> WorkloadState? {
@@ -238,11 +238,7 @@ extension WorkloadTable: WorkloadRows {
         return reach
     }
 
-    private func readyItem(_ id: WorkloadItemID) -> ReadyItem {
-        let row = items.row(of: id)
-        return ReadyItem(
-            id: id, level: row.record.level, due: row.record.due, place: row.place, lane: row.lane, key: row.key)
-    }
+    private func readyItem(_ id: WorkloadItemID) -> ReadyItem { items.readyItem(id) }
 
     // MARK: Lost parents and releases
 
@@ -283,7 +279,7 @@ extension WorkloadTable: WorkloadRows {
 
     /// All of them, whatever the limit: this table is asked once.
     package func due(behind place: DuePlace, atMost limit: Int) -> [DuePlace] {
-        queues.due.sorted().map { DuePlace(level: 0, due: 0, item: $0.rawValue) }
+        queues.dueItems.sorted().map { DuePlace(level: 0, due: 0, item: $0.rawValue) }
     }
 
     package mutating func firstDue() -> WallTime? {
@@ -303,6 +299,7 @@ extension WorkloadTable: WorkloadRows {
             WorkloadLane(
                 id: id, workload: workload, name: name, gate: gate, conditions: conditions,
                 version: record.request.version))
+        queues.addLane()
         return lanes[lanes.count - 1]
     }
 
@@ -413,11 +410,22 @@ private struct ItemSlots: Sendable {
 
     func contains(_ id: WorkloadItemID) -> Bool { places[id] != nil }
 
-    /// The concurrency key of an item; `nil` without one, and for an unknown item.
-    func key(of id: WorkloadItemID) -> ConcurrencyKey? { places[id].flatMap { slots[$0].row.key } }
+    /// A copy of the row of an item; `nil` for an unknown one.
+    func find(_ id: WorkloadItemID) -> ItemRow? {
+        guard let place = places[id] else { return nil }
+        return slots[place].row
+    }
 
     /// A copy of the row of an item that exists.
     func row(of id: WorkloadItemID) -> ItemRow { slots[places[id]!].row }
+
+    /// What the indexes have of an item that exists.
+    func readyItem(_ id: WorkloadItemID) -> ReadyItem {
+        let place = places[id]!
+        return ReadyItem(
+            id: id, level: slots[place].row.record.level, due: slots[place].row.record.due,
+            place: slots[place].row.place, lane: slots[place].row.lane, key: slots[place].row.key)
+    }
 
     /// The entry of an item that exists, to look at a field or to change it. For a whole row there is ``row(of:)``: passed
     /// on from here to a method that changes the table, it was released twice in debug builds (Swift 6.3).
@@ -427,16 +435,22 @@ private struct ItemSlots: Sendable {
     }
 
     /// Adds an item, or replaces its row.
-    mutating func write(_ row: ItemRow) {
+    ///
+    /// - Returns: what the indexes had of the old row; `nil` for a new item.
+    mutating func write(_ row: ItemRow) -> (state: WorkloadState, key: ConcurrencyKey?)? {
         if let place = places[row.id] {
+            let old = (slots[place].row.record.state, slots[place].row.key)
             slots[place].row = row
-        } else if let place = free.popLast() {
+            return old
+        }
+        if let place = free.popLast() {
             slots[place] = Entry(row: row)
             places[row.id] = place
         } else {
             places[row.id] = slots.count
             slots.append(Entry(row: row))
         }
+        return nil
     }
 
     /// Removes an item. Its entry stays in memory until the place is used again.
