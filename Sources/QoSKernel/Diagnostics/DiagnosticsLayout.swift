@@ -25,10 +25,10 @@ package import QoSCore
 /// **Words.** Everything is a word of 64 bits in the processor's byte order, read and written whole. Only texts are bytes.
 /// So no value is ever torn, and only *groups* of words need a protocol:
 ///
-/// - *A worker's line*. The count of its steps is the sequence of a seqlock. It is odd while a job runs. A word about the
-///   job is written after the step before it, and before the step after it, both with release. A reader that copies
-///   the line between two looks at the same odd step has words of that one job. Words that other threads write
-///   (``Line/promotion``, ``Line/blocked``, ``Line/seenStep``) name the step for which they hold. So nobody clears them.
+/// - *A worker's line*. The count of its steps is the sequence of a seqlock. It is odd while a job runs. A reader that
+///   copies the line between two looks at the same odd step has words of that one job. All other words about a job name
+///   the step for which they hold. So nobody clears them, and a job stores two words: its step at the begin and at the
+///   end.
 /// - *A text* is written before its number is given away, and never changes.
 /// - *A record* stands alone. Its first word has its sequence. The writer clears that word, writes the others, and stores
 ///   it again with release. A reader believes only the sequences that can be in the ring.
@@ -151,14 +151,17 @@ package enum DiagnosticsLayout {
     /// The words of a worker's line. The first eight are one cache line.
     @usableFromInline
     package enum Line {
-        /// The number of jobs begun plus the number of jobs ended: odd while one runs.
+        /// The number of jobs begun plus the number of jobs ended (62 bits): odd while one runs. Above it the kind of the
+        /// running job (2 bits).
         @inlinable package static var steps: Int { 0 }
-        /// The label (16 bits), the label of the work queue (16), the kind of the work (32). Written by the worker.
-        @inlinable package static var labels: Int { 1 }
+        /// The bits of the number.
+        @inlinable package static var count: UInt64 { 1 << 62 - 1 }
         /// The kinds of work: a task or a helper of the library, calls of an actor, an item of a work queue.
-        @inlinable package static var task: UInt64 { 1 }
-        @inlinable package static var actor: UInt64 { 2 }
-        @inlinable package static var item: UInt64 { 3 }
+        @inlinable package static var task: UInt64 { 0 }
+        @inlinable package static var actor: UInt64 { 1 << 62 }
+        @inlinable package static var item: UInt64 { 2 << 62 }
+        /// The label (16 bits), the label of the work queue (16), the step (32). Written by the worker.
+        @inlinable package static var labels: Int { 1 }
         /// The step (32 bits), the class (4), the reason (8). Written under the lock of the worker's raise.
         package static let promotion = 2
         /// The work of the promoting thread (``WorkID``), else its id, else 0. Written before ``promotion``.

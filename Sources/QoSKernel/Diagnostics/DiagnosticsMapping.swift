@@ -382,30 +382,45 @@ package struct WorkerLine: @unchecked Sendable {
     /// Notes that a job begins. The worker.
     ///
     /// - Parameter kind: ``DiagnosticsLayout/Line/task``, `actor` or `item`.
+    /// - Returns: the step of the job, for ``ends(_:)``.
     @inlinable @inline(__always)
-    package func begins(_ kind: UInt64) {
-        let step = unsafe words[DiagnosticsLayout.Line.steps].load(ordering: .relaxed)
-        // Before the step, after the last one: a reader that sees it with an odd step saw it with its own step.
-        unsafe words[DiagnosticsLayout.Line.labels].store(kind << 32, ordering: .releasing)
-        unsafe words[DiagnosticsLayout.Line.steps].store(step &+ 1, ordering: .releasing)
+    package func begins(_ kind: UInt64) -> UInt64 {
+        let before = unsafe words[DiagnosticsLayout.Line.steps].load(ordering: .relaxed)
+        // Odd in a forked child, too: its copy of the word may be of any moment.
+        let step = (before & DiagnosticsLayout.Line.count &+ 1) | 1
+        unsafe words[DiagnosticsLayout.Line.steps].store(step | kind, ordering: .releasing)
+        return step
     }
 
     /// Notes that the job has ended. The worker.
+    ///
+    /// - Parameter step: the step of the job.
     @inlinable @inline(__always)
-    package func ends() {
-        let step = unsafe words[DiagnosticsLayout.Line.steps].load(ordering: .relaxed)
+    package func ends(_ step: UInt64) {
         unsafe words[DiagnosticsLayout.Line.steps].store(step &+ 1, ordering: .releasing)
     }
 
     /// The number of jobs begun plus the number of jobs ended. Any thread.
-    package var step: UInt64 { unsafe words[DiagnosticsLayout.Line.steps].load(ordering: .relaxed) }
+    @inlinable
+    package var step: UInt64 {
+        let word = unsafe words[DiagnosticsLayout.Line.steps].load(ordering: .sequentiallyConsistent)
+        return word & DiagnosticsLayout.Line.count
+    }
+
+    /// The word of the labels of the running job: zero but for the step, if it has none. The worker.
+    @inlinable
+    package var ownLabels: UInt64 {
+        let all = unsafe words[DiagnosticsLayout.Line.labels].load(ordering: .relaxed)
+        let none = step << 32
+        return all >> 32 == none >> 32 ? all : none
+    }
 
     /// Sets the number of the label of the running job. The worker.
     ///
     /// - Returns: the one before.
     @inlinable @discardableResult
     package func label(_ number: UInt16) -> UInt16 {
-        let all = unsafe words[DiagnosticsLayout.Line.labels].load(ordering: .relaxed)
+        let all = ownLabels
         unsafe words[DiagnosticsLayout.Line.labels].store(all & ~0xFFFF | UInt64(number), ordering: .releasing)
         return UInt16(truncatingIfNeeded: all)
     }
@@ -415,7 +430,7 @@ package struct WorkerLine: @unchecked Sendable {
     /// - Returns: the one before.
     @inlinable @discardableResult
     package func queue(_ number: UInt16) -> UInt16 {
-        let all = unsafe words[DiagnosticsLayout.Line.labels].load(ordering: .relaxed)
+        let all = ownLabels
         unsafe words[DiagnosticsLayout.Line.labels]
             .store(all & ~0xFFFF_0000 | UInt64(number) << 16, ordering: .releasing)
         return UInt16(truncatingIfNeeded: all >> 16)
@@ -424,6 +439,7 @@ package struct WorkerLine: @unchecked Sendable {
     /// The number of the label of the running job, else of its work queue; 0 for none. Any thread.
     package var labelNumber: UInt16 {
         let all = unsafe words[DiagnosticsLayout.Line.labels].load(ordering: .relaxed)
+        guard all >> 32 == step & 0xFFFF_FFFF else { return 0 }
         return UInt16(truncatingIfNeeded: all & 0xFFFF != 0 ? all : all >> 16)
     }
 

@@ -371,7 +371,7 @@ package struct DiagnosticsPicture: Sendable, Hashable, Encodable {
         func made() -> Worker {
             Worker(
                 qosClass: qosClass, index: index, thread: Int32(truncatingIfNeeded: line[Line.thread]),
-                jobsEnded: line[Line.steps] / 2, isRunning: line[Line.steps] & 1 == 1,
+                jobsEnded: (line[Line.steps] & Line.count) / 2, isRunning: line[Line.steps] & 1 == 1,
                 nodesStolen: line[Line.stolen], timesParked: line[Line.parked])
         }
         guard line[Line.steps] & 1 == 1 else { return made() }
@@ -402,10 +402,11 @@ package struct DiagnosticsPicture: Sendable, Hashable, Encodable {
 
     private static func tell(_ line: [UInt64], of worker: inout Worker, slot: Int, _ texts: Texts) {
         typealias Line = DiagnosticsLayout.Line
-        let (steps, labels) = (line[Line.steps], line[Line.labels])
+        let steps = line[Line.steps] & Line.count
         let step = steps & 0xFFFF_FFFF
+        let labels = line[Line.labels] >> 32 == step ? line[Line.labels] : 0
         worker.work = "\(WorkID(slot: slot, rank: worker.qosClass.rank, worker: worker.index, steps: steps))"
-        switch labels >> 32 {
+        switch line[Line.steps] & ~Line.count {
         case Line.task: worker.kind = "task"
         case Line.actor: worker.kind = "actor"
         case Line.item: worker.kind = "item"

@@ -259,7 +259,7 @@ struct ClassPool: ~Copyable {
     /// A number that changes when a job of the pool begins or ends. It shows whether the workers make progress.
     var progress: UInt64 {
         var sum: UInt64 = 0
-        for index in 0..<started { sum &+= workers[index].jobSteps.value.load(ordering: .relaxed) }
+        for index in 0..<started { sum &+= workers[index].jobSteps }
         return sum
     }
 

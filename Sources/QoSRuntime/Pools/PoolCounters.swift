@@ -9,6 +9,10 @@ import Synchronization
 struct PoolCounters: ~Copyable {
     private let words: DiagnosticsWords
 
+    /// Keeps the words of the pool that all threads write off the cache lines of those that they only read, where they
+    /// were when the counters stood here.
+    private let padding = InlineArray<8, UInt64>(repeating: 0)
+
     init(_ words: DiagnosticsWords) { self.words = words }
 
     private typealias Word = DiagnosticsLayout.Class

@@ -15,12 +15,6 @@ final class PoolGroup: @unchecked Sendable {
     var number: Int { ownNumber.value }
     private let ownNumber = SchedulerNumber()
 
-    /// The place where other processes see the scheduler.
-    let shown: DiagnosticsSlot
-
-    /// The ring of the loop's thread.
-    let loopRing = Atomic<Int>(0)
-
     /// The pools, by rank.
     let pools = UnsafeSharedTable<ClassPool>(count: QoSClass.allCases.count)
 
@@ -76,6 +70,12 @@ final class PoolGroup: @unchecked Sendable {
 
     /// The counters of the timers that have fired.
     let timerTally = TimerTally()
+
+    /// The place where other processes see the scheduler.
+    let shown: DiagnosticsSlot
+
+    /// The ring of the loop's thread.
+    let loopRing = Atomic<Int>(0)
 
     init(settings: PoolSettings, loop: EventLoop) {
         self.settings = settings

@@ -189,7 +189,7 @@ extension ClassPool {
         let started = self.started
         for index in 0..<started {
             queued += workers[index].queue.count
-            run &+= workers[index].jobSteps.value.load(ordering: .relaxed) / 2
+            run &+= workers[index].jobSteps / 2
             stolen &+= workers[index].nodesStolen.value.load(ordering: .relaxed)
             parked &+= workers[index].timesParked.value.load(ordering: .relaxed)
         }

@@ -42,11 +42,8 @@ struct DiagnosticsTests {
         unsafe words[DiagnosticsLayout.Class.stalls].pointee.store(5, ordering: .relaxed)
         let line = slot.line(rank: 3, index: 1)
         line.thread(4711)
-        for _ in 0..<6 {
-            line.begins(DiagnosticsLayout.Line.task)
-            line.ends()
-        }
-        line.begins(DiagnosticsLayout.Line.item)
+        for _ in 0..<6 { line.ends(line.begins(DiagnosticsLayout.Line.task)) }
+        let step = line.begins(DiagnosticsLayout.Line.item)
         #expect(line.queue(made.mapping.number(of: "ledger")) == 0)
         line.seen(in: line.step, at: 99)
         line.promoted(to: .userInteractive, .lock, by: WorkID(slot: 3, rank: 4, worker: 0, steps: 9).rawValue)
@@ -75,13 +72,31 @@ struct DiagnosticsTests {
         // A label goes before that of the queue; the next job has neither.
         line.label(made.mapping.number(of: "inner"))
         #expect(try made.picture().schedulers.first?.workers.last?.label == "inner")
-        line.ends()
-        line.begins(DiagnosticsLayout.Line.task)
+        line.ends(step)
+        _ = line.begins(DiagnosticsLayout.Line.task)
+        #expect(line.labelNumber == 0)
         unsafe "reindex".withCString { unsafe line.name($0) }
         let next = try #require(try made.picture().schedulers.first?.workers.last)
         #expect(next.label == "reindex" && next.promotedTo == nil && next.blocked == nil && next.seenAt == nil)
         slot.leave()
         #expect(try made.picture().schedulers.first?.isOpen == false)
+    }
+
+    @Test("a step is odd while a job runs, also after a fork in the midst of one; kind and labels hold for one job")
+    func steps() throws {
+        let made = try MadeMapping()
+        let slot = DiagnosticsSlot(number: 1, workers: [1, 1, 1, 1, 1], in: made.mapping)
+        let line = slot.line(rank: 0, index: 0)
+        _ = line.begins(DiagnosticsLayout.Line.item)
+        line.label(7)
+        // The child's copy of the word is that of a job that its thread does not run.
+        let step = line.begins(DiagnosticsLayout.Line.actor)
+        #expect(step & 1 == 1 && line.step == step && line.ownLabels == step << 32)
+        line.queue(9)
+        #expect(line.labelNumber == 9 && line.label(3) == 0 && line.labelNumber == 3)
+        line.ends(step)
+        #expect(line.step == step + 1 && line.labelNumber == 0)
+        slot.leave()
     }
 
     @Test("a worker beyond those that are shown counts in memory of its own, and so does a scheduler without a number")
@@ -90,14 +105,14 @@ struct DiagnosticsTests {
         let slot = DiagnosticsSlot(number: 1, workers: [130, 0, 0, 0, 129], in: made.mapping)
         for (rank, index) in [(0, 128), (0, 129), (4, 128)] {
             let line = slot.line(rank: rank, index: index)
-            line.begins(DiagnosticsLayout.Line.task)
+            _ = line.begins(DiagnosticsLayout.Line.task)
             #expect(!line.isShown && line.step == 1)
         }
         #expect(slot.line(rank: 0, index: 127).isShown)
         for (number, mapping) in [(0, made.mapping), (2, nil)] as [(Int, DiagnosticsMapping?)] {
             let hidden = DiagnosticsSlot(number: number, workers: [1, 1, 1, 1, 1], in: mapping)
             let line = hidden.line(rank: 4, index: 0)
-            line.begins(DiagnosticsLayout.Line.task)
+            _ = line.begins(DiagnosticsLayout.Line.task)
             #expect(!line.isShown && line.step == 1 && hidden.mapping == nil)
         }
         #expect(try made.picture().schedulers.map(\.number) == [1])
@@ -111,7 +126,7 @@ struct DiagnosticsTests {
             unsafe slot.classWords(rank: 0)[DiagnosticsLayout.Class.lines].pointee.max(1, ordering: .relaxed)
             let line = slot.line(rank: 0, index: 0)
             #expect(line.step == 0 && line.labelNumber == 0)
-            line.begins(DiagnosticsLayout.Line.task)
+            _ = line.begins(DiagnosticsLayout.Line.task)
             line.label(made.mapping.number(of: "old"))
             slot.leave()
         }
@@ -127,7 +142,7 @@ struct DiagnosticsTests {
         #expect(made.mapping.number(of: "one more") == 0)
         let slot = DiagnosticsSlot(number: 1, workers: [1, 1, 1, 1, 1], in: made.mapping)
         unsafe slot.classWords(rank: 0)[DiagnosticsLayout.Class.lines].pointee.store(1, ordering: .relaxed)
-        slot.line(rank: 0, index: 0).begins(DiagnosticsLayout.Line.task)
+        _ = slot.line(rank: 0, index: 0).begins(DiagnosticsLayout.Line.task)
         slot.line(rank: 0, index: 0).label(made.mapping.number(of: long))
         let picture = try made.picture()
         #expect(picture.schedulers.first?.workers.first?.label?.hasPrefix(String(repeating: "ä", count: 31)) == true)
@@ -174,7 +189,7 @@ struct DiagnosticsTests {
             var job = 0
             while !isOver.isUp.load(ordering: .relaxed) {
                 job += 1
-                line.begins(DiagnosticsLayout.Line.task)
+                let step = line.begins(DiagnosticsLayout.Line.task)
                 // Half of the jobs have a label, the others a name.
                 if job % 2 == 0 {
                     line.label(labels[job % 8])
@@ -185,7 +200,7 @@ struct DiagnosticsTests {
                 line.promoted(to: .utility, .queue, by: UInt64(job))
                 // Some jobs last, so that a reader finds one.
                 for _ in 0..<(job % 63 == 0 ? 20_000 : 0) { _ = isEven.isUp.load(ordering: .sequentiallyConsistent) }
-                line.ends()
+                line.ends(step)
             }
         }
         var seen = 0

@@ -28,7 +28,7 @@ extension PoolGroup {
             guard worker.value.change(.blocks(counted)) else { return nil }
             // A worker that has ended its job before it could see this will not take it back.
             worker.value.running.synchronize()
-            if let step, worker.value.jobSteps.value.load(ordering: .relaxed) != step {
+            if let step, worker.value.jobSteps != step {
                 worker.value.change(.runs)
                 return nil
             }
@@ -98,7 +98,7 @@ extension PoolGroup {
             if let admitted { wake(admitted) }
         }
         if !isBlocked && worker.value.isParked { return }
-        let step = worker.value.jobSteps.value.load(ordering: .sequentiallyConsistent)
+        let step = worker.value.jobSteps
         guard step & 1 == 1 else { return }
         worker.value.line.seen(in: step, at: now)
         // On a copy: a change in place would borrow the whole worker, whose thread goes on meanwhile.

@@ -80,13 +80,14 @@ extension Worker {
         let mayHideRaise = tag.isJob && ConcurrencyRuntime.mayHideRaise(node.job, above: worker.qosClass)
         let root = mayHideRaise ? ConcurrencyRuntime.root(ofChild: node.job) : nil
         if root != nil, moveIfRaised(node, worker, rank) { return true }
+        let step: UInt64
         if !tag.isJob {
-            worker.value.line.begins(tag.isLane ? DiagnosticsLayout.Line.actor : DiagnosticsLayout.Line.item)
+            step = worker.value.line.begins(tag.isLane ? DiagnosticsLayout.Line.actor : DiagnosticsLayout.Line.item)
             worker.value.runsEntry = !tag.isLane
             node.runActivation(on: worker)
             worker.value.runsEntry = false
         } else {
-            worker.value.line.begins(DiagnosticsLayout.Line.task)
+            step = worker.value.line.begins(DiagnosticsLayout.Line.task)
             let job = node.job
             if tag.isContinuation {
                 worker.value.resumedTask = ConcurrencyRuntime.yieldedTask(of: job)?.rawValue ?? 0
@@ -103,7 +104,7 @@ extension Worker {
         worker.value.latestTask = worker.value.current?.address ?? 0
         worker.value.current = nil
         worker.value.resumedTask = 0
-        worker.value.line.ends()
+        worker.value.line.ends(step)
         let hasEnded = worker.value.running.hasEnded
         // This also tells that the job has ended, before the look at `isBlocked`: a thread that takes the worker for
         // blocked looks afterwards.

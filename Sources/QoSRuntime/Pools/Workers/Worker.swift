@@ -17,12 +17,6 @@ struct Worker: ~Copyable {
 
     let queue: WorkerQueue
 
-    /// The line of the worker in the memory that the process shows.
-    let line: WorkerLine
-
-    /// The ring for what the worker records; 0 before the first record. The worker's thread.
-    let ring = Atomic<Int>(0)
-
     let parker = Parker()
 
     /// 1 + the index of the worker that parked before this one; 0 for none. Read by the thread that takes this one off
@@ -94,11 +88,16 @@ struct Worker: ~Copyable {
     /// The raise of the running job.
     let boost = WorkerBoost()
 
+    /// The line of the worker in the memory that the process shows.
+    let line: WorkerLine
+
+    /// The ring for what the worker records; 0 before the first record. The worker's thread.
+    let ring = Atomic<Int>(0)
+
     /// The number of jobs begun plus the number of jobs ended, so far: odd while one runs. Written by the worker's
     /// thread only.
-    var jobSteps: UnsafeShared<Atomic<UInt64>> {
-        @inline(__always) get { unsafe UnsafeShared(line.words + DiagnosticsLayout.Line.steps) }
-    }
+    @inline(__always)
+    var jobSteps: UInt64 { line.step }
 
     /// The numbers of nodes taken from others and of sleeps, so far. Written by the worker's thread only.
     var nodesStolen: UnsafeShared<Atomic<UInt64>> { unsafe UnsafeShared(line.words + DiagnosticsLayout.Line.stolen) }
