@@ -12,10 +12,10 @@ public import Synchronization
 /// |---|---|
 /// | none, `on` | in memory (`memfd_create`), read through `/proc/PID/fd`; it ends with the process |
 /// | `off`, `0` | nowhere; each scheduler counts in memory of its own |
-/// | the path of a folder | in the file `qos-diagnostics-PID` there, which stays if the process is killed |
+/// | the absolute path of a folder | in the file `qos-diagnostics-PID` there, which stays if the process is killed |
 ///
 /// The folder must belong to the process's user, and to nobody else (mode 0700): who may write to the file can cut it
-/// short, and that ends the process.
+/// short, and that ends the process. A program with more rights than its user ignores the variable.
 ///
 /// A forked child has a private copy at the same address (`CQoSMapping.c`). Its parent's mapping never sees its counts.
 ///
@@ -26,7 +26,7 @@ public import Synchronization
 package final class DiagnosticsMapping: @unchecked Sendable {
     /// The mapping of the process; `nil` if it is off, or if the system gives no such memory.
     package static let process: DiagnosticsMapping? = make(
-        unsafe getenv("QOS_DIAGNOSTICS").map { unsafe String(cString: $0) })
+        unsafe cqos_setting("QOS_DIAGNOSTICS").map { unsafe String(cString: $0) })
 
     private let words: UnsafeMutablePointer<Atomic<UInt64>>
 
@@ -44,8 +44,8 @@ package final class DiagnosticsMapping: @unchecked Sendable {
     static func make(_ setting: String?) -> DiagnosticsMapping? {
         var memory: UnsafeMutableRawPointer?
         switch setting {
-        case "off", "0": return nil
-        case nil, "", "on":
+        case "off", "0", "no", "false": return nil
+        case nil, "", "on", "1", "yes", "true":
             let made = unsafe cqos_make_shown_memory(DiagnosticsLayout.name, DiagnosticsLayout.size, &memory)
             guard made >= 0 else { return nil }
         case let folder?:
@@ -60,19 +60,18 @@ package final class DiagnosticsMapping: @unchecked Sendable {
 
     /// - Returns: the reason for which there is no file.
     private static func makeFile(in folder: String, _ memory: inout UnsafeMutableRawPointer?) -> String? {
-        var status = stat()
-        guard unsafe lstat(folder, &status) == 0 else { return unsafe String(cString: strerror(errno)) }
-        guard status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid(), status.st_mode & 0o022 == 0 else {
-            return "use a folder of this user to which nobody else may write (mode 0700)"
+        guard folder.hasPrefix("/") else {
+            return "set QOS_DIAGNOSTICS to on, to off, or to the absolute path of a folder"
         }
-        let path = "\(folder)/\(DiagnosticsLayout.filePrefix)\(getpid())"
-        var made = unsafe cqos_make_shown_file(path, DiagnosticsLayout.size, &memory)
-        if made == -EEXIST {
-            // Left by a killed process that had the same id. Kept once: it may be what somebody looks for.
-            _ = unsafe rename(path, "\(path).old")
-            made = unsafe cqos_make_shown_file(path, DiagnosticsLayout.size, &memory)
+        let made = unsafe cqos_make_shown_file(
+            folder, DiagnosticsLayout.filePrefix, DiagnosticsLayout.size, &memory)
+        switch made {
+        case 0...: return nil
+        case -EPERM: return "use a folder of this user to which nobody else may write (mode 0700)"
+        case -EBUSY:
+            return "another process with the same id, as in another container, has its file there: use two folders"
+        default: return unsafe String(cString: strerror(-made))
         }
-        return made < 0 ? unsafe String(cString: strerror(-made)) : nil
     }
 
     /// - Parameter memory: zeroed memory of ``DiagnosticsLayout/size`` bytes, which is never freed.

@@ -132,6 +132,13 @@ package struct DiagnosticsReader {
         return (DiagnosticsPicture.timers(header), DiagnosticsPicture.limits(header))
     }
 
+    /// Whether a process is there that keeps the file (flock(2)). Of memory without a file it is not known.
+    package var isHeld: Bool {
+        guard flock(file.descriptor, LOCK_SH | LOCK_NB) == 0 else { return errno == EWOULDBLOCK }
+        _ = flock(file.descriptor, LOCK_UN)
+        return false
+    }
+
     /// Copies what the process shows at this moment.
     package func picture() -> DiagnosticsPicture {
         DiagnosticsPicture { Self.words(of: file, at: $0, $1) }

@@ -1,3 +1,4 @@
+import CQoSShims
 import CQoSTestSupport
 import Glibc
 import QoSCore
@@ -326,11 +327,39 @@ struct DiagnosticsTests {
 
     @Test("the setting turns the memory off, or names a folder that nobody else may write to")
     func setting() throws {
-        #expect(DiagnosticsMapping.make("off") == nil && DiagnosticsMapping.make("0") == nil)
+        for setting in ["off", "0", "no", "false", "tmp"] { #expect(DiagnosticsMapping.make(setting) == nil) }
         let folder = try TemporaryFolder("qos-setting")
         #expect(unsafe chmod(folder.path, 0o777) == 0)
         #expect(DiagnosticsMapping.make(folder.path) == nil)
         #expect(DiagnosticsMapping.make(folder["none"]) == nil)
+    }
+
+    @Test("a file system that has no room for the file gives an error, and keeps nothing")
+    func full() throws {
+        // Another file system would be filled to its end.
+        guard try SensorFile.read("/proc/self/mounts").contains(" /dev/shm tmpfs ") else { return }
+        var system = statvfs()
+        let own = "/dev/shm/qos-full-\(getpid())"
+        guard unsafe statvfs("/dev/shm", &system) == 0, system.f_blocks > 0 else { return }
+        guard unsafe mkdir(own, 0o700) == 0 else { return }
+        defer { _ = unsafe rmdir(own) }
+        var memory: UnsafeMutableRawPointer?
+        let size = (Int(system.f_blocks) + 1) * Int(system.f_frsize)
+        #expect(unsafe cqos_make_shown_file(own, DiagnosticsLayout.filePrefix, size, &memory) == -ENOSPC)
+        #expect(memory == nil)
+        #expect(try SensorFile.names(in: own).isEmpty)
+    }
+
+    @Test("the file of a living process with the same id is neither moved nor written to")
+    func sameID() throws {
+        let folder = try TemporaryFolder("qos-same")
+        #expect(unsafe chmod(folder.path, 0o700) == 0)
+        let name = "qos-diagnostics-\(getpid())"
+        let descriptor = unsafe open(folder[name], O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        try #require(descriptor >= 0 && flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+        defer { close(descriptor) }
+        #expect(DiagnosticsMapping.make(folder.path) == nil)
+        #expect(try SensorFile.names(in: folder.path) == [name] && folder.read(name).isEmpty)
     }
 }
 

@@ -165,6 +165,38 @@ struct DiagnosticsProcessTests {
         try expectWork(of: DiagnosticsReader(file: folder["qos-diagnostics-\(process)"]).picture(), in: process)
     }
 
+    @Test("the folder of the file may be a link, as systemd makes it for a user of the moment", .tags(.process))
+    func linked() async throws {
+        let folder = try TemporaryFolder("qos-linked")
+        try folder.write("private/.there")
+        #expect(unsafe chmod(folder["private"], 0o700) == 0)
+        #expect(unsafe symlink("private", folder["link"]) == 0)
+        let (driver, process) = try await Self.begin(folder["link"])
+        let reader = try DiagnosticsReader(file: folder["private/qos-diagnostics-\(process)"])
+        #expect(reader.isHeld)
+        driver.send(SIGKILL)
+        #expect(await driver.ending().wasKilledBySignal)
+        #expect(!reader.isHeld)
+    }
+
+    @Test("of the files of killed processes the newest few stay, and all that are another's or in use", .tags(.process))
+    func accumulated() async throws {
+        let folder = try TemporaryFolder("qos-left")
+        #expect(unsafe chmod(folder.path, 0o700) == 0)
+        let left = (1...7).map { "qos-diagnostics-\($0)\($0 == 6 ? ".old" : "")" }
+        for (age, name) in (left + ["qos-diagnostics-notes"]).enumerated() {
+            try folder.write(name)
+            let time = timeval(tv_sec: 1_000_000 + age, tv_usec: 0)
+            #expect(unsafe utimes(folder[name], [time, time]) == 0)
+        }
+        let used = unsafe open(folder[left[0]], O_RDONLY | O_CLOEXEC)
+        try #require(used >= 0 && flock(used, LOCK_EX | LOCK_NB) == 0)
+        defer { close(used) }
+        let driver = try DriverProcess(script: "QOS_DIAGNOSTICS=$1 exec \"$0\" returns", folder.path)
+        #expect(await driver.ending().status == 0)
+        #expect(Set(KernelFolder.names(in: folder.path)) == Set([left[0]] + left[3...] + ["qos-diagnostics-notes"]))
+    }
+
     @Test("a process that ends in order leaves no file", .tags(.process))
     func ended() async throws {
         let folder = try TemporaryFolder("qos-ended")
