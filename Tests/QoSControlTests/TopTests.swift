@@ -1,11 +1,11 @@
 import Foundation
 import Glibc
 import QoSCore
-import QoSKernel
 import QoSKernelTestSupport
 import QoSRuntime
 import Testing
 
+@testable import QoSKernel
 @testable import qosctl
 
 @Suite("qosctl top and postmortem", .timeLimit(.minutes(5)))
@@ -60,9 +60,9 @@ struct TopTests {
         let reading = TopReport.Reading(time: time, picture: picture, threads: threads)
         let report = TopReport(from: reading, to: reading)
         #expect(!report.lines.isEmpty)
-        #expect(!PostmortemReport(picture, last: 10).lines.isEmpty)
+        #expect(!PostmortemReport(picture, last: 10, isAlive: false).lines.isEmpty)
         _ = try JSONEncoder().encode(report)
-        _ = try JSONEncoder().encode(PostmortemReport(picture, last: 10))
+        _ = try JSONEncoder().encode(PostmortemReport(picture, last: 10, isAlive: false))
     }
 
     @Test("the processor time and the delay of a worker are those between the readings; a stopped process is named")
@@ -76,5 +76,35 @@ struct TopTests {
             to: .init(time: 2_000, picture: empty, threads: usage(600, 250)))
         #expect(report.isStopped && report.processors == 0.5)
         #expect(report.lines.first?.contains("STOPPED") == true && report.schedulers.isEmpty)
+    }
+
+    /// A picture of a process in a container, which has the id 1 for itself, and its worker's thread the id 5.
+    private var contained: DiagnosticsPicture {
+        var picture = DiagnosticsPicture { _, count in [UInt64](repeating: 0, count: count) }
+        (picture.process, picture.started, picture.stringsLost) = (1, 77, 3)
+        picture.schedulers = [
+            DiagnosticsPicture.Scheduler(
+                number: 1, isOpen: true, began: 1, processors: 2, lookedAt: 0, loopThread: 2, classes: [],
+                workers: [
+                    DiagnosticsPicture.Worker(
+                        qosClass: .utility, index: 0, thread: 5, jobsEnded: 0, isRunning: true, seenAt: 1_500,
+                        nodesStolen: 0, timesParked: 0)
+                ])
+        ]
+        return picture
+    }
+
+    @Test("of a process in a container the ids outside are printed, and its threads are found by those inside")
+    func container() throws {
+        let usage = ThreadUsage(id: 4720, name: "qos-ut-0", state: "S", ran: 0, waited: nil)
+        let reading = TopReport.Reading(time: 1_000, picture: contained, threads: [5: usage])
+        let report = TopReport(from: reading, to: reading)
+        let worker = try #require(report.schedulers.first?.workers.first)
+        #expect(worker.thread == 4720 && worker.state == "sleeping")
+        // Seen after the reading began: no age.
+        #expect(worker.runsForSeconds == nil)
+        #expect(report.lines.last == "3 labels found no room")
+        let last = PostmortemReport(contained, last: 0, process: 4711, isAlive: true)
+        #expect(last.lines.first?.hasPrefix("process 4711, still there") == true)
     }
 }

@@ -63,9 +63,18 @@ package struct DiagnosticsReader {
             throw problem(error, process, id, root)
         }
         var last = Problem.nothing(id)
-        for name in names where isShown("\(folder)/\(name)") {
+        var (memories, files): ([String], [String]) = ([], [])
+        for path in names.map({ "\(folder)/\($0)" }) {
+            switch isMemory(path) {
+            case true?: memories.append(path)
+            case false?: files.append(path)
+            case nil: break
+            }
+        }
+        // Memory first: a program may have files open whose opening waits, as in a file system of its own.
+        for path in memories + files {
             do throws(Problem) {
-                let file = try open("\(folder)/\(name)")
+                let file = try open(path)
                 let owner = words(of: file, at: DiagnosticsLayout.Header.process, 1).first ?? 0
                 guard ids(process, root).contains(owner) else { throw .ofParent(id, parent: owner) }
                 return file
@@ -79,31 +88,26 @@ package struct DiagnosticsReader {
     private static func problem(_ error: KernelError, _ process: String, _ id: Int32, _ root: FileRoot) -> Problem {
         guard error.code == EACCES || error.code == EPERM else { return .noProcess(id) }
         let user = (try? SensorFile.read(root.appending("/proc/\(process)/status")))
-            .flatMap { numbers("Uid:", in: $0).first }
+            .flatMap { ThreadUsage.numbers("Uid:", in: $0).first }
         return user == UInt64(geteuid()) ? .protected(id) : .otherUser(id)
     }
 
     /// The ids of a process in all namespaces: the process has noted its id in its own one.
     private static func ids(_ process: String, _ root: FileRoot) -> [UInt64] {
         let status = (try? SensorFile.read(root.appending("/proc/\(process)/status"))) ?? ""
-        return numbers("NSpid:", in: status) + numbers("Pid:", in: status)
+        return ThreadUsage.numbers("NSpid:", in: status) + ThreadUsage.numbers("Pid:", in: status)
     }
 
-    private static func numbers(_ field: String, in status: String) -> [UInt64] {
-        let line = status.split(separator: "\n").first { $0.hasPrefix(field) }
-        return (line ?? "").split(whereSeparator: \.isWhitespace).compactMap { UInt64($0) }
-    }
-
-    /// Whether a descriptor has the name of the memory, or of a file with it. The name proves nothing: the process may
-    /// have any file open.
-    private static func isShown(_ path: String) -> Bool {
+    /// Whether a descriptor has the name of the memory, else of a file with it; `nil` for any other one. The name proves
+    /// nothing: the process may have any file open.
+    private static func isMemory(_ path: String) -> Bool? {
         var target = [CChar](repeating: 0, count: 4096)
         let count = unsafe readlink(path, &target, target.count)
-        guard count > 0 else { return false }
+        guard count > 0 else { return nil }
         let name = String(decoding: target.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
         // The slash is missing in a made tree.
-        return ["/memfd:", "memfd:"].contains { name.hasPrefix($0 + DiagnosticsLayout.name) }
-            || name.split(separator: "/").last?.hasPrefix(DiagnosticsLayout.filePrefix) ?? false
+        if ["/memfd:", "memfd:"].contains(where: { name.hasPrefix($0 + DiagnosticsLayout.name) }) { return true }
+        return name.split(separator: "/").last?.hasPrefix(DiagnosticsLayout.filePrefix) ?? false ? false : nil
     }
 
     private static func open(_ path: String) throws(Problem) -> File {
@@ -111,6 +115,10 @@ package struct DiagnosticsReader {
         let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard descriptor >= 0 else { throw .unreadable(KernelError(.readFile, code: errno, subject: path)) }
         let file = File(descriptor)
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw .noMapping(path)
+        }
         let mark = words(of: file, at: DiagnosticsLayout.Header.mark, 1).first ?? 0
         guard mark << 8 == DiagnosticsLayout.mark << 8 else { throw .noMapping(path) }
         guard mark == DiagnosticsLayout.mark else { throw .otherVersion(mark >> 56) }
@@ -140,8 +148,10 @@ package struct DiagnosticsReader {
     }
 
     /// Copies what the process shows at this moment.
-    package func picture() -> DiagnosticsPicture {
-        DiagnosticsPicture { Self.words(of: file, at: $0, $1) }
+    ///
+    /// - Parameter withEvents: whether to copy the rings, too: up to 4 MiB.
+    package func picture(withEvents: Bool = true) -> DiagnosticsPicture {
+        DiagnosticsPicture(withEvents: withEvents) { Self.words(of: file, at: $0, $1) }
     }
 }
 
@@ -150,7 +160,8 @@ extension DiagnosticsReader.Problem: CustomStringConvertible {
     package var description: String {
         switch self {
         case .noProcess(let id):
-            "there is no process \(id), or it ended meanwhile: look for it with 'pgrep' or 'ps'; of a killed process, name the file"
+            "there is no process \(id), or it ended meanwhile: look for it with 'pgrep' or 'ps'; of a killed process, name "
+                + "the file; where /proc hides the processes of others (hidepid), run as root"
         case .otherUser(let id):
             "process \(id) belongs to another user: run as that user or as root"
         case .protected(let id):
@@ -158,7 +169,7 @@ extension DiagnosticsReader.Problem: CustomStringConvertible {
                 + "capabilities, or prctl PR_SET_DUMPABLE), or has more rights than you: run as root"
         case .nothing(let id):
             "process \(id) shows no diagnostics: it has made no scheduler of swift-qos, was started with "
-                + "QOS_DIAGNOSTICS=off, or may not make shared memory"
+                + "QOS_DIAGNOSTICS=off, may not make shared memory, or has closed descriptors that it did not open"
         case .ofParent(let id, let parent):
             "process \(id) is a fork of process \(parent) and shows no diagnostics of its own: name its parent"
         case .otherVersion(let version):
@@ -271,9 +282,11 @@ package struct DiagnosticsPicture: Sendable, Hashable, Encodable {
 
     /// Reads a picture.
     ///
-    /// - Parameter read: returns a number of words from an index on; zeros for those that are not there. It is called
-    ///   again for words that may have changed meanwhile.
-    package init(_ read: (_ word: Int, _ count: Int) -> [UInt64]) {
+    /// - Parameters:
+    ///   - withEvents: whether to read the rings.
+    ///   - read: returns a number of words from an index on; zeros for those that are not there. It is called again for
+    ///     words that may have changed meanwhile.
+    package init(withEvents: Bool = true, _ read: (_ word: Int, _ count: Int) -> [UInt64]) {
         typealias Header = DiagnosticsLayout.Header
         let header = read(0, Self.headerWords)
         (process, started, madeAt) = (header[Header.process], header[Header.started], header[Header.madeAt])
@@ -286,7 +299,7 @@ package struct DiagnosticsPicture: Sendable, Hashable, Encodable {
         schedulers = (1..<DiagnosticsLayout.slotCount).compactMap { number in
             Self.scheduler(number, Array(slots[number * words..<(number + 1) * words]), texts, read)
         }
-        events = Self.events(texts, read)
+        events = withEvents ? Self.events(texts, read) : []
     }
 
     /// The number of words of the header that are in use.
@@ -318,12 +331,16 @@ package struct DiagnosticsPicture: Sendable, Hashable, Encodable {
         }
     }
 
-    /// The text in some words, up to its zero.
+    /// The text in some words, up to its zero. Control characters, as line feeds, are question marks: no name makes a line
+    /// of its own where it is printed.
     private static func text(_ words: ArraySlice<UInt64>) -> String {
         let bytes = words.flatMap { word in
             (0..<8).map { UInt8(truncatingIfNeeded: word.littleEndian >> UInt64(8 * $0)) }
         }
-        return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        let text = String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        return String(
+            String.UnicodeScalarView(
+                text.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : $0 }))
     }
 
     private static func scheduler(

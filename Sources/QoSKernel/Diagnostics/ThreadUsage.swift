@@ -1,7 +1,9 @@
 internal import Glibc
 
-/// A thread of any process: its state, its processor time, and the time in which it waited for a processor. Needs no rights, unless `/proc` hides the process.
+/// A thread of any process: its state, its processor time, and the time in which it waited for a processor. Needs no
+/// rights, unless `/proc` hides the process.
 package struct ThreadUsage: Sendable, Hashable {
+    /// The id by which the reader knows the thread.
     package let id: Int32
     package let name: String
     /// The letter of the state: R runs or waits for a processor, S and D sleep, T is stopped (proc_pid_stat(5)).
@@ -15,14 +17,34 @@ package struct ThreadUsage: Sendable, Hashable {
         (self.id, self.name, self.state, self.ran, self.waited) = (id, name, state, ran, waited)
     }
 
-    /// Reads all threads of a process, by their ids. A thread that ends meanwhile is left out.
+    /// Reads all threads of a process, by the ids that they have for the process itself: in a container, the threads
+    /// have others outside. A thread that ends meanwhile is left out.
     ///
     /// - Parameter process: its name in `/proc`: its id, or `self`.
     package static func all(of process: String, root: FileRoot = .real) -> [Int32: ThreadUsage] {
         let folder = root.appending("/proc/\(process)/task")
         let names = (try? SensorFile.names(in: folder)) ?? []
-        let found = names.compactMap { name in Int32(name).flatMap { read($0, "\(folder)/\(name)") } }
-        return Dictionary(found.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+        // Only then there is one more file to read for each thread.
+        let hasOtherIDs = ids(in: root.appending("/proc/\(process)")).count > 1
+        let found = names.compactMap { name -> (Int32, ThreadUsage)? in
+            guard let id = Int32(name), let usage = read(id, "\(folder)/\(name)") else { return nil }
+            let own = hasOtherIDs ? ids(in: "\(folder)/\(name)").last : nil
+            return (own.flatMap { Int32(exactly: $0) } ?? id, usage)
+        }
+        return Dictionary(found, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// Returns the ids of a process or a thread in all namespaces of the reader and below. The last one is its own.
+    ///
+    /// - Parameter folder: its folder in `/proc`.
+    static func ids(in folder: String) -> [UInt64] {
+        numbers("NSpid:", in: (try? SensorFile.read("\(folder)/status")) ?? "")
+    }
+
+    /// Returns the numbers of a field in the text of a `status` file.
+    static func numbers(_ field: String, in status: String) -> [UInt64] {
+        let line = status.split(separator: "\n").first { $0.hasPrefix(field) }
+        return (line ?? "").split(whereSeparator: \.isWhitespace).compactMap { UInt64($0) }
     }
 
     private static func read(_ id: Int32, _ folder: String) -> ThreadUsage? {

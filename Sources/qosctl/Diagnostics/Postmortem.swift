@@ -27,13 +27,14 @@ struct Postmortem: ParsableCommand {
 
     func run() throws {
         try StandardOutput.requireOpen()
-        let reader =
-            if let process = Int32(source), process > 0 {
-                try DiagnosticsReader(process: source, id: process)
+        let report =
+            if let id = Int32(source), id > 0 {
+                PostmortemReport(
+                    try DiagnosticsReader(process: "\(id)", id: id).picture(), last: last, process: UInt64(id),
+                    isAlive: ThreadUsage.startOfProcess("\(id)") != nil)
             } else {
-                try DiagnosticsReader(file: source)
+                try PostmortemReport(of: DiagnosticsReader(file: source), last: last)
             }
-        let report = PostmortemReport(reader.picture(), last: last)
         guard json else { return try StandardOutput.write(report.lines.joined(separator: "\n")) }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -43,19 +44,28 @@ struct Postmortem: ParsableCommand {
 
 /// The report of `qosctl postmortem`, in the form of its JSON: the picture, with wall time.
 struct PostmortemReport: Encodable {
+    /// The id that was given, else the one that the process had for itself.
     let process: UInt64
     /// When the process last noted a time.
     let lastNoted: String
-    /// Whether a process with that id and that start is there.
+    /// Whether the process is there. A file says so by its lock, also where the process has another id, as in a container.
     let isAlive: Bool
     let picture: DiagnosticsPicture
 
-    init(_ picture: DiagnosticsPicture, last: Int) {
+    /// Reads a file.
+    init(of file: DiagnosticsReader, last: Int) {
+        let picture = file.picture()
+        let isOfThisStart =
+            picture.started != 0 && ThreadUsage.startOfProcess("\(picture.process)") == picture.started
+        self.init(picture, last: last, isAlive: file.isHeld || isOfThisStart)
+    }
+
+    init(_ picture: DiagnosticsPicture, last: Int, process: UInt64? = nil, isAlive: Bool) {
         var picture = picture
         picture.events = picture.events.suffix(last)
-        process = picture.process
+        self.process = process ?? picture.process
         lastNoted = Self.wallTime(picture.latest, picture)
-        isAlive = picture.started != 0 && ThreadUsage.startOfProcess("\(picture.process)") == picture.started
+        self.isAlive = isAlive
         self.picture = picture
     }
 

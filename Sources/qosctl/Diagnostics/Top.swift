@@ -35,12 +35,11 @@ struct Top: ParsableCommand {
 
     func run() throws {
         try StandardOutput.requireOpen()
-        let reader = try DiagnosticsReader(process: "\(process)", id: process)
-        var before = TopReport.Reading(of: process, reader)
+        var before = try TopReport.Reading(of: process)
         var printed = 0
         while count == 0 || printed < count {
             Thread.sleep(forTimeInterval: interval)
-            let now = TopReport.Reading(of: process, reader)
+            let now = try TopReport.Reading(of: process)
             guard !now.threads.isEmpty else { throw DiagnosticsReader.Problem.noProcess(process) }
             let report = TopReport(from: before, to: now)
             if json {
@@ -60,17 +59,25 @@ struct Top: ParsableCommand {
 struct TopReport: Encodable {
     /// What is read at one moment.
     struct Reading {
+        /// The id by which the reader knows the process.
+        let process: UInt64
         let time: UInt64
         let picture: DiagnosticsPicture
+        /// By the ids that they have for the process.
         let threads: [Int32: ThreadUsage]
 
-        init(of process: Int32, _ reader: DiagnosticsReader) {
+        /// Opens the memory anew: after exec(2) the process has another one, and so has a new process with the same id.
+        init(of process: Int32) throws(DiagnosticsReader.Problem) {
+            let reader = try DiagnosticsReader(process: "\(process)", id: process)
+            self.process = UInt64(process)
             threads = ThreadUsage.all(of: "\(process)")
-            picture = reader.picture()
+            // Before the picture, so that each duration in it is the least one.
             time = MonotonicClock.nanoseconds()
+            picture = reader.picture(withEvents: false)
         }
 
         init(time: UInt64, picture: DiagnosticsPicture, threads: [Int32: ThreadUsage]) {
+            process = picture.process
             (self.time, self.picture, self.threads) = (time, picture, threads)
         }
     }
@@ -128,9 +135,12 @@ struct TopReport: Encodable {
     let schedulers: [Scheduler]
     /// The processors that all threads of the process used.
     let processors: Double
+    /// The number of labels for which the process had no room.
+    let labelsLost: UInt64
 
     init(from before: Reading, to now: Reading) {
-        process = now.picture.process
+        process = now.process
+        labelsLost = now.picture.stringsLost
         upSeconds = Self.seconds(now.time, since: now.picture.madeAt) ?? 0
         isStopped = !now.threads.isEmpty && now.threads.values.allSatisfy { $0.state == "T" || $0.state == "t" }
         let span = max(1, Double(now.time &- before.time))
@@ -189,8 +199,9 @@ struct TopReport: Encodable {
 
     private static func made(_ worker: DiagnosticsPicture.Worker, _ use: Use, _ now: Reading) -> Worker {
         Worker(
-            name: worker.name, thread: worker.thread, state: state(use.now[worker.thread]?.state),
-            isRunning: worker.isRunning, work: worker.work, kind: worker.kind, label: worker.label,
+            name: worker.name, thread: use.now[worker.thread]?.id ?? worker.thread,
+            state: state(use.now[worker.thread]?.state), isRunning: worker.isRunning, work: worker.work,
+            kind: worker.kind, label: worker.label,
             runsForSeconds: worker.seenAt.flatMap { seconds(now.time, since: $0) }, promotedTo: worker.promotedTo,
             promotionReason: worker.promotionReason, promotedBy: worker.promotedBy, blocked: worker.blocked,
             processors: use.processors(worker.thread), delay: use.delay(worker.thread))
@@ -235,6 +246,7 @@ extension TopReport {
                     ["WORKER", "THREAD", "STATE", "FOR", "CPU", "DELAY", "WORK"], scheduler.workers.map(\.cells))
             }
         }
+        if labelsLost > 0 { lines += ["", "\(labelsLost) labels found no room"] }
         return lines
     }
 }

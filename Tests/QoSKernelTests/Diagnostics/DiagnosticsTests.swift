@@ -325,6 +325,55 @@ struct DiagnosticsTests {
         #expect("\(DiagnosticsReader.Problem.ofParent(7, parent: 6))".contains("process 6"))
     }
 
+    @Test("the threads of a process in a container are known by the ids that they have in it")
+    func container() throws {
+        let fields = Array(repeating: "0", count: 20).joined(separator: " ")
+        let tree = try MadeTree([
+            "/proc/7/status": "Pid:\t7\nNSpid:\t7\t1\n",
+            "/proc/7/task/70/stat": "70 (qos-ut-0) S \(fields)\n", "/proc/7/task/70/status": "NSpid:\t70\t5\n",
+            "/proc/7/task/70/schedstat": "20 30 1\n",
+            "/proc/8/status": "Pid:\t8\nNSpid:\t8\n",
+            "/proc/8/task/80/stat": "80 (qos-ut-0) S \(fields)\n", "/proc/8/task/80/schedstat": "20 30 1\n",
+        ])
+        let (contained, plain) = (ThreadUsage.all(of: "7", root: tree.root), ThreadUsage.all(of: "8", root: tree.root))
+        #expect(Array(contained.keys) == [5] && contained[5]?.id == 70 && contained[5]?.ran == 20)
+        #expect(Array(plain.keys) == [80] && plain[80]?.id == 80)
+    }
+
+    @Test("memory goes before a file of a like name, and what is no file is not read")
+    func order() throws {
+        let tree = try MadeTree(["/proc/7/status": "Pid:\t7\n"])
+        let made = try MadeMapping()
+        let folder = tree.root.appending("/proc/7/fd")
+        try #require(unsafe mkdir(folder, 0o700) == 0)
+        let slot = DiagnosticsSlot(number: 1, workers: [1, 1, 1, 1, 1], in: made.mapping)
+        // Its process is this one, not 7: the reason tells which of the two was read last.
+        try #require(unsafe symlink(made.path, "\(folder)/3") == 0)
+        try #require(unsafe mkfifo("\(folder)/memfd:qos-diagnostics", 0o600) == 0)
+        try #require(unsafe symlink("memfd:qos-diagnostics", "\(folder)/5") == 0)
+        #expect(throws: DiagnosticsReader.Problem.ofParent(7, parent: UInt64(getpid()))) {
+            try DiagnosticsReader(process: "7", id: 7, root: tree.root)
+        }
+        #expect(throws: DiagnosticsReader.Problem.noMapping("\(folder)/5")) {
+            try DiagnosticsReader(file: "\(folder)/5")
+        }
+        slot.leave()
+    }
+
+    @Test("control characters in a label are printed as question marks")
+    func controls() throws {
+        let made = try MadeMapping()
+        let slot = DiagnosticsSlot(number: 1, workers: [1, 1, 1, 1, 1], in: made.mapping)
+        unsafe slot.classWords(rank: 0)[DiagnosticsLayout.Class.lines].pointee.store(1, ordering: .relaxed)
+        let line = slot.line(rank: 0, index: 0)
+        _ = line.begins(DiagnosticsLayout.Line.task)
+        line.label(made.mapping.number(of: "a\nb\u{1B}[2J"))
+        let picture = try made.picture()
+        #expect(picture.schedulers.first?.workers.first?.label == "a?b?[2J")
+        #expect(try DiagnosticsReader(file: made.path).picture(withEvents: false).events.isEmpty)
+        slot.leave()
+    }
+
     @Test("the setting turns the memory off, or names a folder that nobody else may write to")
     func setting() throws {
         for setting in ["off", "0", "no", "false", "tmp"] { #expect(DiagnosticsMapping.make(setting) == nil) }
