@@ -162,7 +162,8 @@ package enum DiagnosticsLayout {
         @inlinable package static var item: UInt64 { 2 << 62 }
         /// The label (16 bits), the label of the work queue (16), the step (32). Written by the worker.
         @inlinable package static var labels: Int { 1 }
-        /// The step (32 bits), the class (4), the reason (8). Written under the lock of the worker's raise.
+        /// The step (32 bits), the class (4), the reason (8); 0 once the raise was taken back. Written under the lock of
+        /// the worker's raise.
         package static let promotion = 2
         /// The work of the promoting thread (``WorkID``), else its id, else 0. Written before ``promotion``.
         package static let promotedBy = 3
@@ -188,6 +189,8 @@ package enum DiagnosticsLayout {
         /// Whose ring it is: the work number 0 of a worker. The loop of a scheduler has ``loopRank``.
         static let owner = 1
         static let state = 2
+        /// When its owner has gone.
+        static let leftAt = 3
 
         static let free: UInt64 = 0
         static let taken: UInt64 = 1
@@ -258,7 +261,7 @@ package struct DiagnosticsRecord: Sendable, Hashable {
         /// A job is over its limit. Payload: for how long, in nanoseconds. Detail: its label.
         case stalledComputing = 3
         case stalledBlocked = 4
-        /// A wait that the runtime cannot shorten. Payload: the texts of waiter, resource and holder. Detail: the kind.
+        /// A wait that the runtime cannot shorten. Payload: the text of the resource. Detail: the kind.
         case inversion = 5
     }
 

@@ -30,13 +30,13 @@ package final class DiagnosticsMapping: @unchecked Sendable {
 
     private let words: UnsafeMutablePointer<Atomic<UInt64>>
 
-    /// The numbers of the texts that are in the table.
-    private let interned = Lock([String: UInt16]())
+    /// The numbers of the texts that are in the table, and how many of them are no literals.
+    private let interned = Lock<(numbers: [String: UInt16], dynamic: Int)>(([:], 0))
 
-    /// The numbers of literals by their addresses: the address (48 bits) and the number. A collision costs a look into
-    /// ``interned``.
+    /// The numbers of literals by their addresses: the address (48 bits) and the number. Each has two places. If others
+    /// have both, it costs a look into ``interned``.
     private let literals: UnsafeMutablePointer<Atomic<UInt64>>
-    private static let literalBits = 8
+    private static let literalBits = 10
 
     private let ringChoice = Lock(())
 
@@ -115,15 +115,19 @@ package final class DiagnosticsMapping: @unchecked Sendable {
 
     /// Returns the number of a text, which is added to the table at its first use; 0 for an empty one, and for one that
     /// finds no room. Some 50 ns, behind a lock. Any thread.
+    ///
+    /// Texts that a program makes have half of the table. However many it makes, there is room for its literals.
     package static func number(of text: String) -> UInt16 {
         text.isEmpty ? 0 : process?.number(of: text) ?? 0
     }
 
-    func number(of text: String) -> UInt16 {
-        interned.withLock { numbers in
-            if let known = numbers[text] { return known }
-            let number = numbers.count + 1
-            guard number < DiagnosticsLayout.mostStrings else {
+    func number(of text: String, isLiteral: Bool = false) -> UInt16 {
+        interned.withLock { texts in
+            if let known = texts.numbers[text] { return known }
+            let number = texts.numbers.count + 1
+            guard number < DiagnosticsLayout.mostStrings,
+                isLiteral || texts.dynamic < DiagnosticsLayout.mostStrings / 2
+            else {
                 unsafe words[DiagnosticsLayout.Header.stringsLost].wrappingAdd(1, ordering: .relaxed)
                 return 0
             }
@@ -133,7 +137,8 @@ package final class DiagnosticsMapping: @unchecked Sendable {
             // SAFETY: nobody reads the text before its number is known; other processes copy bytes.
             unsafe text.withCString { unsafe cqos_copy_text(place.assumingMemoryBound(to: CChar.self), $0, bytes) }
             unsafe words[DiagnosticsLayout.Header.strings].store(UInt64(number), ordering: .releasing)
-            numbers[text] = UInt16(number)
+            texts.numbers[text] = UInt16(number)
+            if !isLiteral { texts.dynamic += 1 }
             return UInt16(number)
         }
     }
@@ -151,8 +156,10 @@ package final class DiagnosticsMapping: @unchecked Sendable {
         let place = Int(truncatingIfNeeded: (address &* 0x9E37_79B9_7F4A_7C15) >> UInt64(64 - Self.literalBits))
         let known = unsafe literals[place].load(ordering: .relaxed)
         if known >> 16 == address { return UInt16(truncatingIfNeeded: known) }
-        let number = unsafe number(of: String(cString: literal))
-        unsafe literals[place].store(address << 16 | UInt64(number), ordering: .relaxed)
+        let other = unsafe literals[place ^ 1].load(ordering: .relaxed)
+        if other >> 16 == address { return UInt16(truncatingIfNeeded: other) }
+        let number = unsafe number(of: String(cString: literal), isLiteral: true)
+        unsafe literals[known == 0 ? place : place ^ 1].store(address << 16 | UInt64(number), ordering: .relaxed)
         return number
     }
 
@@ -205,14 +212,21 @@ package final class DiagnosticsMapping: @unchecked Sendable {
         unsafe place[0].store(record.head(sequence: sequence), ordering: .releasing)
     }
 
-    /// Takes a free ring, else one that its owner has left.
+    /// When the owner of a ring has left it.
+    private func timeLeft(_ ring: Int) -> UInt64 {
+        unsafe directory(ring)[DiagnosticsLayout.Ring.leftAt].load(ordering: .relaxed)
+    }
+
+    /// Takes a free ring, else the one that its owner has left the longest time ago.
     private func takeRing(for owner: WorkID) -> Int? {
         ringChoice.withLock { _ in
             let rings = 1..<DiagnosticsLayout.ringCount
             let state = DiagnosticsLayout.Ring.state
             let found =
                 rings.first { unsafe directory($0)[state].load(ordering: .relaxed) == DiagnosticsLayout.Ring.free }
-                ?? rings.first { unsafe directory($0)[state].load(ordering: .relaxed) == DiagnosticsLayout.Ring.left }
+                ?? rings.filter {
+                    unsafe directory($0)[state].load(ordering: .relaxed) == DiagnosticsLayout.Ring.left
+                }.min { timeLeft($0) < timeLeft($1) }
             guard let found else {
                 unsafe words[DiagnosticsLayout.Header.ringsLost].wrappingAdd(1, ordering: .relaxed)
                 return nil
@@ -228,7 +242,12 @@ package final class DiagnosticsMapping: @unchecked Sendable {
         ringChoice.withLock { _ in
             for ring in 1..<DiagnosticsLayout.ringCount {
                 let owner = unsafe directory(ring)[DiagnosticsLayout.Ring.owner].load(ordering: .relaxed)
-                if owner != 0, WorkID(rawValue: owner).slot == slot {
+                let isTaken =
+                    unsafe directory(ring)[DiagnosticsLayout.Ring.state].load(ordering: .relaxed)
+                    == DiagnosticsLayout.Ring.taken
+                if isTaken, WorkID(rawValue: owner).slot == slot {
+                    unsafe directory(ring)[DiagnosticsLayout.Ring.leftAt]
+                        .store(MonotonicClock.nanoseconds(), ordering: .relaxed)
                     unsafe directory(ring)[DiagnosticsLayout.Ring.state]
                         .store(DiagnosticsLayout.Ring.left, ordering: .releasing)
                 }
@@ -460,6 +479,15 @@ package struct WorkerLine: @unchecked Sendable {
         unsafe words[DiagnosticsLayout.Line.promotedBy].store(promoter, ordering: .relaxed)
         let word = step & 0xFFFF_FFFF | UInt64(qosClass.rank + 1) << 32 | UInt64(reason.rawValue) << 40
         unsafe words[DiagnosticsLayout.Line.promotion].store(word, ordering: .releasing)
+    }
+
+    /// Notes that a raise was taken back, or a part of it. With the same lock held.
+    ///
+    /// - Parameter qosClass: the class to which the worker is still raised; `nil` for none.
+    package func lowered(to qosClass: QoSClass?) {
+        let word = unsafe words[DiagnosticsLayout.Line.promotion].load(ordering: .relaxed) & ~(0xF << 32)
+        unsafe words[DiagnosticsLayout.Line.promotion]
+            .store(qosClass.map { word | UInt64($0.rank + 1) << 32 } ?? 0, ordering: .releasing)
     }
 
     /// Notes that the running job is known to be blocked; `nil` that it runs. With the same lock held.

@@ -494,8 +494,7 @@ package struct DiagnosticsPicture: Sendable, Hashable, Encodable {
             let label = texts[UInt64(record.detail)].map { " '\($0)'" } ?? ""
             text = "for \(record.payload / 1_000_000) ms" + label
         case .inversion:
-            let parties = [0, 16, 32].map { texts[record.payload >> $0 & 0xFFFF] ?? "?" }
-            text = "\(parties[0]) waits for \(parties[1]), which \(parties[2]) has"
+            text = "a wait for \(texts[record.payload & 0xFFFF] ?? "something")"
         }
         return Event(
             time: record.time, kind: "\(record.kind)", work: "\(record.work)", from: record.from, to: record.to,

@@ -25,16 +25,19 @@ extension PoolGroup {
     /// What the calling thread runs, for a record of what it does: the present or the last job of a worker, or the loop.
     /// For another thread its id.
     var callerAsPromoter: UInt64 {
-        if let worker = Worker.current { return worker.group.work(of: worker).rawValue }
-        if loop.isOnLoopThread {
+        if let worker = Worker.current, worker.group.shown.mapping != nil {
+            return worker.group.work(of: worker).rawValue
+        }
+        if shown.mapping != nil, loop.isOnLoopThread {
             return WorkID(slot: shown.number, rank: WorkID.loopRank, worker: 0, steps: 0).rawValue
         }
         return UInt64(cqos_own_id())
     }
 
-    /// The identity of the job that a worker runs, or ran last.
+    /// The identity of the job that a worker runs, or ran last; none in a scheduler that is not shown.
     func work(of worker: WorkerRef) -> WorkID {
-        WorkID(
+        guard shown.mapping != nil else { return WorkID(rawValue: 0) }
+        return WorkID(
             slot: shown.number, rank: worker.qosClass.rank, worker: worker.index, steps: worker.value.line.step)
     }
 

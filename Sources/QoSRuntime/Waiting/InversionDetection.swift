@@ -62,7 +62,6 @@ package enum InversionDetection {
     /// Records a report where other processes see it.
     private static func record(_ report: InversionReport) {
         guard let mapping = DiagnosticsMapping.process else { return }
-        let texts = [report.waiter.name, report.resource, report.holder.name].map(DiagnosticsMapping.number(of:))
         let kind: UInt16 =
             switch report.kind {
             case .unresolvedInversion: 1
@@ -74,7 +73,8 @@ package enum InversionDetection {
                 .inversion, from: report.holder.level?.qosClass, to: report.waiter.level?.qosClass, detail: kind,
                 time: MonotonicClock.nanoseconds(),
                 work: WorkID(rawValue: Worker.current.map { $0.group.work(of: $0).rawValue } ?? 0),
-                payload: UInt64(texts[0]) | UInt64(texts[1]) << 16 | UInt64(texts[2]) << 32))
+                // The names of tasks and threads would fill the table.
+                payload: UInt64(DiagnosticsMapping.number(of: report.resource))))
     }
 
     /// Tells the listeners. The report is made only if there are any.

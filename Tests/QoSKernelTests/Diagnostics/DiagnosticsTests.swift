@@ -133,7 +133,7 @@ struct DiagnosticsTests {
         }
     }
 
-    @Test("texts are kept once, cut to their room, and beyond the table they are counted as lost")
+    @Test("texts are kept once, cut to their room, and lost beyond half of the table, which leaves room for literals")
     func texts() throws {
         let made = try MadeMapping()
         #expect(
@@ -141,14 +141,53 @@ struct DiagnosticsTests {
         let long = String(repeating: "ä", count: 60)
         for text in [long] + (0..<1100).map({ "text \($0)" }) { _ = made.mapping.number(of: text) }
         #expect(made.mapping.number(of: "one more") == 0)
+        for text in 0..<600 { _ = made.mapping.number(of: "literal \(text)", isLiteral: true) }
+        #expect(made.mapping.number(of: "literal 0", isLiteral: true) == 513)
         let slot = DiagnosticsSlot(number: 1, workers: [1, 1, 1, 1, 1], in: made.mapping)
         unsafe slot.classWords(rank: 0)[DiagnosticsLayout.Class.lines].pointee.store(1, ordering: .relaxed)
         _ = slot.line(rank: 0, index: 0).begins(DiagnosticsLayout.Line.task)
         slot.line(rank: 0, index: 0).label(made.mapping.number(of: long))
         let picture = try made.picture()
         #expect(picture.schedulers.first?.workers.first?.label?.hasPrefix(String(repeating: "ä", count: 31)) == true)
-        #expect(picture.stringsLost == 1100 - (1023 - 3) + 1)
+        #expect(picture.stringsLost == 1100 - (512 - 3) + 1 + 600 - (1023 - 512))
         slot.leave()
+    }
+
+    @Test("a promotion that was taken back is no longer shown, and one that was lowered is shown as it is")
+    func lowered() throws {
+        let made = try MadeMapping()
+        let slot = DiagnosticsSlot(number: 1, workers: [1, 1, 1, 1, 1], in: made.mapping)
+        unsafe slot.classWords(rank: 0)[DiagnosticsLayout.Class.lines].pointee.store(1, ordering: .relaxed)
+        let line = slot.line(rank: 0, index: 0)
+        func worker() throws -> DiagnosticsPicture.Worker? { try made.picture().schedulers.first?.workers.first }
+        _ = line.begins(DiagnosticsLayout.Line.task)
+        line.promoted(to: .userInteractive, .queue, by: 0)
+        line.lowered(to: .utility)
+        #expect(try worker()?.promotedTo == .utility && worker()?.promotionReason == "queue")
+        line.lowered(to: nil)
+        #expect(try worker()?.promotedTo == nil && worker()?.isRunning == true)
+        slot.leave()
+    }
+
+    @Test("a new owner takes the ring that was left first")
+    func ringsInOrder() throws {
+        let made = try MadeMapping()
+        let first = DiagnosticsSlot(number: 1, workers: [1, 1, 1, 1, 1], in: made.mapping)
+        let second = DiagnosticsSlot(number: 2, workers: [1, 1, 1, 1, 1], in: made.mapping)
+        func write(_ slot: Int, _ worker: Int) {
+            let owner = WorkID(slot: slot, rank: 1, worker: worker, steps: 0)
+            let place = Atomic<Int>(0)
+            made.mapping.write(
+                DiagnosticsRecord(.promotedRunning, time: 1, work: owner), place: place, owner: owner)
+        }
+        for worker in 0..<60 { write(2, worker) }
+        for worker in 0..<67 { write(1, worker) }
+        first.leave()
+        second.leave()
+        for worker in 0..<67 { write(3, worker) }
+        let works = try made.picture().events.map(\.work)
+        let (kept, new) = (works.filter { $0.hasPrefix("2/") }, works.filter { $0.hasPrefix("3/") })
+        #expect(kept.count == 60 && new.count == 67 && works.count == 127)
     }
 
     @Test("a ring has its last records, whole, after many turns; without a ring the shared one is used")
@@ -346,7 +385,6 @@ struct DiagnosticsTests {
         let made = try MadeMapping()
         let folder = tree.root.appending("/proc/7/fd")
         try #require(unsafe mkdir(folder, 0o700) == 0)
-        let slot = DiagnosticsSlot(number: 1, workers: [1, 1, 1, 1, 1], in: made.mapping)
         // Its process is this one, not 7: the reason tells which of the two was read last.
         try #require(unsafe symlink(made.path, "\(folder)/3") == 0)
         try #require(unsafe mkfifo("\(folder)/memfd:qos-diagnostics", 0o600) == 0)
@@ -357,7 +395,6 @@ struct DiagnosticsTests {
         #expect(throws: DiagnosticsReader.Problem.noMapping("\(folder)/5")) {
             try DiagnosticsReader(file: "\(folder)/5")
         }
-        slot.leave()
     }
 
     @Test("control characters in a label are printed as question marks")

@@ -99,6 +99,32 @@ struct DiagnosticsProcessTests {
         }
     }
 
+    @Test("a promotion for a lock is no longer shown once the lock was given back")
+    func takenBack() async throws {
+        guard DiagnosticsMapping.process != nil else { return }
+        try await withShownScheduler { scheduler in
+            let (classes, isOver) = (Collected<QoSClass?>(), Gate())
+            // Nothing awaits it before: that would be another promotion.
+            let task = scheduler.startTask(at: .background) {
+                defer { isOver.open() }
+                guard let worker = Worker.current else { return }
+                let look = {
+                    let workers = try? self.shown(scheduler).workers
+                    let shown = workers?.first { $0.qosClass == .background && $0.index == worker.index }
+                    classes.append(shown?.promotedTo)
+                }
+                let promotion = worker.group.raiseHolder(worker, to: .userInitiated)
+                look()
+                worker.group.endRaiseOfHolder(worker)
+                look()
+                worker.group.settle(promotion, of: worker.value.identity, .lock(waiter: "test", name: nil))
+            }
+            await isOver.passed()
+            await task.value
+            #expect(classes.all == [.userInitiated, nil])
+        }
+    }
+
     @Test("several schedulers have places of their own, and an ended one leaves its place")
     func several() async throws {
         guard DiagnosticsMapping.process != nil else { return }

@@ -136,6 +136,7 @@ extension PoolGroup {
                 return true
             }
             if hadFence, !actions.isEmpty { giveIOPriority(of: needed, to: thread) }
+            if !actions.isEmpty { worker.value.line.lowered(to: raise.qosClass) }
             return carryOut(actions, &raise, of: worker, own).admitted
         }
     }
@@ -250,6 +251,7 @@ extension PoolGroup {
             let actions = event(&raise)
             if hadFence, !raise.isFence { giveIOPriority(of: own, to: .current) }
             if actions.isEmpty { return nil }
+            worker.value.line.lowered(to: raise.qosClass)
             return (carryOut(actions, &raise, of: worker, own).admitted, actions.returnsToClass)
         }
         guard let ended else { return }
