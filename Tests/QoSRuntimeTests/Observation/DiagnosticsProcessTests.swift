@@ -191,7 +191,7 @@ struct DiagnosticsProcessTests {
         try expectWork(of: DiagnosticsReader(file: folder["qos-diagnostics-\(process)"]).picture(), in: process)
     }
 
-    @Test("the folder of the file may be a link, as systemd makes it for a user of the moment", .tags(.process))
+    @Test("the folder of the file may be a link, as systemd makes it for a dynamic user", .tags(.process))
     func linked() async throws {
         let folder = try TemporaryFolder("qos-linked")
         try folder.write("private/.there")
