@@ -176,8 +176,8 @@ package enum DiagnosticsLayout {
         package static let seenAt = 7
         /// The step of the task whose name follows, and the name with a zero at its end.
         package static let nameStep = 8
-        package static let stolen = 9
-        package static let parked = 10
+        @inlinable package static var stolen: Int { 9 }
+        @inlinable package static var parked: Int { 10 }
         package static let name = 11
         package static let nameBytes = 40
     }
