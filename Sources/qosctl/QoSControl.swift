@@ -6,8 +6,10 @@ struct QoSControl: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "qosctl",
         abstract:
-            "Shows what a machine and a process can do for quality of service, starts programs, controls stored work.",
+            "Shows what a machine and a process can do and do for quality of service, starts programs, controls stored work.",
         discussion:
             "Exit status: 0 on success, 1 on failure, 64 for unknown arguments.",
-        subcommands: [Doctor.self, Run.self, Conditions.self, Simulate.self, Energy.self, Work.self])
+        subcommands: [
+            Doctor.self, Top.self, Postmortem.self, Run.self, Conditions.self, Simulate.self, Energy.self, Work.self,
+        ])
 }

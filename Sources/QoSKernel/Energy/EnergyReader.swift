@@ -48,11 +48,20 @@ package struct EnergyReader: Sendable {
         }
         guard !threads.isEmpty else { throw .noProcess(id) }
         let counters = readCounters()
-        let timers = TimerTallyReader(process: process, id: id, root: root).read()
+        let (timers, timerProblem) = readTimers()
         return EnergySnapshot(
             nanoseconds: MonotonicClock.nanoseconds(), threads: threads, processNanoseconds: processTime(),
-            counters: counters.counters, counterProblem: counters.problem, timers: timers.timers,
-            timerProblem: timers.problem)
+            counters: counters.counters, counterProblem: counters.problem, timers: timers,
+            timerProblem: timerProblem)
+    }
+
+    /// The timers that the process shows, or the reason why it shows none.
+    private func readTimers() -> ([EnergySnapshot.Timers], problem: String?) {
+        do throws(DiagnosticsReader.Problem) {
+            return (try DiagnosticsReader(process: process, id: id, root: root).counts().timers, nil)
+        } catch {
+            return ([], "\(error)")
+        }
     }
 
     private func problem(of error: KernelError) -> Problem { Problem(error, of: id) }

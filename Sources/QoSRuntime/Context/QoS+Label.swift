@@ -1,3 +1,4 @@
+import QoSKernel
 import Synchronization
 
 extension QoS {
@@ -16,7 +17,11 @@ extension QoS {
         guard let worker = Worker.current, label.hasPointerRepresentation else { return try body() }
         let outer = worker.value.label.load(ordering: .relaxed)
         unsafe worker.value.label.store(UInt(bitPattern: label.utf8Start), ordering: .releasing)
-        defer { worker.value.label.store(outer, ordering: .releasing) }
+        let shown = unsafe worker.value.line.label(DiagnosticsMapping.number(ofLiteral: label.utf8Start))
+        defer {
+            worker.value.label.store(outer, ordering: .releasing)
+            worker.value.line.label(shown)
+        }
         return try body()
     }
 }

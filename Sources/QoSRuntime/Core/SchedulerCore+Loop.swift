@@ -11,6 +11,7 @@ extension SchedulerCore {
 
     /// Runs the loop on the calling thread until the scheduler has ended.
     func runLoop() {
+        group.shown.set(DiagnosticsLayout.Slot.loopThread, UInt64(UInt32(bitPattern: ThreadID.current.rawValue)))
         do {
             try loop.run()
         } catch {
@@ -111,12 +112,13 @@ extension SchedulerCore {
                 continue
             }
             group.pools[rank].workers[request - 1].change(.starts)
+            group.pools[rank].counters.noteLine(request - 1)
             do {
                 onLoop.threads.append(try WorkerThread(core: self, rank: rank, index: request - 1))
                 group.threadless.remove(rank: rank)
                 if request > JobNode.Place.workers { group.reached(.promotableWorkers) }
                 if request > group.pools[rank].width {
-                    group.pools[rank].counters.standIns.wrappingAdd(1, ordering: .relaxed)
+                    group.pools[rank].counters.standIns.value.wrappingAdd(1, ordering: .relaxed)
                 }
             } catch {
                 startFailed(rank: rank, index: request - 1, refusal: error)

@@ -33,13 +33,16 @@ extension SchedulerCore {
             let cancelledClass = group.classOfCancelled(rank: rank)
             group.pools[rank].rescan(limit: Self.rescanLimit, cancelledClass: cancelledClass) { node, qosClass in
                 let isCancelled = cancelledClass == qosClass && ConcurrencyRuntime.isCancelled(node)
-                group.moveRaised(node, from: rank, to: qosClass, isCancelled ? .cancelled : nil)
+                group.moveRaised(
+                    node, from: rank, to: qosClass, recorded: isCancelled ? .cancelled : .awaited,
+                    isCancelled ? .cancelled : nil)
             }
             group.promoteRunning(rank: rank)
         }
         noteAges(at: now)
         if group.calls.backlog.withdraw(unless: { hasBacklog }) {
             onLoop.looks.workEnded()
+            for rank in 0..<QoSClass.allCases.count { group.pools[rank].counters.noteNoneWaits() }
             group.calls.isLookingSlowly.store(false, ordering: .relaxed)
         }
         return onLoop.looks.nextRescan
@@ -53,7 +56,7 @@ extension SchedulerCore {
         for rank in 0..<QoSClass.allCases.count {
             let (taken, waiting) = group.pools[rank].takenAndWaiting
             let since = onLoop.ages[rank].looked(taken: taken, waiting: waiting, at: now)
-            group.pools[rank].counters.noteOldest(since: since, now: now)
+            group.pools[rank].counters.noteWaiting(waiting, since: since, now: now)
         }
     }
 

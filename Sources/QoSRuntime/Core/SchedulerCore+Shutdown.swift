@@ -49,7 +49,7 @@ extension SchedulerCore {
         for rank in 0..<QoSClass.allCases.count {
             for index in 0..<group.pools[rank].started {
                 let worker = group.pools[rank].workers.at(index)
-                let step = worker.value.jobSteps.load(ordering: .sequentiallyConsistent)
+                let step = worker.value.jobSteps
                 guard worker.value.isContinuing,
                     worker.value.standing != .atCheckpoint,
                     !worker.value.hasLeft

@@ -41,6 +41,7 @@ extension SchedulerCore {
         for qosClass in QoSClass.allCases {
             group.pools[qosClass.rank].setWidth(group.settings.workers(of: qosClass, width: width))
         }
+        group.showWidths()
         group.observe(.processorsChanged(from: before, to: width))
         group.wake(group.admission.coresChanged(to: width))
         for rank in 0..<QoSClass.allCases.count where group.pools[rank].hasWork() {
@@ -69,6 +70,7 @@ extension SchedulerCore {
 
     private func apply(limit: Int, of qosClass: QoSClass) {
         group.wake(group.admission.widthLimitChanged(rank: qosClass.rank, to: limit))
+        group.showWidths()
         // A class that was paused until now may have work for which no thread asks any more.
         if limit > 0, group.pools[qosClass.rank].hasWork() { group.pools[qosClass.rank].wakeOne() }
     }

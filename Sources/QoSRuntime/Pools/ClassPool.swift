@@ -26,7 +26,7 @@ struct ClassPool: ~Copyable {
     let capacity: Int
 
     /// The counters of the pool, for diagnostics.
-    let counters = PoolCounters()
+    let counters: PoolCounters
 
     /// The number of workers whose threads wait in the kernel with their job unfinished, and for which another may
     /// stand in.
@@ -66,6 +66,7 @@ struct ClassPool: ~Copyable {
         currentWidth = Atomic(min(max(width, 1), PoolWord.maximumWorkers))
         self.mostWide = min(max(mostWide, width, 1), PoolWord.maximumWorkers)
         capacity = Self.capacity(width: width, mostWide: mostWide)
+        counters = PoolCounters(group.shown.classWords(rank: qosClass.rank))
         self.spin = spin
         timers =
             PoolTimerKeeping.isKept(rank: qosClass.rank)
@@ -75,7 +76,7 @@ struct ClassPool: ~Copyable {
         workers.fill { index, _ in
             Worker(
                 index: index, place: JobNode.Place(scheduler: group.number, rank: qosClass.rank, worker: index),
-                pool: place)
+                pool: place, line: group.shown.line(rank: qosClass.rank, index: index))
         }
     }
 
@@ -258,7 +259,7 @@ struct ClassPool: ~Copyable {
     /// A number that changes when a job of the pool begins or ends. It shows whether the workers make progress.
     var progress: UInt64 {
         var sum: UInt64 = 0
-        for index in 0..<started { sum &+= workers[index].jobSteps.load(ordering: .relaxed) }
+        for index in 0..<started { sum &+= workers[index].jobSteps }
         return sum
     }
 

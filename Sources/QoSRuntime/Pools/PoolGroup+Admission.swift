@@ -74,7 +74,7 @@ extension PoolGroup {
     @inline(__always)
     func tellSettledWidths() {
         for settled in admission.takeSettledWidths() {
-            pools[settled.qosClass.rank].counters.widthChange.store(settled.took, ordering: .relaxed)
+            pools[settled.qosClass.rank].counters.widthChange.value.store(settled.took, ordering: .relaxed)
             observe(
                 .widthLimited(
                     settled.qosClass, to: settled.limit == .max ? nil : settled.limit,

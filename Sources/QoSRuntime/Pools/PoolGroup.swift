@@ -71,9 +71,21 @@ final class PoolGroup: @unchecked Sendable {
     /// The counters of the timers that have fired.
     let timerTally = TimerTally()
 
+    /// The place where other processes see the scheduler.
+    let shown: DiagnosticsSlot
+
+    /// The ring of the loop's thread.
+    let loopRing = Atomic<Int>(0)
+
     init(settings: PoolSettings, loop: EventLoop) {
         self.settings = settings
         self.loop = loop
+        shown = DiagnosticsSlot(
+            number: ownNumber.value,
+            workers: QoSClass.allCases.map { qosClass in
+                ClassPool.capacity(
+                    width: settings.workers(of: qosClass, width: settings.width), mostWide: settings.mostWide)
+            })
         alarm = LoopAlarm(loop: loop)
         currentWidth = Atomic(settings.width)
         calls = LoopSignals(loop: loop)
@@ -89,10 +101,13 @@ final class PoolGroup: @unchecked Sendable {
         }
         for (qosClass, count) in settings.ownWidths { admission.setOwnWidth(rank: qosClass.rank, to: count) }
         places.use(width: settings.width)
+        showWidths()
         followQuota(settings.topology.quota, processors: settings.topology.processors.count)
     }
 
     deinit {
+        // While the scheduler still has its number.
+        shown.leave()
         pools.free()
         unsafe executorTable.deallocate()
     }

@@ -189,27 +189,28 @@ extension ClassPool {
         let started = self.started
         for index in 0..<started {
             queued += workers[index].queue.count
-            run &+= workers[index].jobSteps.load(ordering: .relaxed) / 2
-            stolen &+= workers[index].nodesStolen.load(ordering: .relaxed)
-            parked &+= workers[index].timesParked.load(ordering: .relaxed)
+            run &+= workers[index].jobSteps / 2
+            stolen &+= workers[index].nodesStolen.value.load(ordering: .relaxed)
+            parked &+= workers[index].timesParked.value.load(ordering: .relaxed)
         }
-        let (since, now) = (counters.oldestSince.load(ordering: .relaxed), MonotonicClock.nanoseconds())
+        let (since, now) = (counters.oldestSince.value.load(ordering: .relaxed), MonotonicClock.nanoseconds())
         let oldest = since > 0 && now > since && hasWork() ? now - since : 0
         return SchedulerSnapshot.Pool(
             qosClass: qosClass, width: width, running: admitted.running,
             widthLimit: admitted.widthLimit == .max ? nil : admitted.widthLimit,
             workers: started, blocked: blocked.load(ordering: .relaxed),
-            standIns: counters.standIns.load(ordering: .relaxed),
-            queued: queued, movedIn: counters.movedIn.load(ordering: .relaxed),
-            raisedByEffects: counters.raisedByEffects.load(ordering: .relaxed),
-            raisedByFence: counters.raisedByFence.load(ordering: .relaxed),
-            raisedForLock: counters.raisedForLock.load(ordering: .relaxed), starvationWindows: admitted.windows,
-            stalls: counters.stalls.load(ordering: .relaxed), jobsRun: run, nodesStolen: stolen, timesParked: parked,
+            standIns: counters.standIns.value.load(ordering: .relaxed),
+            queued: queued, movedIn: counters.movedIn.value.load(ordering: .relaxed),
+            raisedByEffects: counters.raisedByEffects.value.load(ordering: .relaxed),
+            raisedByFence: counters.raisedByFence.value.load(ordering: .relaxed),
+            raisedForLock: counters.raisedForLock.value.load(ordering: .relaxed), starvationWindows: admitted.windows,
+            stalls: counters.stalls.value.load(ordering: .relaxed), jobsRun: run, nodesStolen: stolen,
+            timesParked: parked,
             timersFired: timers.fired, timerWakeUps: timers.wakeUps,
-            widthChangeDelayNanoseconds: counters.widthChange.load(ordering: .relaxed),
+            widthChangeDelayNanoseconds: counters.widthChange.value.load(ordering: .relaxed),
             processorTimeNanoseconds: processorTime(), oldestWaitNanoseconds: oldest,
             // A shown age counts: the longest wait is never less than an age that a reader saw.
-            longestWaitNanoseconds: counters.longestWait.max(oldest, ordering: .relaxed).newValue)
+            longestWaitNanoseconds: counters.longestWait.value.max(oldest, ordering: .relaxed).newValue)
     }
 
     /// Returns the processor time of the pool's threads so far, including ended threads. It never decreases.

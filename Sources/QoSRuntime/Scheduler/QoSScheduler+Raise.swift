@@ -1,4 +1,5 @@
 public import QoSCore
+import QoSKernel
 import Synchronization
 
 extension QoSScheduler {
@@ -62,7 +63,8 @@ extension QoSScheduler {
         guard place.worker < pool.value.capacity,
             let queued = pool.value.workers[place.worker].queue.remove(node)
         else { return false }
-        group.moveRaised(queued, from: place.rank, to: qosClass, .raised(by: LockParticipant.nameOfCaller))
+        group.moveRaised(
+            queued, from: place.rank, to: qosClass, recorded: .raised, .raised(by: LockParticipant.nameOfCaller))
         return true
     }
 }

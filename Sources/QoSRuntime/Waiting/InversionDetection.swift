@@ -59,10 +59,29 @@ package enum InversionDetection {
         }
     }
 
+    /// Records a report where other processes see it.
+    private static func record(_ report: InversionReport) {
+        guard let mapping = DiagnosticsMapping.process else { return }
+        let kind: UInt16 =
+            switch report.kind {
+            case .unresolvedInversion: 1
+            case .blockedPoolThread: 2
+            case .deadlock: 3
+            }
+        mapping.write(
+            DiagnosticsRecord(
+                .inversion, from: report.holder.level?.qosClass, to: report.waiter.level?.qosClass, detail: kind,
+                time: MonotonicClock.nanoseconds(),
+                work: WorkID(rawValue: Worker.current.map { $0.group.work(of: $0).rawValue } ?? 0),
+                // The names of tasks and threads would fill the table.
+                payload: UInt64(DiagnosticsMapping.number(of: report.resource))))
+    }
+
     /// Tells the listeners. The report is made only if there are any.
     static func report(_ make: () -> InversionReport) {
         guard isOn else { return }
         let report = make()
+        record(report)
         for listener in listeners.withLock({ Array($0.all.values) }) { listener(report) }
     }
 }

@@ -30,11 +30,15 @@ struct Doctor: ParsableCommand {
     func run() throws {
         try StandardOutput.requireOpen()
         if let process {
-            let page = TimerTallyReader(process: "\(process)", id: process, root: .real).read()
+            var (limits, problem): ([Int], String?) = ([], nil)
+            do {
+                limits = try DiagnosticsReader(process: "\(process)", id: process).counts().limits
+            } catch {
+                problem = "\(error)"
+            }
             let report = ProcessReport(
                 try ProcessSchedulingReader(process: process).read(),
-                reached: SchedulerLimit.allCases.filter { page.limits.contains($0.number) },
-                pageProblem: page.problem)
+                reached: SchedulerLimit.allCases.filter { limits.contains($0.number) }, pageProblem: problem)
             return try json ? write(report) : StandardOutput.write(report.lines.joined(separator: "\n"))
         }
         let report = try DoctorReport.make()

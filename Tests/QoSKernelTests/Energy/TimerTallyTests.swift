@@ -24,51 +24,57 @@ struct TimerTallyTests {
         let before = TimerTally.process.timers(for: .utility)
         TimerTally().fired(for: .utility, isWakeUp: true)
         #expect(TimerTally.process.timers(for: .utility).fired > before.fired)
-        let page = TimerTallyReader(process: "self", id: getpid(), root: .real).read()
         // Where the kernel gives no shared memory, the reason is shown.
-        guard page.problem == nil else { return }
-        let utility = try #require(page.timers.first { $0.qosClass == .utility })
+        guard DiagnosticsMapping.process != nil else { return }
+        let timers = try DiagnosticsReader(process: "self", id: getpid()).counts().timers
+        let utility = try #require(timers.first { $0.qosClass == .utility })
         #expect(utility.fired > before.fired && utility.wakeUps > before.wakeUps)
     }
 
-    /// A page in a made tree, behind a link as `/proc` has it.
-    private func read(_ words: [UInt64], link: String = "memfd:qos-timers (deleted)") throws -> TimerTallyReader.Page {
+    /// The counts of the memory in a made tree, behind a link as `/proc` has it.
+    private func read(
+        _ words: [UInt64], link: String = "memfd:qos-diagnostics (deleted)"
+    ) throws -> (timers: [EnergySnapshot.Timers], limits: [Int]) {
         let folder = try TemporaryFolder("qos-tally")
         try folder.write("proc/7/fd/0", "")
+        try folder.write("proc/7/status", "Pid:\t7\n")
         let descriptor = unsafe open(folder["proc/7/fd/\(link)"], O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
         try #require(descriptor >= 0)
         defer { close(descriptor) }
         _ = unsafe write(descriptor, words, words.count * 8)
         try #require(unsafe symlink(link, folder["proc/7/fd/5"]) == 0)
-        return TimerTallyReader(process: "7", id: 7, root: FileRoot(folder.path)).read()
+        return try DiagnosticsReader(process: "7", id: 7, root: FileRoot(folder.path)).counts()
     }
 
-    private var words: [UInt64] { [TimerTally.mark] + (1...UInt64(2 * TimerTally.owners)) + [0b1_0010] }
+    private var words: [UInt64] {
+        typealias Header = DiagnosticsLayout.Header
+        var words = [UInt64](repeating: 0, count: 64)
+        words[Header.mark] = DiagnosticsLayout.mark
+        words[Header.process] = 7
+        words[Header.limits] = 0b1_0010
+        for word in 1...2 * TimerCounts.owners { words[Header.timers + word - 1] = UInt64(word) }
+        return words
+    }
 
-    @Test("S7 a page is found by its name, and read by class")
+    @Test("S7 the memory is found by its name, and read by class")
     func page() throws {
-        let page = try read(words)
-        #expect(page.problem == nil && page.limits == [1, 4])
-        #expect(page.timers.first == .init(qosClass: .userInteractive, fired: 5, wakeUps: 11))
-        #expect(page.timers.last == .init(qosClass: nil, fired: 6, wakeUps: 12))
+        let counts = try read(words)
+        #expect(counts.limits == [1, 4])
+        #expect(counts.timers.first == .init(qosClass: .userInteractive, fired: 5, wakeUps: 11))
+        #expect(counts.timers.last == .init(qosClass: nil, fired: 6, wakeUps: 12))
     }
 
-    @Test("S7 a page of another name, version or size gives no counts, and a reason")
+    @Test("S7 memory of another name, version or process gives no counts, and a reason")
     func otherPages() throws {
-        let pages: [([UInt64], String)] = [
-            (words, "memfd:other"), (words.dropLast(), "memfd:qos-timers"), (words + [0], "memfd:qos-timers"),
-            ([TimerTally.mark + 1] + words.dropFirst(), "memfd:qos-timers"), ([], "memfd:qos-timers"),
-        ]
-        for (words, link) in pages {
-            let page = try read(words, link: link)
-            #expect(page.timers.isEmpty && page.limits.isEmpty && page.problem?.contains("process 7") == true)
+        var (version, process) = (words, words)
+        version[0] &+= 1 << 56
+        process[2] = 6
+        for (words, link, problem) in [
+            (words, "memfd:other", .nothing(7)), (version, "memfd:qos-diagnostics", .otherVersion(2)),
+            (process, "memfd:qos-diagnostics", .ofParent(7, parent: 6)),
+        ] as [([UInt64], String, DiagnosticsReader.Problem)] {
+            #expect(throws: problem) { try read(words, link: link) }
         }
-    }
-
-    @Test("S7 a process whose descriptors are hidden gives a reason and a remedy")
-    func hidden() throws {
-        let tree = try MadeTree(["/proc/7/stat": ""])
-        let page = TimerTallyReader(process: "7", id: 7, root: tree.root).read()
-        #expect(page.timers.isEmpty && page.problem?.contains("run as its user") == true)
+        #expect(throws: DiagnosticsReader.Problem.self) { try read([], link: "memfd:qos-diagnostics") }
     }
 }

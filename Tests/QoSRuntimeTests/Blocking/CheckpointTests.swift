@@ -150,7 +150,7 @@ struct CheckpointTests {
             _ = core.group.admission.workerUnblocked(rank: 0)
             let isCounted = worker.value.boost.withLock { _ in worker.value.change(.leavesCheckpoint) }
             #expect(isCounted)
-            let step = worker.value.jobSteps.load(ordering: .sequentiallyConsistent)
+            let step = worker.value.jobSteps
             #expect(core.group.workerBlocked(worker, .detected, step: step))
             isOver.open()
             core.group.workerWakes()

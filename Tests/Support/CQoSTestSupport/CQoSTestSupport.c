@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 int cqos_test_drop_sys_nice(void) {
@@ -39,4 +40,15 @@ size_t cqos_test_allocated(void) {
 #else
     return 0;
 #endif
+}
+
+int cqos_test_store_in_forked_child(uint64_t *word, uint64_t value) {
+    volatile uint64_t *place = word;
+    pid_t child = fork();
+    if (child == 0) {
+        *place = value;
+        _exit(*place == value ? 0 : 1);
+    }
+    int status = -1;
+    return child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status) ? -1 : WEXITSTATUS(status);
 }

@@ -54,6 +54,7 @@ extension Scenario {
         case .locksInCircle: try lockInCircle()
         case .manySchedulers: try makeManySchedulers()
         case .cancelledSleeps: await cancelledSleeps()
+        case .isDiagnosed: try await beDiagnosed()
         case .returns, .invalidConfiguration: Driver.say("body", "ran")
         case .taskBeforeRun: await taskBeforeRun()
         case .throwsError: throw Broken()

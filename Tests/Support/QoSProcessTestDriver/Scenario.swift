@@ -58,6 +58,7 @@ enum Scenario: String, CaseIterable {
     case locksInCircle = "locks-in-circle"
     case manySchedulers = "many-schedulers"
     case cancelledSleeps = "cancelled-sleeps"
+    case isDiagnosed = "is-diagnosed"
 
     var configuration: QoSProcess.Configuration {
         var configuration = QoSProcess.Configuration(
@@ -79,6 +80,8 @@ enum Scenario: String, CaseIterable {
             // Workers are bound only if all of the process's processors are used.
             configuration.scheduler.processors = nil
             if case .mainActor(let kind) = GuestTable.maker { configuration.kind = kind }
+        // A worker that is known to be blocked is not promoted before it runs again.
+        case .isDiagnosed: configuration.scheduler.detectsBlocking = false
         case .busyActor, .waitingStates, .runningChildren, .manyHiddenWaits:
             // They wait until userInitiated is idle.
             configuration.qosClass = .default

@@ -63,31 +63,6 @@ static inline int cqos_make_event(void) {
     return descriptor < 0 ? -errno : descriptor;
 }
 
-// Makes a page that other processes of the user can read through /proc/PID/fd (memfd_create(2)), and nobody can cut
-// short. Returns the descriptor, which must stay open, or the negated errno.
-static inline int cqos_make_shown_page(const char *name, size_t size, void **page) {
-    int descriptor = (int)syscall(SYS_memfd_create, name, 3u /* MFD_CLOEXEC | MFD_ALLOW_SEALING */);
-    if (descriptor < 0) return -errno;
-    // A process without standard streams would write its messages into the page.
-    if (descriptor <= 2) {
-        int high = fcntl(descriptor, F_DUPFD_CLOEXEC, 3), error = errno;
-        close(descriptor);
-        if (high < 0) return -error;
-        descriptor = high;
-    }
-    *page = ftruncate(descriptor, (off_t)size) != 0
-                ? MAP_FAILED
-                : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
-    // F_ADD_SEALS: F_SEAL_SEAL, F_SEAL_SHRINK, F_SEAL_GROW. A page cut short would be a SIGBUS.
-    if (*page == MAP_FAILED || fcntl(descriptor, 1033, 1 | 2 | 4) != 0) {
-        int error = errno;
-        if (*page != MAP_FAILED) munmap(*page, size);
-        close(descriptor);
-        return -error;
-    }
-    return descriptor;
-}
-
 // The name of the calling thread: at most 15 bytes and a NUL (prctl(2), PR_SET_NAME).
 static inline int cqos_set_own_name(const char *name) {
     return prctl(PR_SET_NAME, (unsigned long)name, 0, 0, 0) < 0 ? -errno : 0;
@@ -235,6 +210,7 @@ static inline ssize_t cqos_read_memory(uintptr_t address, void *buffer, size_t l
     return syscall(SYS_process_vm_readv, getpid(), &own, 1UL, &other, 1UL, 0UL);
 }
 
+#include "CQoSMapping.h"
 #include "CQoSSignals.h"
 #include "CQoSThreadLocal.h"
 

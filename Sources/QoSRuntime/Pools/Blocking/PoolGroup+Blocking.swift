@@ -28,11 +28,12 @@ extension PoolGroup {
             guard worker.value.change(.blocks(counted)) else { return nil }
             // A worker that has ended its job before it could see this will not take it back.
             worker.value.running.synchronize()
-            if let step, worker.value.jobSteps.load(ordering: .relaxed) != step {
+            if let step, worker.value.jobSteps != step {
                 worker.value.change(.runs)
                 return nil
             }
             places.sleeps(rank: pool.value.qosClass.rank, worker.index)
+            worker.value.line.blocked(isDeclared: reason == .declared)
             return admission.workerBlocked(rank: counted.rank)
         }
         guard let admitted else { return false }
@@ -62,6 +63,7 @@ extension PoolGroup {
             places.wakes(rank: pool.value.qosClass.rank, worker.index)
             // Not earlier: once a worker sees it taken back, it goes on, and may at once report that it is idle, and
             // park.
+            worker.value.line.blocked(isDeclared: nil)
             worker.value.change(.runs)
             return admitted
         }
@@ -76,6 +78,7 @@ extension PoolGroup {
 
     /// Looks at the workers in a job, and finds blocked ones and those whose job does not end. The loop's thread.
     func lookAtWorkers(at now: UInt64) {
+        showLook(at: now)
         for rank in 0..<QoSClass.allCases.count {
             for index in 0..<pools[rank].started {
                 look(at: pools[rank].workers.at(index), rank: rank, now)
@@ -95,8 +98,9 @@ extension PoolGroup {
             if let admitted { wake(admitted) }
         }
         if !isBlocked && worker.value.isParked { return }
-        let step = worker.value.jobSteps.load(ordering: .sequentiallyConsistent)
+        let step = worker.value.jobSteps
         guard step & 1 == 1 else { return }
+        worker.value.line.seen(in: step, at: now)
         // On a copy: a change in place would borrow the whole worker, whose thread goes on meanwhile.
         var latest = worker.value.lastLook
         let finding = latest.looked(
@@ -104,8 +108,9 @@ extension PoolGroup {
         worker.value.lastLook = latest
         if let stalled = finding.stalledFor {
             blocking.stalls.wrappingAdd(1, ordering: .relaxed)
-            pools[rank].counters.stalls.wrappingAdd(1, ordering: .relaxed)
+            pools[rank].counters.stalls.value.wrappingAdd(1, ordering: .relaxed)
             let isAsleep = finding.stoodStill && ThreadClock.isAsleep(thread, root: settings.fileRoot) == true
+            record(stall: stalled, isBlocked: isAsleep, of: worker)
             observe(
                 .jobStalled(
                     worker: worker.value.identity, duration: .nanoseconds(stalled), label: worker.value.jobLabel,

@@ -99,7 +99,7 @@ extension PoolGroup {
             }
             for index in 0..<pools[rank].started {
                 let thread = pools[rank].workers[index].threadID.load(ordering: .relaxed)
-                let steps = pools[rank].workers[index].jobSteps.load(ordering: .relaxed)
+                let steps = pools[rank].workers[index].jobSteps
                 let isCounted = pools[rank].workers[index].standing == .counted
                 if thread == 0 || (!isCounted && state.hasSeen(rank: rank, index: index, thread: thread, steps: steps))
                 {

@@ -104,7 +104,7 @@ extension ClassPool {
         var (steps, waiting) = (UInt64(0), injection.isEmpty ? 0 : 1)
         for index in 0..<started {
             // A running job has only begun: an odd step.
-            steps &+= (workers[index].jobSteps.load(ordering: .relaxed) + 1) / 2
+            steps &+= (workers[index].jobSteps + 1) / 2
             waiting += workers[index].queue.count
         }
         return (steps, waiting)

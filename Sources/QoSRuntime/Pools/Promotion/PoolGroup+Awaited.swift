@@ -1,4 +1,5 @@
 import QoSCore
+import QoSKernel
 import Synchronization
 
 // A worker's search between two jobs, and the raise of waiting work (`Docs/Inside/Protocols/promotion.md`).
@@ -59,9 +60,11 @@ extension PoolGroup {
     /// Submits a raised task, which has been taken out of its queue, to the pool of its class. The reason is asked for
     /// only if an observer listens: a name is read from a file.
     func moveRaised(
-        _ node: JobNode, from rank: Int, to qosClass: QoSClass, _ reason: @autoclosure () -> PromotionReason? = nil
+        _ node: JobNode, from rank: Int, to qosClass: QoSClass, recorded: DiagnosticsRecord.Reason = .awaited,
+        _ reason: @autoclosure () -> PromotionReason? = nil
     ) {
         noteMoved(to: qosClass.rank)
+        record(movedFrom: QoSClass(atRank: rank), to: qosClass, recorded)
         observe(.promotedWaiting(from: QoSClass(atRank: rank), to: qosClass, reason() ?? node.reasonForEscalation))
         node.changesClass()
         pools[qosClass.rank].submit(node)
@@ -70,12 +73,13 @@ extension PoolGroup {
     /// Notes that waiting work was moved into a higher pool. Any thread.
     func noteMoved(to rank: Int, count: UInt64 = 1) {
         promotions.moved.wrappingAdd(count, ordering: .relaxed)
-        pools[rank].counters.movedIn.wrappingAdd(count, ordering: .relaxed)
+        pools[rank].counters.movedIn.value.wrappingAdd(count, ordering: .relaxed)
     }
 
     /// Notes that waiting calls of an actor were raised, and tells the observer. Any thread.
     func noteRaisedCalls(_ ranks: (from: Int, to: Int)) {
         noteMoved(to: ranks.to)
+        record(movedFrom: QoSClass(atRank: ranks.from), to: QoSClass(atRank: ranks.to))
         observe(
             .promotedWaiting(
                 from: QoSClass(atRank: ranks.from), to: QoSClass(atRank: ranks.to), .escalated(task: nil, waiter: nil)))

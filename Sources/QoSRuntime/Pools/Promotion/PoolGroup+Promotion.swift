@@ -25,14 +25,14 @@ extension PoolGroup {
             let promotion: Promotion? = worker.value.running.inspect { task in
                 let wanted = raisedClass(ofRunning: task, on: worker, awaitedBy: waiter)
                 guard let wanted, wanted.rank > rank else { return nil }
-                let promotion = promote(worker, from: QoSClass(atRank: rank), to: wanted)
+                let promotion = promote(worker, from: QoSClass(atRank: rank), to: wanted, .awaited)
                 if promotion.raisedTo != nil, settings.observer != nil { name = worker.value.inspectedName(of: task) }
                 return promotion
             }
             if let promotion { settle(promotion, of: worker.value.identity, .escalated(task: name, waiter: nil)) }
             let forCall: Promotion? = worker.value.lane.inspect { lane in
                 guard let wanted = lane.awaitedRank, wanted > rank else { return nil }
-                return promote(worker, from: QoSClass(atRank: rank), to: QoSClass(atRank: wanted))
+                return promote(worker, from: QoSClass(atRank: rank), to: QoSClass(atRank: wanted), .awaited)
             }
             if let forCall { settle(forCall, of: worker.value.identity, .escalated(task: nil, waiter: nil)) }
             adjustForItems(worker, own: QoSClass(atRank: rank))
@@ -84,6 +84,9 @@ extension PoolGroup {
         var raisedTo: QoSClass?
         /// Whether the worker sleeps at a checkpoint, and is to be woken.
         var wakes = false
+        /// The promoted job, and the reason, for the record.
+        var work = WorkID(rawValue: 0)
+        var reason = DiagnosticsRecord.Reason.unknown
     }
 
     /// Wakes the admitted workers, and tells the observer. Any thread; under no lock.
@@ -92,6 +95,7 @@ extension PoolGroup {
     ) {
         wake(promotion.admitted)
         guard let qosClass = promotion.raisedTo else { return }
+        record(promotion, of: worker)
         observe(.promotedRunning(worker: worker, to: qosClass, reason()))
     }
 
@@ -102,7 +106,7 @@ extension PoolGroup {
         let promotion: Promotion = worker.value.items.inspect { level in
             let wanted = max(own, level.level?.qosClass ?? own)
             if wanted > own {
-                let promotion = promote(worker, from: own, to: wanted)
+                let promotion = promote(worker, from: own, to: wanted, .queue)
                 if promotion.raisedTo != nil, settings.observer != nil {
                     label = worker.value.items.inspectedLabel
                 }
@@ -132,13 +136,14 @@ extension PoolGroup {
                 return true
             }
             if hadFence, !actions.isEmpty { giveIOPriority(of: needed, to: thread) }
+            if !actions.isEmpty { worker.value.line.lowered(to: raise.qosClass) }
             return carryOut(actions, &raise, of: worker, own).admitted
         }
     }
 
     /// Raises the running work of a worker. The worker does not leave its job meanwhile.
     private func promote(
-        _ worker: WorkerRef, from own: QoSClass, to wanted: QoSClass,
+        _ worker: WorkerRef, from own: QoSClass, to wanted: QoSClass, _ reason: DiagnosticsRecord.Reason,
         for lifetime: WorkerRaise.Lifetime = .job
     ) -> Promotion {
         let thread = ThreadID(rawValue: worker.value.threadID.load(ordering: .relaxed))
@@ -147,8 +152,10 @@ extension PoolGroup {
             let actions = raise.raised(to: wanted, for: lifetime, own: own, worker.value.presence) {
                 giveEffects(of: $0, to: thread)
             }
-            let promotion = carryOut(actions, &raise, of: worker, own)
-            if promotion.raisedTo != nil {
+            var promotion = carryOut(actions, &raise, of: worker, own)
+            if let raisedTo = promotion.raisedTo {
+                (promotion.work, promotion.reason) = (work(of: worker), reason)
+                worker.value.line.promoted(to: raisedTo, reason, by: callerAsPromoter)
                 noteRaised(own, byEffects: raise.countedClass != nil, forLock: lifetime == .lock)
             }
             return promotion
@@ -200,11 +207,11 @@ extension PoolGroup {
         promotions.running.wrappingAdd(1, ordering: .relaxed)
         let pool = pools.at(own.rank)
         if byEffects {
-            pool.value.counters.raisedByEffects.wrappingAdd(1, ordering: .relaxed)
+            pool.value.counters.raisedByEffects.value.wrappingAdd(1, ordering: .relaxed)
         } else {
-            pool.value.counters.raisedByFence.wrappingAdd(1, ordering: .relaxed)
+            pool.value.counters.raisedByFence.value.wrappingAdd(1, ordering: .relaxed)
         }
-        if forLock { pool.value.counters.raisedForLock.wrappingAdd(1, ordering: .relaxed) }
+        if forLock { pool.value.counters.raisedForLock.value.wrappingAdd(1, ordering: .relaxed) }
     }
 
     /// Raises a worker because a thread of a higher class waits for a lock that its job holds (rule I2).
@@ -213,7 +220,7 @@ extension PoolGroup {
     ///
     /// - Returns: the promotion for ``settle(_:of:_:)``, once the caller has given back its locks.
     func raiseHolder(_ worker: WorkerRef, to wanted: QoSClass) -> Promotion {
-        promote(worker, from: worker.qosClass, to: wanted, for: .lock)
+        promote(worker, from: worker.qosClass, to: wanted, .lock, for: .lock)
     }
 
     /// Undoes a raise that was made only for a lock, because the lock has been given back. The worker's thread.
@@ -244,6 +251,7 @@ extension PoolGroup {
             let actions = event(&raise)
             if hadFence, !raise.isFence { giveIOPriority(of: own, to: .current) }
             if actions.isEmpty { return nil }
+            worker.value.line.lowered(to: raise.qosClass)
             return (carryOut(actions, &raise, of: worker, own).admitted, actions.returnsToClass)
         }
         guard let ended else { return }

@@ -15,6 +15,7 @@ extension Worker {
     static func runLoop(_ worker: WorkerRef) {
         Worker.setCurrent(worker)
         worker.value.threadID.store(ThreadID.current.rawValue, ordering: .sequentiallyConsistent)
+        worker.value.line.thread(ThreadID.current.rawValue)
         defer { Worker.setCurrent(nil) }
         let pool = worker.pool
         let group = pool.value.group
@@ -79,12 +80,14 @@ extension Worker {
         let mayHideRaise = tag.isJob && ConcurrencyRuntime.mayHideRaise(node.job, above: worker.qosClass)
         let root = mayHideRaise ? ConcurrencyRuntime.root(ofChild: node.job) : nil
         if root != nil, moveIfRaised(node, worker, rank) { return true }
-        worker.value.jobSteps.store(worker.value.jobSteps.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+        let step: UInt64
         if !tag.isJob {
+            step = worker.value.line.begins(tag.isLane ? DiagnosticsLayout.Line.actor : DiagnosticsLayout.Line.item)
             worker.value.runsEntry = !tag.isLane
             node.runActivation(on: worker)
             worker.value.runsEntry = false
         } else {
+            step = worker.value.line.begins(DiagnosticsLayout.Line.task)
             let job = node.job
             if tag.isContinuation {
                 worker.value.resumedTask = ConcurrencyRuntime.yieldedTask(of: job)?.rawValue ?? 0
@@ -101,7 +104,7 @@ extension Worker {
         worker.value.latestTask = worker.value.current?.address ?? 0
         worker.value.current = nil
         worker.value.resumedTask = 0
-        worker.value.jobSteps.store(worker.value.jobSteps.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+        worker.value.line.ends(step)
         let hasEnded = worker.value.running.hasEnded
         // This also tells that the job has ended, before the look at `isBlocked`: a thread that takes the worker for
         // blocked looks afterwards.
@@ -190,8 +193,8 @@ extension Worker {
         for offset in 1..<max(started, 1) {
             var taken = pool.value.workers[(own + offset) % started].queue.steal(includingLast: includingLast)
             guard !taken.isEmpty, let first = taken.popFirst() else { continue }
-            worker.value.nodesStolen.store(
-                worker.value.nodesStolen.load(ordering: .relaxed) &+ UInt64(taken.count + 1), ordering: .relaxed)
+            worker.value.nodesStolen.value.store(
+                worker.value.nodesStolen.value.load(ordering: .relaxed) &+ UInt64(taken.count + 1), ordering: .relaxed)
             if !taken.isEmpty { worker.value.queue.push(contentsOf: taken) }
             return first
         }
@@ -223,7 +226,8 @@ extension Worker {
 
     /// Sleeps until a thread unparks the worker. The worker's thread.
     static func sleep(_ worker: WorkerRef) {
-        worker.value.timesParked.store(worker.value.timesParked.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+        let parked = worker.value.timesParked
+        parked.value.store(parked.value.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
         if let timers = worker.pool.value.timers {
             timers.park(worker)
         } else {

@@ -88,19 +88,27 @@ struct Worker: ~Copyable {
     /// The raise of the running job.
     let boost = WorkerBoost()
 
+    /// The line of the worker in the memory that the process shows.
+    let line: WorkerLine
+
+    /// The ring for what the worker records; 0 before the first record. The worker's thread.
+    let ring = Atomic<Int>(0)
+
     /// The number of jobs begun plus the number of jobs ended, so far: odd while one runs. Written by the worker's
     /// thread only.
-    let jobSteps = Atomic<UInt64>(0)
+    @inline(__always)
+    var jobSteps: UInt64 { line.step }
 
     /// The numbers of nodes taken from others and of sleeps, so far. Written by the worker's thread only.
-    let nodesStolen = Atomic<UInt64>(0)
-    let timesParked = Atomic<UInt64>(0)
+    var nodesStolen: UnsafeShared<Atomic<UInt64>> { unsafe UnsafeShared(line.words + DiagnosticsLayout.Line.stolen) }
+    var timesParked: UnsafeShared<Atomic<UInt64>> { unsafe UnsafeShared(line.words + DiagnosticsLayout.Line.parked) }
 
     /// Keeps the next worker's writes off the cache lines of this one, which are fetched in pairs.
     private let padding = InlineArray<16, UInt64>(repeating: 0)
 
-    init(index: Int, place: JobNode.Place, pool: PoolRef) {
+    init(index: Int, place: JobNode.Place, pool: PoolRef, line: WorkerLine) {
         self.index = index
+        self.line = line
         queue = WorkerQueue(place: place)
         self.pool = pool
     }
@@ -222,14 +230,18 @@ struct Worker: ~Copyable {
             ended.threads += 1
             threadID.store(0, ordering: .relaxed)
         }
+        line.thread(0)
     }
 
     /// Notes the name of a task that the worker is about to run. The worker.
     @inline(never)
     func noteName(of job: UnownedJob) {
         let task = TaskAddress(rawValue: JobNode(job).address)
-        name.store(ConcurrencyRuntime.nameAddress(of: task), ordering: .relaxed)
+        let address = ConcurrencyRuntime.nameAddress(of: task)
+        name.store(address, ordering: .relaxed)
         namedTask.store(task.rawValue, ordering: .relaxed)
+        // SAFETY: the name is in the memory of the task, which is about to run.
+        if line.isShown, let text = unsafe UnsafePointer<CChar>(bitPattern: address) { unsafe line.name(text) }
     }
 
     /// Returns the name of the running task, within a look at it. A task that was never run by this worker before, and

@@ -21,6 +21,10 @@ final class QueueCore: Sendable {
 
     let core: SchedulerCore
     let label: String
+
+    /// The number of the label in the memory that the process shows.
+    let labelNumber: UInt16
+
     let kind: Kind
 
     /// The level given when the queue was made (rule B1).
@@ -70,6 +74,7 @@ final class QueueCore: Sendable {
     init(core: SchedulerCore, label: String, kind: Kind, level: QoSLevel?) {
         self.core = core
         self.label = label
+        labelNumber = DiagnosticsMapping.number(of: label)
         self.kind = kind
         self.level = level
         state = Lock(State(order: WorkOrder(isSerial: kind == .serial)))

@@ -1,5 +1,6 @@
 import CQoSShims
 import QoSCore
+import QoSKernel
 import Synchronization
 
 extension WorkEntry {
@@ -33,6 +34,7 @@ extension WorkEntry {
         if let worker = Worker.current {
             runs(onWorker: cqos_own_id())
             unsafe worker.value.items.entered(itself)
+            worker.value.line.queue(queue.labelNumber)
             if demandsMore(than: worker.qosClass.rank) {
                 worker.group.calls.noteItemsChanged()
             }
@@ -49,6 +51,7 @@ extension WorkEntry {
         if let worker = Worker.current {
             runs(onWorker: 0)
             unsafe worker.value.items.left(for: outer)
+            worker.value.line.queue(outerEntry?.queue.labelNumber ?? 0)
             unsafe cqos_set_current_item(outer)
             if worker.value.boost.isUp.load(ordering: .relaxed) { Worker.ended(self, on: worker) }
         } else {

@@ -2,6 +2,7 @@
 #define CQOS_TEST_SUPPORT_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -27,6 +28,9 @@ int cqos_test_is_handed_over(void);
 
 // Forks a child that makes threads. Returns the child's status; 0 if it made them.
 int cqos_test_thread_in_forked_child(void);
+
+// Forks a child that stores a value in a word. Returns the child's status; 0 if it read the value again.
+int cqos_test_store_in_forked_child(uint64_t *word, uint64_t value);
 
 // The number of processors that the calling thread is told: by sched_getaffinity(2), pthread_getaffinity_np(3), sysconf(3) and C++.
 enum cqos_test_asked { CQOS_TEST_SCHED, CQOS_TEST_PTHREAD, CQOS_TEST_SYSCONF, CQOS_TEST_CPP };
