@@ -64,7 +64,8 @@ extension PoolGroup {
         noteMoved(to: qosClass.rank)
         observe(.promotedWaiting(from: QoSClass(atRank: rank), to: qosClass, reason() ?? node.reasonForEscalation))
         node.changesClass()
-        pools[qosClass.rank].submit(node)
+        // Not by the clamp: the class is the serving one, or that of cancelled tasks.
+        pools[qosClass.rank].add(node)
     }
 
     /// Notes that waiting work was moved into a higher pool. Any thread.
