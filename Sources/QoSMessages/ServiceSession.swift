@@ -104,6 +104,10 @@ public final class ServiceSession: Sendable {
     /// does not clamp itself, or allows this user no more than background, or has closed the connection.
     ///
     /// Any thread or task.
+    ///
+    /// - Parameter body: Runs as a part of the calling task.
+    /// - Returns: The body's result.
+    /// - Throws: The body's errors, and no others.
     public nonisolated(nonsending) func withImportance<Success, Failure: Error>(
         _ body: nonisolated(nonsending) () async throws(Failure) -> Success
     ) async throws(Failure) -> Success {
