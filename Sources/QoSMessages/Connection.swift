@@ -36,6 +36,11 @@ final class Connection: Sendable {
         var patience = ConnectionMachine.Patience()
         /// The highest level of the peer's work.
         var ceiling: QoSLevel?
+        /// The clamp that the peer's holds keep off; `nil` for none.
+        var clamp: ServiceClamp?
+
+        /// Whether the peer gives importance: not if all its work is background.
+        fileprivate var countsHolds: Bool { clamp != nil && ceiling.map(PeerHolds.isImportant) ?? true }
     }
 
     fileprivate struct State {
@@ -51,9 +56,12 @@ final class Connection: Sendable {
         var onEnd: (@Sendable () -> Void)?
         /// The time for which the loop's timer is set.
         var alarm = UInt64.max
+        /// Whether the peer held something when the clamp was told last.
+        var isHeld = false
     }
 
     fileprivate enum Action {
+        case holdsChanged
         case resume(OutgoingCall, Result<[UInt8], ServiceError>)
         case start(HandlerRun, ConnectionMachine.Arrival)
         case raise(HandlerRun, QoSLevel)
@@ -67,8 +75,15 @@ final class Connection: Sendable {
     private let settings: Settings
     private let state: Lock<State>
 
-    /// The time at which the handler's requester gives up, for the requests that it sends. Monotonic nanoseconds.
-    @TaskLocal static var deadline: UInt64?
+    /// What a handler, and the tasks that it makes, have of their request. Detached tasks have nothing of it.
+    struct Origin: Sendable {
+        /// The time at which the requester gives up, for the requests that the handler sends. Monotonic nanoseconds.
+        var deadline: UInt64?
+        /// Keeps the request's hold until the last of the tasks has ended (rule M3).
+        fileprivate var work: FollowingWork?
+    }
+
+    @TaskLocal static var origin: Origin?
 
     init(peer: ServicePeer, settings: Settings) {
         self.peer = peer
@@ -77,7 +92,7 @@ final class Connection: Sendable {
             State(
                 machine: ConnectionMachine(
                     limits: settings.limits.wire, types: settings.handlers.types, patience: settings.patience,
-                    now: MonotonicClock.nanoseconds())))
+                    countsHolds: settings.countsHolds, now: MonotonicClock.nanoseconds())))
     }
 
     /// Begins to talk.
@@ -107,6 +122,11 @@ final class Connection: Sendable {
     /// Turns the machine's events into actions.
     private static func drain(_ state: inout State) -> [Action] {
         var actions: [Action] = []
+        if state.machine.holds.isHeld != state.isHeld {
+            state.isHeld.toggle()
+            // First: a handler must not begin under the clamp.
+            actions.append(.holdsChanged)
+        }
         for event in state.machine.takeEvents() {
             switch event {
             case .ready:
@@ -144,6 +164,7 @@ final class Connection: Sendable {
 
     private func perform(_ action: Action) {
         switch action {
+        case .holdsChanged: settings.clamp?.holdsChanged(of: self)
         case .resume(let call, let result): call.resume(result)
         case .start(let run, let arrival): start(run, arrival)
         case .raise(let run, let level): run.raise(to: limited(level), on: settings.scheduler)
@@ -263,6 +284,26 @@ final class Connection: Sendable {
         state.withLock { ($0.machine.openCount, $0.machine.incomingCount, $0.runs.count) }
     }
 
+    // MARK: Importance
+
+    /// Begins an explicit hold of this side, for ``release()``. Has no effect when the connection has ended.
+    func hold() { act { $0.machine.hold() } }
+
+    /// Ends an explicit hold of this side.
+    func release() { act { $0.machine.release() } }
+
+    /// Whether the peer holds something.
+    var isHeld: Bool { state.withLock { $0.machine.holds.isHeld } }
+
+    /// The holds of the peer; `nil` for none.
+    var holder: ServiceImportance.Holder? {
+        let holds = state.withLock { $0.machine.holds }
+        guard holds.isHeld else { return nil }
+        return ServiceImportance.Holder(peer: peer, requests: holds.importantRequests, scopes: holds.explicit)
+    }
+
+    fileprivate func endWork(_ hold: PeerHolds.Key) { act(flushes: false) { $0.machine.endWork(hold) } }
+
     // MARK: Own requests
 
     /// Sends a request and waits for its end, or a message and waits until it has left.
@@ -274,7 +315,8 @@ final class Connection: Sendable {
         let call = OutgoingCall(type.name)
         let context = outgoingContext
         let now = MonotonicClock.nanoseconds()
-        let ends = [timeout.map { now.addingSaturating($0.clampedNanoseconds) }, Self.deadline].compactMap(\.self).min()
+        let ends = [timeout.map { now.addingSaturating($0.clampedNanoseconds) }, Self.origin?.deadline]
+            .compactMap(\.self).min()
         let result: Result<[UInt8], ServiceError> = await withTaskCancellationHandler {
             await withRaiseHandler(for: call) {
                 // Not earlier: a raise between this look and the handler would be lost.
@@ -339,7 +381,8 @@ final class Connection: Sendable {
 
     private func handle(_ run: HandlerRun, _ arrival: ConnectionMachine.Arrival, _ level: QoSLevel) async {
         ServiceSteps.reach(.handlerBegan)
-        let result = await result(of: arrival, level)
+        // No variable has the work: it ends here, unless a task goes on with it.
+        let result = await result(of: arrival, level, arrival.hold.map { FollowingWork(self, $0) })
         ServiceSteps.reach(.handlerEnded)
         let (idle, onEnd) = state.withLock { state -> ([CheckedContinuation<Void, Never>], (@Sendable () -> Void)?) in
             state.runs[run.number] = nil
@@ -369,7 +412,7 @@ final class Connection: Sendable {
     }
 
     private func result(
-        of arrival: ConnectionMachine.Arrival, _ level: QoSLevel
+        of arrival: ConnectionMachine.Arrival, _ level: QoSLevel, _ work: FollowingWork?
     ) async -> Result<[UInt8], HandlerFailure> {
         guard let handler = settings.handlers.table[arrival.type], handler.isMessage == arrival.isMessage else {
             return .failure(HandlerFailure(wire: WireFailure(.unknownRequest), hasBegun: false))
@@ -390,7 +433,7 @@ final class Connection: Sendable {
         }
         do {
             return .success(
-                try await Self.$deadline.withValue(arrival.deadline) {
+                try await Self.$origin.withValue(Origin(deadline: arrival.deadline, work: work)) {
                     try await context.bind { try await handler.run(arrival.payload, call) }
                 })
         } catch let error as Unreadable {
@@ -490,6 +533,17 @@ private final class HandlerRun: Sendable {
         }
         ServiceSteps.reach(.handlerRaised)
     }
+}
+
+/// The work that follows from a request of a peer: the handler, and the tasks that it makes and does not detach. They
+/// have it as a task-local value, so it ends with the last of them.
+private final class FollowingWork: Sendable {
+    private let connection: Connection
+    private let hold: PeerHolds.Key
+
+    init(_ connection: Connection, _ hold: PeerHolds.Key) { (self.connection, self.hold) = (connection, hold) }
+
+    deinit { connection.endWork(hold) }
 }
 
 /// Named points on the way of a request, at which tests let a process die.

@@ -34,6 +34,7 @@ public final class Service: Sendable {
     private let limits: ServiceLimits
     private let propagators: [ServicePropagator]
     private let scheduler: QoSScheduler?
+    private let clamp: ServiceClamp?
     private let state = Lock(State())
 
     /// Makes a service; ``run(onListening:)`` starts it.
@@ -44,13 +45,26 @@ public final class Service: Sendable {
     ///   - access: The peers that it takes. Peers of other users can reach a socket at a path, or one that systemd made.
     ///   - limits: The most that it takes from a connection.
     ///   - propagators: They carry the service context.
+    ///   - clampsWithoutImportance: Whether the scheduler is clamped to background while no peer needs the service
+    ///     (rule M3): from 50 ms after the last hold on, until the next one. That concerns all work of the scheduler,
+    ///     so it is for a service that has the process to itself. Without a scheduler it has no effect.
     ///   - scheduler: Runs the handlers. `nil` is Swift's default executor.
-    public init(
+    public convenience init(
         _ name: String, allow access: ServiceAccess = .sameUser, limits: ServiceLimits = ServiceLimits(),
-        propagators: [ServicePropagator] = [], on scheduler: QoSScheduler? = QoSProcess.scheduler
+        propagators: [ServicePropagator] = [], clampsWithoutImportance: Bool = false,
+        on scheduler: QoSScheduler? = QoSProcess.scheduler
+    ) {
+        let clamp = clampsWithoutImportance ? scheduler.map { ServiceClamp($0, .monotonic) } : nil
+        self.init(name, allow: access, limits: limits, propagators: propagators, clamp: clamp, on: scheduler)
+    }
+
+    /// - Parameter clamp: clamps the scheduler; `nil` for none.
+    init(
+        _ name: String, allow access: ServiceAccess = .sameUser, limits: ServiceLimits = ServiceLimits(),
+        propagators: [ServicePropagator] = [], clamp: ServiceClamp?, on scheduler: QoSScheduler?
     ) {
         (self.name, self.access, self.limits) = (name, access, limits)
-        (self.propagators, self.scheduler) = (propagators, scheduler)
+        (self.propagators, self.scheduler, self.clamp) = (propagators, scheduler, clamp)
     }
 
     /// Sets the handler of a request, before the service runs.
@@ -99,6 +113,7 @@ public final class Service: Sendable {
         let listener = try await ServiceListener.start(socket, on: loop) { descriptor in
             self.accept(descriptor, on: loop)
         }
+        clamp?.begin()
         onListening()
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -109,6 +124,8 @@ public final class Service: Sendable {
                 if isEnding { continuation.resume() }
             }
         } onCancel: {
+            // First: the end needs all classes.
+            clamp?.end()
             let end = state.withLock { state in
                 state.isEnding = true
                 return state.end.take()
@@ -130,6 +147,16 @@ public final class Service: Sendable {
 
     /// The number of connections.
     public var connectionCount: Int { state.withLock { $0.connections.count } }
+
+    /// The holds of the peers, and whether the service is clamped (rule M3).
+    ///
+    /// Without `clampsWithoutImportance`, it is not clamped and no hold is counted. Any thread; some microseconds.
+    public var importance: ServiceImportance {
+        let connections = state.withLock { $0.connections.values.map(\.connection) }
+        return ServiceImportance(
+            isClamped: clamp?.isClamped ?? false,
+            holders: connections.compactMap(\.holder).sorted { $0.peer.pid < $1.peer.pid })
+    }
 
     /// Takes a new connection. The loop's thread.
     private func accept(_ descriptor: Int32, on loop: MessageLoop) {
@@ -164,7 +191,8 @@ public final class Service: Sendable {
         let connection = Connection(
             peer: peer,
             settings: Connection.Settings(
-                handlers: handlers, limits: limits, propagators: propagators, scheduler: scheduler, ceiling: ceiling))
+                handlers: handlers, limits: limits, propagators: propagators, scheduler: scheduler, ceiling: ceiling,
+                clamp: clamp))
         let isEnding = state.withLock { state in
             state.connections[ObjectIdentifier(connection)] = (connection, peer.user)
             return state.isEnding
@@ -195,12 +223,13 @@ public final class Service: Sendable {
     // MARK: In the same process
 
     /// Connects to the service within its own process, without a socket and whether it runs or not. For a helper that
-    /// is no process of its own, and for tests.
+    /// is no process of its own, and for tests. A service that clamps its scheduler begins to do so.
     ///
     /// - Parameter handlers: Handlers of what the service sends to this side.
     /// - Throws: ``ServiceError``: `refused` if the user has too many connections.
     public func makeSession(handlers: ServiceHandlers = ServiceHandlers()) async throws(ServiceError) -> ServiceSession
     {
+        clamp?.begin()
         let peer = ServiceSocket.ownPeer
         guard let inner = admit(peer, ceiling: access.entry(for: peer, groups: [], ownUser: peer.user)?.ceiling) else {
             throw ServiceError(.refused("too many connections, or the service ends"), mayHaveBegun: false)

@@ -95,6 +95,27 @@ public final class ServiceSession: Sendable {
         _ = try await connection.send(try Self.encode(message, type), type, isMessage: true, timeout: timeout)
     }
 
+    /// Runs a body while the peer's process is kept important (rule M3): a service that is clamped to background while
+    /// nobody needs it is not clamped meanwhile.
+    ///
+    /// A request or message above background does this by itself, until its reply has been sent and its work has ended.
+    /// Use a scope for a series of them, or to let the service prepare something. Scopes may be nested, and run at the
+    /// same time. The service is told at once; the call does not wait for it. The scope has no effect on a service that
+    /// does not clamp itself, or allows this user no more than background, or has closed the connection.
+    ///
+    /// Any thread or task.
+    ///
+    /// - Parameter body: Runs as a part of the calling task.
+    /// - Returns: The body's result.
+    /// - Throws: The body's errors, and no others.
+    public nonisolated(nonsending) func withImportance<Success, Failure: Error>(
+        _ body: nonisolated(nonsending) () async throws(Failure) -> Success
+    ) async throws(Failure) -> Success {
+        connection.hold()
+        defer { connection.release() }
+        return try await body()
+    }
+
     private static func encode<Payload: ServicePayload>(
         _ payload: Payload, _ type: ServiceType
     ) throws(ServiceError) -> [UInt8] {

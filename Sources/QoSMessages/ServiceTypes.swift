@@ -222,6 +222,28 @@ public struct ServiceCall: Sendable {
     public let session: ServiceSession
 }
 
+/// The importance of a service for its peers (rule M3).
+public struct ServiceImportance: Sendable, Hashable {
+    /// The holds of one connection.
+    public struct Holder: Sendable, Hashable {
+        /// The process that needs the service.
+        public let peer: ServicePeer
+
+        /// The requests and messages above background that are in flight, or whose work goes on.
+        public let requests: Int
+
+        /// The scopes of ``ServiceSession/withImportance(_:)``, 65,535 at most.
+        public let scopes: Int
+    }
+
+    /// Whether the service's scheduler is clamped to background. If other services on the same scheduler clamp it too,
+    /// it is clamped while no peer needs any of them.
+    public let isClamped: Bool
+
+    /// The connections whose peers hold something, by process number.
+    public let holders: [Holder]
+}
+
 /// The handlers of one side, by the types that they take.
 public struct ServiceHandlers: Sendable {
     struct Handler: Sendable {

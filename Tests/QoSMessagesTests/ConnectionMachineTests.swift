@@ -12,7 +12,7 @@ struct Side {
     static let types: [UInt32: UInt16] = [1: 1, 2: 1]
 
     init(limits: WireLimits = WireLimits(), types: [UInt32: UInt16] = Side.types) {
-        machine = ConnectionMachine(limits: limits, types: types, now: 0)
+        machine = ConnectionMachine(limits: limits, types: types, countsHolds: true, now: 0)
     }
 
     mutating func send(
@@ -102,6 +102,7 @@ private enum Inputs {
         Wrong(frames: [Frame(kind: .credit, number: 1)], violation: .badContent),
         Wrong(frames: [Frame(kind: .credit, number: .max, type: .max)], violation: .badContent),
         Wrong(frames: [Frame(kind: .goodbye)], violation: .badContent),
+        Wrong(frames: [Frame(kind: .hold, number: 65_536)], violation: .badContent),
         Wrong(
             frames: [Frame(kind: .request, number: 1, type: 1, contextLength: 1, content: [1])],
             violation: .badContext),
@@ -342,6 +343,7 @@ struct ConnectionMachineTests {
         let later = side.machine.takeEvents()
         #expect(side.machine.hasEnded && !side.machine.hasOutput && later.isEmpty)
         #expect(side.machine.nextTime == nil && side.machine.openCount == 0 && side.machine.incomingCount == 0)
+        #expect(!side.machine.holds.isHeld)
     }
 
     @Test("another version of the wire is refused at connect")

@@ -10,6 +10,7 @@ import Testing
 /// - a request that is said not to have begun has not reached a handler;
 /// - neither side holds more than it promised;
 /// - a handler's level is never lower than the level that its request had when the last byte arrived;
+/// - a request above background is a hold while its handler runs, and none when both sides are quiet (rule M3);
 /// - after quiet, both sides are empty.
 @Suite("The wire: two peers in virtual time")
 struct TwoPeerModelTests {
@@ -26,7 +27,7 @@ struct TwoPeerModelTests {
         var side: Side
         var records: [UInt64: Record] = [:]
         /// Arrived, and not answered.
-        var running: [UInt64: (isMessage: Bool, level: QoSLevel, payload: [UInt8])] = [:]
+        var running: [UInt64: (isMessage: Bool, level: QoSLevel, payload: [UInt8], hold: PeerHolds.Key?)] = [:]
         /// On their way to the other peer.
         var wire: [UInt8] = []
     }
@@ -80,13 +81,20 @@ struct TwoPeerModelTests {
             #expect(peer.side.machine.openCount == 0 && peer.side.machine.incomingCount == 0, "seed \(seed)")
             #expect(peer.side.machine.inFlight == 0 && peer.side.machine.inFlightBytes == 0, "seed \(seed)")
             #expect(peer.side.machine.held == 0 && peer.side.machine.heldBytes == 0, "seed \(seed)")
+            #expect(peer.side.machine.holds.importantRequests == 0, "seed \(seed)")
+        }
+        for index in 0...1 {
+            let (own, seen) = (peers[index].side.machine.ownHolds, peers[1 - index].side.machine.holds.explicit)
+            #expect(seen == (isLost ? 0 : own), "seed \(seed): holds")
         }
     }
 
     /// One random act of a peer.
     private static func step(_ peer: inout Peer, _ random: inout SeededGenerator, _ now: UInt64) {
         let level = QoSLevel(QoSClass.allCases.randomElement(using: &random) ?? .default)
-        switch Int.random(in: 0..<10, using: &random) {
+        switch Int.random(in: 0..<12, using: &random) {
+        case 10: peer.side.machine.hold()
+        case 11: peer.side.machine.release()
         case 0..<4:
             let isLarge = Int.random(in: 0..<5, using: &random) == 0
             let size = Int.random(in: 0...(isLarge ? 20_000 : 20), using: &random)
@@ -114,6 +122,7 @@ struct TwoPeerModelTests {
 
     private static func answer(_ peer: inout Peer, _ number: UInt64, _ random: inout SeededGenerator) {
         guard let run = peer.running.removeValue(forKey: number) else { return }
+        if let hold = run.hold { peer.side.machine.endWork(hold) }
         if run.isMessage {
             peer.side.machine.endMessage(number)
         } else if Int.random(in: 0..<4, using: &random) == 0 {
@@ -143,7 +152,9 @@ struct TwoPeerModelTests {
         for event in events {
             switch event {
             case .arrived(let arrival):
-                peers[index].running[arrival.number] = (arrival.isMessage, arrival.level, arrival.payload)
+                peers[index].running[arrival.number] = (
+                    arrival.isMessage, arrival.level, arrival.payload, arrival.hold
+                )
                 let record = peers[1 - index].records[arrival.number]
                 #expect(record?.payload == arrival.payload && record?.isMessage == arrival.isMessage, "seed \(seed)")
                 peers[1 - index].records[arrival.number]?.arrivals += 1
@@ -171,6 +182,8 @@ struct TwoPeerModelTests {
             }
         }
         let machine = peers[index].side.machine
+        let important = peers[index].running.values.count { PeerHolds.isImportant($0.level) }
+        #expect(machine.hasEnded || machine.holds.importantRequests >= important, "seed \(seed): holds")
         #expect(machine.held <= limits.requests && machine.heldBytes <= limits.bytes, "seed \(seed): held")
         #expect(machine.inFlight <= limits.requests && machine.inFlightBytes <= limits.bytes, "seed \(seed): credits")
     }

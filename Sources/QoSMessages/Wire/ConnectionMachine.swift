@@ -24,7 +24,8 @@ import QoSCore
 //   credit return. So both sides count the same, and an answer to nothing is a violation.
 // - A number of the peer has an entry in `incoming` until its answer has left. A number that is in use is refused.
 // - Levels only rise. A raise that the peer does not know yet stands in `raises`, once for each request.
-// - Control frames are bounded: one raise and one cancel for each open request, one sum of credits, one pong.
+// - Control frames are bounded: one raise and one cancel for each open request, one sum of credits, one number of
+//   holds, one pong.
 
 /// One side of a connection.
 struct ConnectionMachine: Sendable {
@@ -75,6 +76,8 @@ struct ConnectionMachine: Sendable {
         /// The time at which the deadline passes.
         var deadline: UInt64?
         var payload: [UInt8]
+        /// For ``ConnectionMachine/endWork(_:)``; `nil` if the peer gives no importance.
+        var hold: PeerHolds.Key?
     }
 
     enum Event: Sendable, Hashable {
@@ -130,6 +133,7 @@ struct ConnectionMachine: Sendable {
         let type: UInt32
         var level: QoSLevel
         let contextLength: Int
+        let hold: PeerHolds.Key?
         var content: [UInt8]
         var size: Int
         var phase = Phase.receiving
@@ -175,6 +179,12 @@ struct ConnectionMachine: Sendable {
     private(set) var held = 0
     private(set) var heldBytes = 0
     private var runningMessages = 0
+    /// The importance that the peer gives to this process.
+    private(set) var holds: PeerHolds
+
+    /// The explicit holds of this side, and the number that the peer has been told.
+    private(set) var ownHolds = 0
+    private var toldHolds = 0
 
     // Output, in the order in which it leaves.
     private var helloIsDue = true
@@ -193,8 +203,13 @@ struct ConnectionMachine: Sendable {
     /// Since when output waits and the transport takes none.
     private var stalledSince: UInt64?
 
-    init(limits: WireLimits, types: [UInt32: UInt16], patience: Patience = Patience(), now: UInt64) {
+    /// - Parameter countsHolds: whether the peer may give importance to this process.
+    init(
+        limits: WireLimits, types: [UInt32: UInt16], patience: Patience = Patience(), countsHolds: Bool = false,
+        now: UInt64
+    ) {
         (self.limits, self.types, self.patience) = (limits, types, patience)
+        holds = PeerHolds(isCounting: countsHolds)
         let (time, overflows) = now.addingReportingOverflow(patience.hello)
         helloDeadline = overflows ? .max : time
     }
@@ -360,6 +375,20 @@ struct ConnectionMachine: Sendable {
         }
     }
 
+    // MARK: Importance
+
+    /// Begins an explicit hold of this side.
+    mutating func hold() { ownHolds += 1 }
+
+    /// Ends an explicit hold of this side.
+    mutating func release() { if ownHolds > 0 { ownHolds -= 1 } }
+
+    /// The number of holds for the peer. Further ones are not told, but count when others end.
+    private var holdsToTell: Int { min(ownHolds, PeerHolds.mostExplicit) }
+
+    /// Notes that a handler of the peer, and the work that followed from it, have ended.
+    mutating func endWork(_ hold: PeerHolds.Key) { holds.endWork(hold) }
+
     // MARK: Answers
 
     /// Ends a request of the peer with a reply.
@@ -395,6 +424,7 @@ struct ConnectionMachine: Sendable {
     mutating func endMessage(_ number: Number) {
         guard phase == .open, let entry = incoming[number], entry.isMessage, entry.phase == .running else { return }
         incoming[number] = nil
+        holds.answer(entry.hold)
         runningMessages -= 1
         creditCount += 1
         creditBytes += entry.size
@@ -434,7 +464,7 @@ struct ConnectionMachine: Sendable {
         case .error: try handleError(frame)
         case .cancel: handleCancel(frame.number)
         case .raise: handleRaise(frame)
-        case .release: break
+        case .hold: try holds.setExplicit(frame.number)
         case .credit: try handleCredit(frame)
         case .goodbye: end(.goodbye(try WireFailure(frame.content)), saying: nil)
         case .ping: if !frame.flags.contains(.answer) { pong = frame.number }
@@ -464,7 +494,7 @@ struct ConnectionMachine: Sendable {
         let isMessage = frame.kind == .message
         incoming[number] = Incoming(
             isMessage: isMessage, type: frame.type, level: frame.level, contextLength: frame.contextLength,
-            content: [], size: 0)
+            hold: holds.begin(at: frame.level), content: [], size: 0)
         try add(frame, to: number, now)
     }
 
@@ -506,11 +536,12 @@ struct ConnectionMachine: Sendable {
             }
             earliestDeadline = min(earliestDeadline, deadline)
         }
+        holds.beginWork(entry.hold)
         events.append(
             .arrived(
                 Arrival(
                     number: number, isMessage: entry.isMessage, type: entry.type, level: entry.level, context: context,
-                    deadline: entry.deadline, payload: payload)))
+                    deadline: entry.deadline, payload: payload, hold: entry.hold)))
     }
 
     /// Ends a complete message of the peer that has no handler, or no time.
@@ -533,6 +564,7 @@ struct ConnectionMachine: Sendable {
     private mutating func handleRaise(_ frame: Frame) {
         guard let entry = incoming[frame.number], frame.level > entry.level else { return }
         incoming[frame.number]?.level = frame.level
+        holds.raise(entry.hold, to: frame.level)
         let rank = frame.level.qosClass.rank
         switch entry.phase {
         case .receiving: break
@@ -599,7 +631,7 @@ struct ConnectionMachine: Sendable {
         switch phase {
         case .open:
             helloIsDue || !raises.isEmpty || !cancels.isEmpty || creditIsDue || pingIsDue || pong != nil
-                || !queue.isEmpty
+                || holdsToTell != toldHolds || !queue.isEmpty
         case .ending: goodbye != nil
         case .ended: false
         }
@@ -639,6 +671,10 @@ struct ConnectionMachine: Sendable {
         if helloIsDue {
             helloIsDue = false
             Frame(kind: .hello, content: WireHello(limits: limits, types: types).content).write(to: &bytes)
+        }
+        if holdsToTell != toldHolds {
+            toldHolds = holdsToTell
+            Frame(kind: .hold, number: UInt64(toldHolds)).write(to: &bytes)
         }
         for number in raises {
             guard let level = raisedTo.removeValue(forKey: number) else { continue }
@@ -722,6 +758,7 @@ struct ConnectionMachine: Sendable {
         bytes.append(contentsOf: entry.answer[entry.offset..<end])
         entry.offset = end
         if isLast {
+            holds.answer(entry.hold)
             held -= 1
             heldBytes -= entry.size
         } else {
@@ -812,6 +849,7 @@ struct ConnectionMachine: Sendable {
         (waiting, queue) = (LevelQueue(), LevelQueue())
         (inFlight, inFlightBytes, messagesInFlight, messageBytesInFlight) = (0, 0, 0, 0)
         (held, heldBytes, creditCount, creditBytes, runningMessages) = (0, 0, 0, 0, 0)
+        holds.drop()
         events.append(.ended(ending))
     }
 }

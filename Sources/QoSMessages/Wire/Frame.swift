@@ -10,7 +10,7 @@ import QoSCore
 //        5      1  class (9, 17, 21, 25, 33)
 //        6      1  relative priority, −15…0
 //        7      1  flags
-//        8      8  request number; credits count messages here
+//        8      8  request number; credits count messages here, holds themselves
 //       16      4  type; credits count bytes here
 //       20      2  length of the context, a prefix of the content
 //       22      1  number of descriptors, 0 in version 1
@@ -36,8 +36,8 @@ enum FrameKind: UInt8, Sendable, Hashable, CaseIterable {
     case cancel = 6
     /// The requester's level has risen.
     case raise = 7
-    /// Reserved for the end of a request's importance before its reply. Ignored in version 1.
-    case release = 8
+    /// The number of the sender's explicit holds has changed (rule M3). A side of before them ignores it.
+    case hold = 8
     /// Messages have ended: their count and bytes may be sent again.
     case credit = 9
     /// Continues a request, message or reply.

@@ -11,6 +11,7 @@ extension SchedulerCore {
         guard !group.drainingFlag.exchange(true, ordering: .sequentiallyConsistent) else { return }
         // Paused work would otherwise run elsewhere a moment later, without its class.
         liftWidthLimits()
+        _ = group.clamp.change { $0.hasEnded = true }
         governed.publish(GovernorDecision())
         governed.finish()
         sortQueued()

@@ -140,6 +140,13 @@ class PoolEntry: CurrentWork, @unchecked Sendable {
         ).takeRetainedValue()
     }
 
+    /// Returns the level of an entry in a pool's queue, which keeps it alive.
+    static func level(of node: JobNode) -> LevelCode {
+        // SAFETY: the node's tag says that it is an entry, and its queue retains it.
+        unsafe Unmanaged<PoolEntry>.fromOpaque(UnsafeRawPointer(bitPattern: node.address).unsafelyUnwrapped)
+            ._withUnsafeGuaranteedRef { $0.effective }
+    }
+
     /// Returns the declared shutdown behavior of an entry in a pool's queue, which keeps it alive.
     static func behavior(of node: JobNode) -> ShutdownBehavior? {
         // SAFETY: the node's tag says that it is an entry, and its queue retains it.

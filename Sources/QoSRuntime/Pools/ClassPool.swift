@@ -124,9 +124,21 @@ struct ClassPool: ~Copyable {
 
     // MARK: Adding work
 
-    /// Adds a prepared node from any thread, and wakes a worker for it if necessary.
+    /// Adds a prepared node from any thread, and wakes a worker for it if necessary. While the scheduler is clamped,
+    /// the node goes to the pool of background (rule M3).
     @inline(__always)
     func submit(_ node: JobNode) {
+        if withGroup({ $0.clamp.isOn }) { addClamped(node) } else { add(node) }
+    }
+
+    @inline(never)
+    private func addClamped(_ node: JobNode) {
+        withGroup { $0.pools[QoSClass.background.rank].add(node) }
+    }
+
+    /// Adds a prepared node to this pool from any thread, and wakes a worker for it if necessary.
+    @inline(__always)
+    func add(_ node: JobNode) {
         if let worker = Worker.current, worker.pool.value.isSame(as: self) {
             worker.value.push(node)
             // The queue's count is published before the word is read; a worker that parks does so in reverse order.

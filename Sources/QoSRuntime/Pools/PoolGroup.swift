@@ -65,6 +65,9 @@ final class PoolGroup: @unchecked Sendable {
     /// The classes without a thread, because the system refuses it.
     let threadless = ThreadlessClasses()
 
+    /// Whether the workers of background do the work of every class.
+    let clamp = ClassClamp()
+
     /// The limits of the runtime and of the system that the scheduler has reached.
     let limitsReached = Lock<Set<SchedulerLimit>>([])
 

@@ -24,10 +24,12 @@ struct ThreadlessClasses: ~Copyable {
 }
 
 extension PoolGroup {
-    /// Returns the class whose workers do the work of a class: itself, unless it has no thread.
+    /// Returns the class whose workers do the work of a class: itself, unless it has no thread or the scheduler is
+    /// clamped.
     @inline(__always)
     func servingClass(for qosClass: QoSClass) -> QoSClass {
-        threadless.contains(rank: qosClass.rank) ? standIn(for: qosClass) : qosClass
+        let serving = clamp.isOn ? .background : qosClass
+        return threadless.contains(rank: serving.rank) ? standIn(for: serving) : serving
     }
 
     /// The nearest higher class with workers, else the nearest lower one. The class itself if no class has workers.
@@ -49,7 +51,7 @@ extension PoolGroup {
         var nodes = pools[rank].injection.takeAll()
         while let node = nodes.popFirst() {
             node.changesClass()
-            pools[serving].submit(node)
+            pools[serving].add(node)
         }
     }
 }

@@ -58,6 +58,7 @@ extension QoSScheduler {
     /// - Returns: whether the node was in a queue.
     private func moveIfWaiting(_ node: JobNode, to qosClass: QoSClass) -> Bool {
         let (group, place) = (core.group, node.place)
+        let qosClass = group.servingClass(for: qosClass)
         guard group.number != 0, place.scheduler == group.number, place.rank < qosClass.rank else { return false }
         let pool = group.pools.at(place.rank)
         guard place.worker < pool.value.capacity,

@@ -9,6 +9,8 @@ package import QoSRuntime
 //   relay PATH NEXT        a service that forwards `WaitForRaise` to the service at NEXT
 //   client PATH BYTES      sends a request for as many bytes, and prints how it ended
 //   hang PATH              sends a request that never ends, and prints `sent`
+//   clamped PATH           a service that is clamped while nobody needs it; prints at its end whether it is
+//   important PATH         a client that holds importance for ever, and prints `holds` when the service has seen it
 
 /// Asks for the level of the handler and the text.
 package struct Echo: ServiceRequest {
@@ -53,6 +55,18 @@ package struct Fail: ServiceRequest {
 package struct HasBegun: ServiceMessage {
     package var level: UInt8
     package init(level: UInt8) { self.level = level }
+}
+
+/// Asks a clamped service for its importance, and for the thread that runs its utility work.
+package struct ClampState: ServiceRequest {
+    package struct Reply: Codable, Sendable, Equatable {
+        package var isClamped: Bool
+        package var requests: Int
+        package var scopes: Int
+        package var worker: String
+    }
+
+    package init() {}
 }
 
 package struct Note: ServiceMessage {
@@ -127,6 +141,38 @@ package func makeService(_ name: String, allow: ServiceAccess = .sameUser, on sc
     return service
 }
 
+/// A service that clamps its scheduler, and answers `ClampState`.
+package func makeClampedService(_ name: String, on scheduler: QoSScheduler) -> Service {
+    let service = Service(name, clampsWithoutImportance: true, on: scheduler)
+    service.on(ClampState.self) { [weak service] _, _ in
+        let importance = service?.importance
+        let worker = await utilityWorker(of: scheduler)
+        return ClampState.Reply(
+            isClamped: importance?.isClamped ?? false,
+            requests: importance?.holders.map(\.requests).reduce(0, +) ?? 0,
+            scopes: importance?.holders.map(\.scopes).reduce(0, +) ?? 0, worker: worker)
+    }
+    return service
+}
+
+/// Returns the name of the thread that runs a task of a scheduler at utility.
+package func utilityWorker(of scheduler: QoSScheduler) async -> String {
+    await withCheckedContinuation { continuation in
+        // Not awaited as a task: that would raise it.
+        scheduler.startDetachedTask(at: .utility) { continuation.resume(returning: threadName()) }
+    }
+}
+
+/// The name of the calling thread (proc(5)).
+package func threadName() -> String {
+    let descriptor = unsafe open("/proc/thread-self/comm", O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return "unknown" }
+    defer { close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: 32)
+    let count = unsafe read(descriptor, &bytes, bytes.count)
+    return String(decoding: bytes.prefix(max(count, 0)).prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+}
+
 package func say(_ name: String, _ value: some Any) {
     print("\(name)=\(value)")
     fflush(nil)
@@ -146,6 +192,12 @@ struct Driver {
                 let service = makeService(arguments[2], on: QoSProcess.scheduler)
                 try await service.run { say("listening", true) }
                 say("connections", service.connectionCount)
+            case "clamped":
+                guard let scheduler = QoSProcess.scheduler else { exit(70) }
+                let service = makeClampedService(arguments[2], on: scheduler)
+                try await service.run { say("listening", true) }
+                say("clamped", service.importance.isClamped)
+            case "important": try await important(arguments[2])
             case "relay": try await relay(arguments[2], to: arguments[3])
             case "client": await client(arguments[2], Int(arguments[3]) ?? 0)
             default: await hang(arguments[2])
@@ -194,6 +246,15 @@ struct Driver {
         // The descriptor is closed on the loop's thread, a moment later.
         for _ in 0..<10_000 where sockets != before { sched_yield() }
         say("leaked", sockets - before)
+    }
+
+    private static func important(_ path: String) async throws {
+        let session = try await ServiceSession(to: path)
+        try await session.withImportance {
+            _ = try await session.send(ClampState())
+            say("holds", true)
+            await OneShot().passed()
+        }
     }
 
     private static func hang(_ path: String) async {

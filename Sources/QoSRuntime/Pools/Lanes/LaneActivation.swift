@@ -61,8 +61,9 @@ extension JobNode {
         if tag.isLane {
             LaneActivation(node: self).run(on: worker)
         } else {
-            // Without a thread in some class, a serial queue's items of that class run wherever their turn comes.
-            let isPlaced = worker.map { $0.group.threadless.isEmpty } ?? false
+            // Without a thread in some class, a serial queue's items of that class run wherever their turn comes. So do
+            // all items under a clamp.
+            let isPlaced = worker.map { $0.group.threadless.isEmpty && !$0.group.clamp.isOn } ?? false
             PoolEntry.take(from: self).reached(inPoolOf: isPlaced ? worker?.qosClass.rank : nil)
         }
     }

@@ -138,7 +138,16 @@ extension ClassPool {
 
     /// Returns the class of the pool to which a waiting node has to go; `nil` when it is in the right pool.
     private func newClass(of node: JobNode, cancelledClass: QoSClass?) -> QoSClass? {
-        raisedClass(of: node) ?? cancelledClass.flatMap { ConcurrencyRuntime.isCancelled(node) ? $0 : nil }
+        raisedClass(of: node) ?? ownClass(ofClamped: node)
+            ?? cancelledClass.flatMap { ConcurrencyRuntime.isCancelled(node) ? $0 : nil }
+    }
+
+    /// Returns the class of a node that came into background's pool under a clamp that is over (rule M3); `nil` for any
+    /// other node.
+    private func ownClass(ofClamped node: JobNode) -> QoSClass? {
+        guard qosClass == .background, group.clamp.isOver else { return nil }
+        let serving = group.servingClass(for: node.ownClass)
+        return serving > qosClass ? serving : nil
     }
 
     /// Returns the class to which a waiting node has been raised since it was queued; `nil` when it is in the right

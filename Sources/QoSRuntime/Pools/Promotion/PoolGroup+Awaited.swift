@@ -67,7 +67,8 @@ extension PoolGroup {
         record(movedFrom: QoSClass(atRank: rank), to: qosClass, recorded)
         observe(.promotedWaiting(from: QoSClass(atRank: rank), to: qosClass, reason() ?? node.reasonForEscalation))
         node.changesClass()
-        pools[qosClass.rank].submit(node)
+        // Not by the clamp: the class is the serving one, or that of cancelled tasks.
+        pools[qosClass.rank].add(node)
     }
 
     /// Notes that waiting work was moved into a higher pool. Any thread.

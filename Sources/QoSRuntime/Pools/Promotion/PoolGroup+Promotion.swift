@@ -146,6 +146,8 @@ extension PoolGroup {
         _ worker: WorkerRef, from own: QoSClass, to wanted: QoSClass, _ reason: DiagnosticsRecord.Reason,
         for lifetime: WorkerRaise.Lifetime = .job
     ) -> Promotion {
+        // A clamped scheduler raises nothing but holders of locks: threads of their own may wait for those (rule M3).
+        if clamp.isOn, lifetime == .job { return Promotion() }
         let thread = ThreadID(rawValue: worker.value.threadID.load(ordering: .relaxed))
         let promotion: Promotion = worker.value.boost.withLock { raise in
             if lifetime == .lock { worker.value.classForLock = wanted }
