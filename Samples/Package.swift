@@ -229,6 +229,22 @@ let package = Package(
         // The README's block on queues, operations and locks.
         example("example-operations", [.product(name: "QoSOperations", package: "swift-qos")]),
 
+        // The service of Docs/Tutorial.md. The page quotes it.
+        .executableTarget(
+            name: "notes",
+            dependencies: [
+                .product(name: "QoSRuntime", package: "swift-qos"),
+                .product(name: "QoSWorkloads", package: "swift-qos"),
+                .product(name: "QoSServiceLifecycle", package: "swift-qos"),
+                .product(name: "QoSSQLiteStore", package: "swift-qos"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            path: "Sources/Tutorial"
+        ),
+
         // Made trees and seeded worlds for the tests.
         .target(
             name: "SampleTestSupport",
@@ -293,10 +309,21 @@ let package = Package(
         ),
         .testTarget(name: "LibraryGuestsTests", dependencies: ["library-guests"]),
         .testTarget(name: "ServiceBenchTests", dependencies: ["service-bench"]),
+        .testTarget(
+            name: "NotesTests",
+            dependencies: [
+                "notes",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "QoSWorkloadsTesting", package: "swift-qos"),
+            ],
+            path: "Tests/TutorialTests"
+        ),
     ],
     swiftLanguageModes: [.v6]
 )
 
-for target in package.targets where target.type != .system {
+/// The tutorial is built as a reader builds it: with the settings of a new package.
+let tutorial: Set = ["notes", "NotesTests"]
+for target in package.targets where target.type != .system && !tutorial.contains(target.name) {
     target.swiftSettings = (target.swiftSettings ?? []) + settings
 }

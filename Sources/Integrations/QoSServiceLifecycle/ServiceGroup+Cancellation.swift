@@ -10,10 +10,12 @@ extension ServiceGroup {
     ///
     /// ```swift
     /// QoSProcess.run {
-    ///     let group = ServiceGroup(services: [server, host.service], logger: logger)
+    ///     let group = ServiceGroup(services: [host.service, server], logger: logger)
     ///     try await group.runUntilCancelled()
     /// }
     /// ```
+    ///
+    /// A group shuts down its last service first. So the host stands before the server whose requests wait for its items.
     ///
     /// The services run on the process's default executor, whatever executor the calling task prefers.
     ///
