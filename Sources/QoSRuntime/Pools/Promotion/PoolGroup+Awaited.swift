@@ -64,11 +64,12 @@ extension PoolGroup {
         _ reason: @autoclosure () -> PromotionReason? = nil
     ) {
         noteMoved(to: qosClass.rank)
-        record(movedFrom: QoSClass(atRank: rank), to: qosClass, recorded)
         observe(.promotedWaiting(from: QoSClass(atRank: rank), to: qosClass, reason() ?? node.reasonForEscalation))
         node.changesClass()
         // Not by the clamp: the class is the serving one, or that of cancelled tasks.
         pools[qosClass.rank].add(node)
+        // The first record in a page of the ring costs some 10 µs. The raised task does not wait for it.
+        record(movedFrom: QoSClass(atRank: rank), to: qosClass, recorded)
     }
 
     /// Notes that waiting work was moved into a higher pool. Any thread.
