@@ -20,8 +20,8 @@ extension SchedulerCore {
         group.calls.noteBacklog()
     }
 
-    /// Ends the clamp for good, because the process ends: background may be stopped, and the end needs all classes (rule
-    /// M3). Any thread.
+    /// Ends the clamp for good, because the process ends: background may be stopped, and the end needs all classes
+    /// (rule M3). Any thread.
     func endClamp() {
         if group.clamp.change({ $0.hasEnded = true }), !group.isEnding { group.calls.noteTaskRaised() }
     }

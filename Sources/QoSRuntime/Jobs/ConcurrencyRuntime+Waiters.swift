@@ -74,9 +74,9 @@ extension ConcurrencyRuntime {
         task(of: call(servedBy: job) ?? job).flatMap(classNeeding)
     }
 
-    /// Returns the class of a queued job whose priority is above the executor's class. Either the task was raised, or it
-    /// was created with that priority; then its waiters tell. A job that serves an actor counts as the task whose call it
-    /// serves.
+    /// Returns the class of a queued job whose priority is above the executor's class. Either the task was raised, or
+    /// it was created with that priority; then its waiters tell. A job that serves an actor counts as the task whose
+    /// call it serves.
     @inline(never)
     static func classAbove(_ qosClass: QoSClass, of job: UnownedJob, at byPriority: QoSClass) -> QoSClass {
         if isEscalated(call(servedBy: job) ?? job) { return byPriority }

@@ -182,6 +182,7 @@ struct ClampTests {
             }
             await begun.passed()
             #expect(ConcurrencyRuntime.node(of: task).rankOfLatestRun == QoSClass.utility.rank)
+            #expect(clamp.isOn)
             mayGoOn.open()
             await task.escaped
         }

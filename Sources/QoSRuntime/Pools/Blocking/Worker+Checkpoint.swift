@@ -117,8 +117,8 @@ extension ClassPool {
 }
 
 extension PoolGroup {
-    /// Resumes the jobs of other classes that wait at a checkpoint on a worker of background, once a clamp is over (rule
-    /// M3). Background may be stopped for long. The loop's thread.
+    /// Resumes the jobs of other classes that wait at a checkpoint on a worker of background, once a clamp is over
+    /// (rule M3). Background may be stopped for long. The loop's thread.
     func resumeAfterClamp() {
         let pool = pools.at(QoSClass.background.rank)
         guard clamp.isOver, pool.value.hasWaiting else { return }
