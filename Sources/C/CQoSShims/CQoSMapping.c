@@ -116,7 +116,10 @@ int cqos_make_shown_memory(const char *name, size_t size, void **memory) {
 
 // Opens a file that a process of this user has left, and locks it. Returns the descriptor, or the negated errno: -EWOULDBLOCK while its
 // process is there.
-static int open_left(int folder, const char *name, struct stat *status) {
+//
+// `least`: the size of the smallest file to lock. A process locks its file before it gives it a size, so an empty one may still get its
+// process's lock.
+static int open_left(int folder, const char *name, off_t least, struct stat *status) {
     int descriptor = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (descriptor < 0) return -errno;
     int error = 0;
@@ -124,6 +127,8 @@ static int open_left(int folder, const char *name, struct stat *status) {
         error = errno;
     else if (!S_ISREG(status->st_mode) || status->st_uid != geteuid())
         error = EPERM;
+    else if (status->st_size < least)
+        error = EWOULDBLOCK;
     else if (flock(descriptor, LOCK_EX | LOCK_NB) != 0)
         error = errno;
     if (!error) return descriptor;
@@ -160,7 +165,7 @@ static void remove_left(int folder, const char *prefix) {
         if (strncmp(name, prefix, length) != 0 || strlen(name) >= sizeof left->name) continue;
         const char *end = name + length + strspn(name + length, "0123456789");
         if (*end != 0 && strcmp(end, ".old") != 0) continue;
-        int descriptor = open_left(folder, name, &left[count].status);
+        int descriptor = open_left(folder, name, 1, &left[count].status);
         if (descriptor < 0) continue;
         left[count].descriptor = descriptor;
         strcpy(left[count++].name, name);
@@ -182,7 +187,7 @@ static int make_file(int folder, const char *name) {
     struct stat status;
     char old[sizeof shown_name + 4];
     snprintf(old, sizeof old, "%s.old", name);
-    int left = open_left(folder, name, &status);
+    int left = open_left(folder, name, 0, &status);
     if (left < 0) return left == -EWOULDBLOCK ? -EBUSY : left;
     int error = renameat(folder, name, folder, old) != 0 ? errno : 0;
     close(left);
@@ -204,7 +209,10 @@ int cqos_make_shown_file(const char *path, const char *prefix, size_t size, void
     if (made >= 0) {
         // Opened again: the memory of a forked child keeps the first opening, and a lock belongs to an opening.
         int lock = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-        if (lock >= 0) flock(lock, LOCK_EX | LOCK_NB);
+        // Waits: a reader may look at this moment whether the file has a process.
+        if (lock >= 0)
+            while (flock(lock, LOCK_EX) != 0 && errno == EINTR) {
+            }
         made = show(made, size, 1, memory);
         if (made >= 0) {
             remove_left(folder, prefix);

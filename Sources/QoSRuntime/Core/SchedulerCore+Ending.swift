@@ -20,6 +20,12 @@ extension SchedulerCore {
         group.calls.noteBacklog()
     }
 
+    /// Ends the clamp for good, because the process ends: background may be stopped, and the end needs all classes
+    /// (rule M3). Any thread.
+    func endClamp() {
+        if group.clamp.change({ $0.hasEnded = true }), !group.isEnding { group.calls.noteTaskRaised() }
+    }
+
     /// Begins to hold work that a shutdown must wait for, when the work begins to wait or to run.
     ///
     /// - Returns: the hold for ``endHold(_:)``.

@@ -39,6 +39,7 @@ extension SchedulerCore {
             }
             group.promoteRunning(rank: rank)
         }
+        group.resumeAfterClamp()
         noteAges(at: now)
         if group.calls.backlog.withdraw(unless: { hasBacklog }) {
             onLoop.looks.workEnded()

@@ -124,16 +124,7 @@ final class PoolExecutor: JobReceiver, SleepingExecutor, @unchecked Sendable {
     private func targetClass(of job: UnownedJob) -> QoSClass {
         let byPriority = QoSClass(job.priority)
         guard let qosClass else { return byPriority }
-        return byPriority > qosClass ? classAbove(qosClass, of: job, at: byPriority) : qosClass
-    }
-
-    /// Returns the class of a job whose priority is above the executor's class. Either the task was raised, or it was
-    /// created with that priority; then its waiters tell. A job that serves an actor counts as the task whose call it
-    /// serves.
-    @inline(never)
-    private func classAbove(_ qosClass: QoSClass, of job: UnownedJob, at byPriority: QoSClass) -> QoSClass {
-        if ConcurrencyRuntime.isEscalated(ConcurrencyRuntime.call(servedBy: job) ?? job) { return byPriority }
-        return ConcurrencyRuntime.classNeeding(job).map { max($0, qosClass) } ?? qosClass
+        return byPriority > qosClass ? ConcurrencyRuntime.classAbove(qosClass, of: job, at: byPriority) : qosClass
     }
 
     /// Submits a job once a time has passed: by a timer of the calling task's pool, or by one of the loop.

@@ -74,6 +74,15 @@ extension ConcurrencyRuntime {
         task(of: call(servedBy: job) ?? job).flatMap(classNeeding)
     }
 
+    /// Returns the class of a queued job whose priority is above the executor's class. Either the task was raised, or
+    /// it was created with that priority; then its waiters tell. A job that serves an actor counts as the task whose
+    /// call it serves.
+    @inline(never)
+    static func classAbove(_ qosClass: QoSClass, of job: UnownedJob, at byPriority: QoSClass) -> QoSClass {
+        if isEscalated(call(servedBy: job) ?? job) { return byPriority }
+        return classNeeding(job).map { max($0, qosClass) } ?? qosClass
+    }
+
     /// Returns the highest class that needs a task, as far as can be seen: that of a waiter or of an explicit raise, of
     /// the task itself, of the tasks whose child it is, or of the tasks that wait for one of these. The record of each of
     /// the others may show a raise.

@@ -33,6 +33,10 @@ struct ClassClamp: ~Copyable {
     /// Whether a clamp is over, and background's pool may have nodes of other classes.
     var isOver: Bool { state.load(ordering: .relaxed) == 2 }
 
+    /// Whether background's workers may have work of other classes, from this clamp or an earlier one.
+    @inline(__always)
+    var wasOn: Bool { state.load(ordering: .relaxed) != 0 }
+
     /// Changes the votes.
     ///
     /// - Returns: whether that has ended a clamp.
@@ -50,7 +54,15 @@ extension JobNode {
     /// The class of the pool for which a queued node was made. Under the lock of its queue.
     var ownClass: QoSClass {
         if tag.isLane { return QoSClass(atRank: LaneActivation(node: self).rank) }
-        if tag.isJob { return ExecutorIndex.qosClass(at: tag.executor) ?? QoSClass(job.priority) }
+        if tag.isJob { return ownClassOfJob }
         return QoSClass(atRank: PoolEntry.level(of: self).rank)
+    }
+
+    /// The class that the executor chose when it submitted the job (`PoolExecutor`). Above the executor's class, the
+    /// task had been raised before, or its waiters tell.
+    private var ownClassOfJob: QoSClass {
+        let byPriority = QoSClass(job.priority)
+        guard let qosClass = ExecutorIndex.qosClass(at: tag.executor) else { return byPriority }
+        return byPriority > qosClass ? ConcurrencyRuntime.classAbove(qosClass, of: job, at: byPriority) : qosClass
     }
 }

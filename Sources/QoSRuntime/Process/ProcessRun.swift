@@ -82,6 +82,7 @@ final class ProcessRun: Sendable {
         case .nothing:
             break
         case .cancelBody:
+            executors.scheduler.core.endClamp()
             let task = body.withLock { state in
                 state.isCancelled = true
                 return state.task

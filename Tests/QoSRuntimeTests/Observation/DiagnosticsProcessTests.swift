@@ -211,7 +211,7 @@ struct DiagnosticsProcessTests {
         #expect(unsafe chmod(folder.path, 0o700) == 0)
         let left = (1...7).map { "qos-diagnostics-\($0)\($0 == 6 ? ".old" : "")" }
         for (age, name) in (left + ["qos-diagnostics-notes"]).enumerated() {
-            try folder.write(name)
+            try folder.write(name, "left")
             let time = timeval(tv_sec: 1_000_000 + age, tv_usec: 0)
             #expect(unsafe utimes(folder[name], [time, time]) == 0)
         }
@@ -221,6 +221,23 @@ struct DiagnosticsProcessTests {
         let driver = try DriverProcess(script: "QOS_DIAGNOSTICS=$1 exec \"$0\" returns", folder.path)
         #expect(await driver.ending().status == 0)
         #expect(Set(KernelFolder.names(in: folder.path)) == Set([left[0]] + left[3...] + ["qos-diagnostics-notes"]))
+    }
+
+    @Test("the file of a process that is about to take its lock stays", .tags(.process))
+    func begun() async throws {
+        let folder = try TemporaryFolder("qos-begun")
+        #expect(unsafe chmod(folder.path, 0o700) == 0)
+        // Empty, and without a lock: its process has made it just now.
+        try folder.write("qos-diagnostics-1")
+        let left = (2...6).map { "qos-diagnostics-\($0)" }
+        for (age, name) in (["qos-diagnostics-1"] + left).enumerated() {
+            if age > 0 { try folder.write(name, "left") }
+            let time = timeval(tv_sec: 1_000_000 + age, tv_usec: 0)
+            #expect(unsafe utimes(folder[name], [time, time]) == 0)
+        }
+        let driver = try DriverProcess(script: "QOS_DIAGNOSTICS=$1 exec \"$0\" returns", folder.path)
+        #expect(await driver.ending().status == 0)
+        #expect(Set(KernelFolder.names(in: folder.path)) == Set(["qos-diagnostics-1"] + left[1...]))
     }
 
     @Test("a process that ends in order leaves no file", .tags(.process))

@@ -31,6 +31,15 @@ struct QoSProcessSignalTests {
         #expect(ending.findings["cancelled"] == "true")
     }
 
+    @Test("M3 a signal ends the clamp, so a body ends in order though background is stopped")
+    func clamped() async throws {
+        let process = try await ready("clamped-until-signal")
+        process.send(SIGTERM)
+        let ending = await process.ending()
+        #expect(ending.status == 0 && ending.errors.isEmpty)
+        #expect(ending.findings["clamped"] == "false")
+    }
+
     @Test("a second signal ends the process at once", arguments: [SIGINT, SIGTERM])
     func second(_ signal: Int32) async throws {
         let process = try await ready("ignores-signals")

@@ -15,6 +15,12 @@ struct ClampTests {
         }
 
         func ranAt() -> QoSClass? { CurrentThread.qosClass }
+
+        /// Keeps the turn, and the worker, until a gate opens.
+        func holds(_ begun: Gate, _ release: Gate) {
+            begun.open()
+            release.blockThread()
+        }
     }
 
     /// Submits a task, an item of a serial queue and a call of an actor at a class.
@@ -78,6 +84,107 @@ struct ClampTests {
             }
             release.open()
             await hog.escaped
+        }
+    }
+
+    /// One worker of background, and no stand-ins for it.
+    private static let narrow = QoSScheduler.Configuration(
+        processors: 2, workers: [.background: 1], appliesKernelEffects: false, detectsBlocking: false)
+
+    @Test("M3 I4 when the clamp is over, a task that was raised before it was queued goes to the class of the raise")
+    func returnsRaised() async throws {
+        try await withScheduler(Self.narrow) { scheduler in
+            let clamp = SchedulerClamp(scheduler)
+            _ = clamp.set(true)
+            let (begun, mayGoOn, isBusy, release) = (Gate(), Gate(), Gate(), Gate())
+            let task = Task.detached(executorPreference: scheduler.executor(for: .utility), priority: .utility) {
+                begun.open()
+                await mayGoOn.passed()
+                return CurrentThread.qosClass
+            }
+            await begun.passed()
+            // It has the only worker once the task is suspended.
+            let hog = Task.detached(executorPreference: scheduler.executor(for: .utility)) {
+                isBusy.open()
+                release.blockThread()
+            }
+            await isBusy.passed()
+            scheduler.raise(task, to: .userInitiated)
+            mayGoOn.open()
+            #expect(clamp.set(false))
+            clamp.workReturns()
+            let ranAt = await task.escaped
+            #expect(ranAt == .userInitiated)
+            release.open()
+            await hog.escaped
+        }
+    }
+
+    @Test("M3 when the clamp is over, a job of a higher class does not wait at a checkpoint for background")
+    func leavesCheckpoint() async throws {
+        try await withScheduler(Self.narrow) { scheduler in
+            let clamp = SchedulerClamp(scheduler)
+            _ = clamp.set(true)
+            let (begun, isOver) = (Gate(), Gate())
+            let task = Task.detached(executorPreference: scheduler.executor(for: .utility)) {
+                begun.open()
+                while !isOver.isOpen { Self.checkpoint() }
+                // Not here either: background is still stopped.
+                Self.checkpoint()
+                return CurrentThread.qosClass
+            }
+            await begun.passed()
+            scheduler.setWidthLimit(0, for: .background)
+            let pool = scheduler.core.group.pools.at(QoSClass.background.rank)
+            while !pool.value.hasWaiting { await Task.yield() }
+            #expect(clamp.set(false))
+            clamp.workReturns()
+            while pool.value.hasWaiting { await Task.yield() }
+            isOver.open()
+            let ranAt = await task.escaped
+            #expect(ranAt == .background)
+            scheduler.setWidthLimit(nil, for: .background)
+            await scheduler.countsNoWorker()
+        }
+    }
+
+    private static func checkpoint() { QoS.checkpoint() }
+
+    @Test("M3 when the clamp is over, the further calls of an actor do not run in background's pool")
+    func returnsCalls() async throws {
+        try await withScheduler(Self.narrow) { scheduler in
+            let clamp = SchedulerClamp(scheduler)
+            _ = clamp.set(true)
+            let place = Place(scheduler.makeSerialExecutor())
+            let (begun, release) = (Gate(), Gate())
+            // Begun at once, so that each call is in the actor's line when its task is made.
+            let first = Task.immediate(priority: .utility) { await place.holds(begun, release) }
+            await begun.passed()
+            let second = Task.immediate(priority: .utility) { await place.ranAt() }
+            #expect(clamp.set(false))
+            clamp.workReturns()
+            release.open()
+            let ranAt = await second.escaped
+            #expect(ranAt == .utility)
+            await first.escaped
+        }
+    }
+
+    @Test("M3 I4 when the clamp is over, a task counts at its own class for what it began to wait for meanwhile")
+    func countsAtItsClass() async throws {
+        try await withScheduler { scheduler in
+            let clamp = SchedulerClamp(scheduler)
+            _ = clamp.set(true)
+            let (begun, mayGoOn) = (Gate(), Gate())
+            let task = Task.detached(executorPreference: scheduler.executor(for: .utility)) {
+                begun.open()
+                await mayGoOn.passed()
+            }
+            await begun.passed()
+            #expect(ConcurrencyRuntime.node(of: task).rankOfLatestRun == QoSClass.utility.rank)
+            #expect(clamp.isOn)
+            mayGoOn.open()
+            await task.escaped
         }
     }
 

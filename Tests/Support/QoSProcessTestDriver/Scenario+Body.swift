@@ -65,7 +65,7 @@ extension Scenario {
         case .shutsDown: try await QoSProcess.scheduler?.shutdown()
         case .waitsForSignal, .cleansUpAfterSignal, .signalsItselfAtOnce, .ignoresSignals, .signalWhileMainActorIsBusy,
             .leavesSignalsAlone,
-            .blockedSignals:
+            .blockedSignals, .clampedUntilSignal:
             try await signals()
         }
     }

@@ -73,6 +73,20 @@ extension Scenario {
             } onCancel: {
                 Driver.say("cancelled", "yes")
             }
+        case .clampedUntilSignal:
+            guard let scheduler = QoSProcess.scheduler else { return }
+            let clamp = SchedulerClamp(scheduler)
+            _ = clamp.set(true)
+            scheduler.setWidthLimit(0, for: .background)
+            let (asked, ask) = AsyncStream.makeStream(of: Void.self)
+            Driver.say("ready", "yes")
+            await withTaskCancellationHandler {
+                // In a task that is not cancelled, as a group of services ends.
+                await Task { for await _ in asked {} }.value
+            } onCancel: {
+                Task { ask.finish() }
+            }
+            Driver.say("clamped", clamp.isOn)
         case .signalWhileMainActorIsBusy:
             let released = DispatchSemaphore(value: 0)
             await withTaskCancellationHandler {

@@ -24,6 +24,7 @@ enum Scenario: String, CaseIterable {
     case cleansUpAfterSignal = "cleans-up-after-signal"
     case signalsItselfAtOnce = "signals-itself-at-once"
     case ignoresSignals = "ignores-signals"
+    case clampedUntilSignal = "clamped-until-signal"
     case signalWhileMainActorIsBusy = "signal-while-main-actor-is-busy"
     case leavesSignalsAlone = "leaves-signals-alone"
     case blockedSignals = "blocked-signals"

@@ -15,7 +15,8 @@ extension Worker {
         let pool = worker.pool
         let group = pool.value.group
         let rank = pool.value.qosClass.rank
-        guard !group.isClosed, group.mustAskMachine(rank: rank, waits: false), !holdsTurn else { return }
+        guard !group.isClosed, group.mustAskMachine(rank: rank, waits: false), !holdsTurn, !isAfterClamp(worker)
+        else { return }
         // The worker is promoted, or taken for blocked, under the same lock: each finds it counted, or waiting. Under
         // this lock no worker waits for admission's lock, because high threads take it.
         let asked: Admission.Asked? = worker.value.boost.withLock { raise in
@@ -47,6 +48,14 @@ extension Worker {
     /// Whether the calling code has the turn of an actor, a lane or a serial queue.
     private static var holdsTurn: Bool {
         unsafe cqos_current_lane() != nil || ConcurrencyRuntime.isOnSerialExecutor || PoolEntry.isInSerialTurn
+    }
+
+    /// Whether a job of another class runs on a worker of background after the clamp (rule M3). The limits of
+    /// background are not those of the job.
+    static func isAfterClamp(_ worker: WorkerRef) -> Bool {
+        let rank = worker.value.clampedRank.load(ordering: .relaxed)
+        guard rank > worker.qosClass.rank else { return false }
+        return worker.group.servingClass(for: QoSClass(atRank: rank)) > worker.qosClass
     }
 
     /// Begins the wait. With the lock of `boost` held.
@@ -104,5 +113,30 @@ extension ClassPool {
             }
         }
         return false
+    }
+}
+
+extension PoolGroup {
+    /// Resumes the jobs of other classes that wait at a checkpoint on a worker of background, once a clamp is over
+    /// (rule M3). Background may be stopped for long. The loop's thread.
+    func resumeAfterClamp() {
+        let pool = pools.at(QoSClass.background.rank)
+        guard clamp.isOver, pool.value.hasWaiting else { return }
+        for index in 0..<pool.value.started {
+            let worker = pool.value.workers.at(index)
+            guard worker.value.waitsSince.load(ordering: .sequentiallyConsistent) != 0 else { continue }
+            // Under the lock, no later job of the worker begins to wait. If another thread has ended this wait, nothing
+            // is left to do.
+            let admitted: AdmittedWorkers? = worker.value.boost.withLock { _ in
+                guard Worker.isAfterClamp(worker), Worker.endWaiting(worker) else { return nil }
+                let admitted = admission.workerUnblocked(rank: worker.qosClass.rank)
+                worker.value.change(.leavesCheckpoint)
+                return admitted
+            }
+            guard let admitted else { continue }
+            workerWakes()
+            worker.value.parker.unpark()
+            wake(admitted)
+        }
     }
 }

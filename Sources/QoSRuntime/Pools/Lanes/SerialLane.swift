@@ -152,10 +152,17 @@ final class SerialLane: @unchecked Sendable {
                 mustLook.store(false, ordering: .relaxed)
                 _ = waiting.raiseEscalated(limit: Self.lookedAtBetweenItems)
             }
-            guard let highest = waiting.highestRank, rank == nil || highest == rank else { return }
+            guard let highest = waiting.highestRank, rank == nil || highest == rank, !isAfterClamp(rank) else { return }
             guard let node = waiting.popHighest() else { return }
             if let executor = unsafe executor { unsafe node.job.runSynchronously(on: executor) }
         }
+    }
+
+    /// Whether the items of a rank belong to a higher pool than the calling worker's: a clamp is over (rule M3). The
+    /// worker then stops, and the next activation goes to that pool.
+    private func isAfterClamp(_ rank: Int?) -> Bool {
+        guard group.clamp.isOver, let rank, let worker = Worker.current else { return false }
+        return group.servingClass(for: QoSClass(atRank: rank)) > worker.qosClass
     }
 
     private func update<Result>(_ transition: (LaneWord) -> (LaneWord, Result)?) -> Result? {

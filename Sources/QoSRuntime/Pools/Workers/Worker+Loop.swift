@@ -80,6 +80,8 @@ extension Worker {
         let mayHideRaise = tag.isJob && ConcurrencyRuntime.mayHideRaise(node.job, above: worker.qosClass)
         let root = mayHideRaise ? ConcurrencyRuntime.root(ofChild: node.job) : nil
         if root != nil, moveIfRaised(node, worker, rank) { return true }
+        // Under a clamp, background's workers run the work of every class.
+        let ownRank = rank == QoSClass.background.rank ? noteOwnClass(of: node, worker) : rank
         let step: UInt64
         if !tag.isJob {
             step = worker.value.line.begins(tag.isLane ? DiagnosticsLayout.Line.actor : DiagnosticsLayout.Line.item)
@@ -94,7 +96,7 @@ extension Worker {
             } else if ConcurrencyRuntime.isTask(job) {
                 worker.value.current = node
                 if ConcurrencyRuntime.hasName(job) { worker.value.noteName(of: job) }
-                node.noteRun(inPoolOf: rank)
+                node.noteRun(inPoolOf: ownRank)
             }
             if !tag.isPlainJob { begin(tag.shutdownBehavior, of: job, worker) }
             if ConcurrencyRuntime.isRetainableTask(job) { worker.value.running.publish(job, root: root) }
@@ -114,6 +116,17 @@ extension Worker {
             worker.group.endBoost(of: worker, qosClass: worker.qosClass)
         }
         return hasEnded
+    }
+
+    /// Notes the class of a node that a worker of background is about to run.
+    ///
+    /// - Returns: the rank of that class; that of background if the scheduler was never clamped.
+    @inline(__always)
+    private static func noteOwnClass(of node: JobNode, _ worker: WorkerRef) -> Int {
+        guard worker.group.clamp.wasOn else { return QoSClass.background.rank }
+        let rank = node.ownClass.rank
+        worker.value.clampedRank.store(rank, ordering: .relaxed)
+        return rank
     }
 
     /// Submits a child task, which the worker was about to run, to a higher class that needs it and of which the task's

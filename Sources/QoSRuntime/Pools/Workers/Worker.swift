@@ -48,6 +48,10 @@ struct Worker: ~Copyable {
     /// The running task; `nil` for other work, which may have freed itself meanwhile. Owner only.
     var current: JobNode?
 
+    /// The rank of the class of the node that runs, or ran last, once the scheduler was clamped: background's workers
+    /// then run nodes of other classes, too (rule M3). 0 otherwise. Written by the worker's thread only.
+    let clampedRank = Atomic<Int>(0)
+
     /// The class that waits for a lock of the running job; `nil` for none. With the lock of `boost` held.
     var classForLock: QoSClass?
 
