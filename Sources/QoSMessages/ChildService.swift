@@ -50,14 +50,15 @@ struct ChildBackOff: Sendable, Hashable {
 /// let image = try await thumbnails.send(Thumbnail(path: path, side: 256), timeout: .seconds(2))
 /// ```
 ///
-/// The program makes a ``Service`` and calls ``Service/run(onListening:)``, which serves this process. Nobody else can
-/// connect to it.
+/// The program makes a ``Service`` and calls ``Service/run(onListening:)``, which serves this process. No other process
+/// can connect to it.
 ///
-/// The child inherits nothing of the calling thread and none of this process's descriptors, except for standard output
-/// and standard error. When it dies, the requests in flight end with ``ServiceError/Reason/peerDied(pid:)``, and the next
-/// request starts a new one. The requests of a child that fails again and again end at once for a while, with
-/// `serviceUnavailable`: for 100 ms after the second failure in a row, then for twice as long after each, up to 30 s. A
-/// life of a minute ends the row.
+/// The child inherits nothing of the calling thread, and no descriptor but standard output and standard error. When it
+/// dies, the requests in flight end with ``ServiceError/Reason/peerDied(pid:)``, and the next request starts a new one.
+///
+/// A child that fails again and again is not started for a while, and requests end at once with `serviceUnavailable`.
+/// That lasts 100 ms after the second failure in a row, and twice as long after each further one, up to 30 s. A life of
+/// a minute ends the row.
 ///
 /// When the last reference to the child and its sessions is gone, or this process ends, the child ends, too.
 ///
@@ -72,7 +73,7 @@ public final class ChildService: Sendable {
     private struct State {
         var phase = Phase.idle
         var backOff = ChildBackOff()
-        /// How the last process ended, after "it".
+        /// The end of the last process, as the predicate of a sentence.
         var lastEnd = "ended"
         var starts = 0
     }
@@ -287,8 +288,8 @@ public final class ChildService: Sendable {
 
     /// Ends the child. Returns when its process is gone.
     ///
-    /// Requests in flight end with `connectionLost`. The child gets SIGTERM, and after the grace SIGKILL. Without a child
-    /// there is no effect. A later request starts a new one, without a pause.
+    /// Requests in flight end with `connectionLost`. The child gets SIGTERM, and after the grace SIGKILL. Without a
+    /// child there is no effect. A later request starts a new one, without a pause.
     ///
     /// - Parameter grace: The time that the child has to end.
     public func terminate(grace: Duration = .seconds(5)) async {

@@ -90,12 +90,12 @@ public final class Service: Sendable {
 
     /// Listens until the calling task is cancelled.
     ///
-    /// In a process that a ``ChildService`` has started, the first service serves the parent, whatever `allow` says, and
-    /// does not listen. It ends with the connection to the parent, too.
+    /// In a process that a ``ChildService`` has started, the first service serves the parent, whatever `allow` says. It
+    /// does not listen, and ends with the connection to the parent, too.
     ///
-    /// Otherwise the socket is the one that systemd passes (`LISTEN_FDS`): the one whose name in `LISTEN_FDNAMES` is that of the
-    /// service, else the first. Without one, it is `$XDG_RUNTIME_DIR/qos/NAME.sock`. The directory has the mode 0700,
-    /// the socket 0600. A socket that a dead process has left is replaced.
+    /// Otherwise the socket is the one that systemd passes (`LISTEN_FDS`): the one whose name in `LISTEN_FDNAMES` is
+    /// that of the service, else the first. Without one, it is `$XDG_RUNTIME_DIR/qos/NAME.sock`. The directory has the
+    /// mode 0700, the socket 0600. A socket that a dead process has left is replaced.
     ///
     /// At the end, the handlers are cancelled and awaited, and the requesters get `connectionLost`.
     ///

@@ -5,19 +5,20 @@ import QoSRuntime
 
 // A process that serves its parent over a socket that it was born with. `ChildService` decides when there is one.
 //
-// The begin. A thread of its own calls posix_spawn: on it, the child inherits nothing of a worker, and nobody else waits
+// The begin. A thread of its own calls posix_spawn. So the child inherits nothing of a worker, and no other work waits
 // for the program's file (`Docs/LibraryThreads.md`).
 //
-// The end. A descriptor of the process (pidfd) is readable once it has ended. The loop's thread then takes its status, so
-// no zombie is left. Signals are sent on that thread, too: until the status is taken, no other process has the number.
+// The end. A descriptor of the process (pidfd) is readable once it has ended. The loop's thread then takes its status,
+// so no zombie is left. Signals are sent on that thread, too: until the status is taken, no other process has the
+// number.
 //
-// No PR_SET_PDEATHSIG: the signal comes when the thread that has made the child ends, not its process. Instead, the child
-// ends with its socket.
+// No PR_SET_PDEATHSIG: the signal comes when the thread that has made the child ends, not its process. Instead, the
+// child ends with its socket.
 
 /// A process that this one has started, until its end was seen.
 final class ServiceProcess: Sendable {
-    /// The variable that names the passed socket: `NUMBER:INODE`. By the inode, a process that inherits the variable, and
-    /// not the socket, sees that it is not meant.
+    /// The variable that names the passed socket: `NUMBER:INODE`. The inode tells a process that inherits the variable
+    /// and not the socket that it is not meant.
     static let variable = "QOS_SERVICE_FD"
 
     /// The time between SIGTERM and SIGKILL, in nanoseconds.

@@ -150,8 +150,8 @@ enum ServiceSocket {
         return adopted.withLock({ $0.insert(descriptor).inserted }) && isListening(descriptor) ? descriptor : nil
     }
 
-    /// The socket to the process that has started this one as a ``ChildService``; `nil` without one, and if a service of
-    /// this process has taken it before. It is not passed on to children.
+    /// The socket to the process that has started this one as a ``ChildService``; `nil` without one, and if a service
+    /// of this process has taken it before. It is not passed on to children.
     static func takeParent() -> Int32? {
         let parts = variable(ServiceProcess.variable)?.split(separator: ":") ?? []
         guard parts.count == 2, let descriptor = Int32(parts[0]), let inode = UInt64(parts[1]) else { return nil }

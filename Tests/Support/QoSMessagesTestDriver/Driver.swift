@@ -288,7 +288,11 @@ struct Driver {
             say("error", error)
         }
         // The descriptors are closed on the loop's thread, a moment later.
-        for _ in 0..<10_000 where (sockets, processDescriptors) != before { sched_yield() }
+        var looks = 0
+        while (sockets, processDescriptors) != before, looks < 10_000 {
+            looks += 1
+            sched_yield()
+        }
         say("leaked", sockets - before.0 + processDescriptors - before.1)
         say("children", waitpid(-1, nil, WNOHANG) == -1 && errno == ECHILD ? "none" : "some")
     }
