@@ -263,27 +263,18 @@ struct ChildServiceTests {
         "a child of a background task has the process's scheduling and signals, and no descriptor of its parent",
         .enabled(if: LibraryThreads.report.obstacle == nil))
     func clean() async throws {
-        // Inherited by children that are not clean.
-        let descriptor = unsafe open("/dev/null", O_RDONLY)
-        let before = signal(SIGUSR2, SIG_IGN)
-        defer {
-            close(descriptor)
-            _ = signal(SIGUSR2, before)
-        }
-        let own = ProcessFacts()
-        #expect(
-            descriptor > 3 && own.descriptors.contains(descriptor)
-                && UInt64(own.ignored, radix: 16).map { $0 & 0x800 } == 0x800)
-        try await withScheduler(.init(processors: 2, detectsBlocking: false)) { scheduler in
-            let child = try Self.child("serve")
-            let begin = try await scheduler.startDetachedTask(at: .background) { try await child.send(Begin()) }.escaped
-            #expect(begin.nice == own.nice && begin.policy == own.policy && begin.processors == own.processors)
+        let ending = await (try DriverProcess(program: "QoSMessagesTestDriver", ["parent", "clean"])).ending()
+        let findings = ending.findings
+        func ignored(_ name: String) -> UInt64? {
             // The C library lets children ignore its own signals, 32 and 33 (posix_spawn).
-            let ignored = UInt64(begin.ignored, radix: 16).map { $0 & ~0x1_8000_0000 }
-            #expect(begin.blocked == "0000000000000000" && ignored == 0)
-            #expect(begin.descriptors == [0, 1, 2, 3])
-            await child.terminate()
+            UInt64(findings[name] ?? "", radix: 16).map { $0 & ~0x1_8000_0000 }
         }
+        let sigusr2: UInt64 = 0x800
+        #expect(findings["maker"]?.hasPrefix("qos-bg") == true, "\(ending)")
+        #expect((Int32(findings["descriptor"] ?? "") ?? 0) > 3 && ignored("own-ignored") == sigusr2, "\(ending)")
+        #expect(findings["child-scheduling"] == findings["own-scheduling"], "\(ending)")
+        #expect(ignored("child-ignored") == 0 && findings["child-blocked"] == "0000000000000000", "\(ending)")
+        #expect(findings["child-descriptors"] == "[0, 1, 2, 3]", "\(ending)")
     }
 
     @Test("M2 M3 level, raise and importance go to a child as over any connection")

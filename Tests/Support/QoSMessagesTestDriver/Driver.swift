@@ -13,7 +13,8 @@ package import QoSRuntime
 //   important PATH         a client that holds importance for ever, and prints `holds` when the service has seen it
 //   child KIND             a service that its parent has started: `serve`, `clamped`, `stubborn` for one that ignores its
 //                          end, `exit` for a program that ends before it serves
-//   parent KIND            a process with a child: `once` prints what is left after its end, `hold` waits for ever
+//   parent KIND            a process with a child: `once` prints what is left after its end, `hold` waits for ever, `clean`
+//                          prints what a child has that background work starts
 
 /// Asks for the level of the handler and the text.
 package struct Echo: ServiceRequest {
@@ -275,7 +276,30 @@ struct Driver {
         if kind == "stubborn" { await OneShot().passed() }
     }
 
+    /// Starts a child from a worker of background, which has a descriptor and a signal to pass on.
+    private static func cleanChild() async {
+        say("descriptor", unsafe open("/dev/null", O_RDONLY))
+        _ = signal(SIGUSR2, SIG_IGN)
+        let child = ChildService("/proc/self/exe", ["child", "serve"])
+        let begin: ProcessFacts? = await withCheckedContinuation { continuation in
+            // Not awaited as a task: that would raise it.
+            QoSProcess.scheduler?.startDetachedTask(at: .background) {
+                say("maker", threadName())
+                continuation.resume(returning: try? await child.send(Begin()))
+            }
+        }
+        for (name, facts) in [("own", Driver.begin), ("child", begin ?? Driver.begin)] {
+            say("\(name)-scheduling", "\(facts.nice) \(facts.policy) \(facts.processors)")
+        }
+        say("own-ignored", ProcessFacts().ignored)
+        say("child-ignored", begin?.ignored ?? "unknown")
+        say("child-blocked", begin?.blocked ?? "unknown")
+        say("child-descriptors", begin?.descriptors ?? [])
+        await child.terminate()
+    }
+
     private static func parent(_ kind: String) async {
+        if kind == "clean" { return await cleanChild() }
         let before = (sockets, processDescriptors)
         let child = ChildService("/proc/self/exe", ["child", "serve"])
         do throws(ServiceError) {
