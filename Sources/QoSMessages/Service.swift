@@ -90,9 +90,12 @@ public final class Service: Sendable {
 
     /// Listens until the calling task is cancelled.
     ///
-    /// The socket is the one that systemd passes (`LISTEN_FDS`): the one whose name in `LISTEN_FDNAMES` is that of the
-    /// service, else the first. Without one, it is `$XDG_RUNTIME_DIR/qos/NAME.sock`. The directory has the mode 0700,
-    /// the socket 0600. A socket that a dead process has left is replaced.
+    /// In a process that a ``ChildService`` has started, the first service serves the parent, whatever `allow` says. It
+    /// does not listen, and ends with the connection to the parent, too.
+    ///
+    /// Otherwise the socket is the one that systemd passes (`LISTEN_FDS`): the one whose name in `LISTEN_FDNAMES` is
+    /// that of the service, else the first. Without one, it is `$XDG_RUNTIME_DIR/qos/NAME.sock`. The directory has the
+    /// mode 0700, the socket 0600. A socket that a dead process has left is replaced.
     ///
     /// At the end, the handlers are cancelled and awaited, and the requesters get `connectionLost`.
     ///
@@ -109,11 +112,10 @@ public final class Service: Sendable {
                 return !state.isRunning
             })
         else { throw ServiceError(.serviceUnavailable("the service has run already"), mayHaveBegun: false) }
-        let socket = try ServiceSocket.listen(name, admitsOthers: access.admitsOthers)
-        let listener = try await ServiceListener.start(socket, on: loop) { descriptor in
-            self.accept(descriptor, on: loop)
-        }
+        let parent = ServiceSocket.takeParent()
+        let listener = parent == nil ? try await listen(on: loop) : nil
         clamp?.begin()
+        if let parent { serve(parent: parent, on: loop) }
         onListening()
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -124,16 +126,42 @@ public final class Service: Sendable {
                 if isEnding { continuation.resume() }
             }
         } onCancel: {
-            // First: the end needs all classes.
-            clamp?.end()
-            let end = state.withLock { state in
-                state.isEnding = true
-                return state.end.take()
-            }
-            end?.resume()
+            end()
         }
-        await listener.stop()
+        await listener?.stop()
         await closeConnections()
+    }
+
+    private func listen(on loop: MessageLoop) async throws(ServiceError) -> ServiceListener {
+        let socket = try ServiceSocket.listen(name, admitsOthers: access.admitsOthers)
+        return try await ServiceListener.start(socket, on: loop) { descriptor in self.accept(descriptor, on: loop) }
+    }
+
+    /// Lets ``run(onListening:)`` end. Any number of times.
+    private func end() {
+        // First: the end needs all classes.
+        clamp?.end()
+        let end = state.withLock { state in
+            state.isEnding = true
+            return state.end.take()
+        }
+        end?.resume()
+    }
+
+    /// Serves the process that has started this one. It may do anything to this one, so it is taken in any case. Its
+    /// entry gives the ceiling.
+    private func serve(parent descriptor: Int32, on loop: MessageLoop) {
+        let (peer, groups) = ServiceSocket.peer(of: descriptor) ?? (ServiceSocket.ownPeer, groups: [])
+        let ceiling = access.entry(for: peer, groups: groups, ownUser: ServiceSocket.ownUser)?.ceiling
+        guard let connection = admit(peer, ceiling: ceiling) else {
+            ServiceSocket.refuse(descriptor, "the service ends")
+            end()
+            return
+        }
+        SocketTransport.start(descriptor, connection, on: loop) {
+            self.ended(connection)
+            self.end()
+        }
     }
 
     private func closeConnections() async {

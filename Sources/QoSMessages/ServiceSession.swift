@@ -126,6 +126,9 @@ public final class ServiceSession: Sendable {
         }
     }
 
+    /// Whether the connection has ended.
+    var hasEnded: Bool { connection.hasEnded }
+
     /// Closes the connection. Open requests of both sides end. Any number of times.
     public func close() { connection.close() }
 

@@ -128,6 +128,10 @@ enum ServiceSocket {
     /// The descriptors of systemd that services of this process have taken.
     private static let adopted = Lock<Set<Int32>>([])
 
+    private static func variable(_ name: String) -> String? {
+        unsafe getenv(name).map { unsafe String(cString: $0) }
+    }
+
     private static func isListening(_ descriptor: Int32) -> Bool {
         var (answer, length) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
         return unsafe getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &answer, &length) == 0 && answer == 1
@@ -136,7 +140,6 @@ enum ServiceSocket {
     /// The socket that systemd has passed for a service (`sd_listen_fds(3)`); `nil` without one, and if a service of this
     /// process has taken it before.
     private static func passedDescriptor(_ name: String) -> Int32? {
-        func variable(_ name: String) -> String? { unsafe getenv(name).map { unsafe String(cString: $0) } }
         guard let pid = variable("LISTEN_PID").flatMap({ Int32($0) }), pid == getpid(),
             let count = variable("LISTEN_FDS").flatMap({ Int32($0) }), (1...1_024).contains(count)
         else { return nil }
@@ -145,6 +148,22 @@ enum ServiceSocket {
         let descriptor = 3 + Int32(index)
         // A service that has ended has closed it, and the number may be anything by now. Another one may listen on it.
         return adopted.withLock({ $0.insert(descriptor).inserted }) && isListening(descriptor) ? descriptor : nil
+    }
+
+    /// The socket to the process that has started this one as a ``ChildService``; `nil` without one, and if a service
+    /// of this process has taken it before. It is not passed on to children.
+    static func takeParent() -> Int32? {
+        let parts = variable(ServiceProcess.variable)?.split(separator: ":") ?? []
+        guard parts.count == 2, let descriptor = Int32(parts[0]), let inode = UInt64(parts[1]) else { return nil }
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK,
+            UInt64(status.st_ino) == inode, adopted.withLock({ $0.insert(descriptor).inserted })
+        else { return nil }
+        let flags = fcntl(descriptor, F_GETFL)
+        guard flags >= 0, fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) == 0,
+            fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0
+        else { return nil }
+        return descriptor
     }
 
     // MARK: Connecting

@@ -17,6 +17,9 @@ import QoSRuntime
 // If the bytes end without one, the peer's process may be ending: its descriptors are closed before it counts as ended.
 // So the transport waits up to 100 ms for its end, by a descriptor of the process (`SO_PEERPIDFD`), and tells which it
 // was.
+//
+// A child service has its socket from its parent. There, the kernel names the parent at both ends. So the parent's side
+// asks the child's own descriptor, and is told of the child's end.
 
 /// One socket.
 final class SocketTransport: Transport {
@@ -47,22 +50,29 @@ final class SocketTransport: Transport {
     private let descriptor: Int32
     private let connection: Connection
     private let loop: MessageLoop
+    /// The child at the other end; `nil` for another process.
+    private let child: ServiceProcess?
     private let output = QoSMutex(Output(), name: "socket")
     private let loopSide = Lock(LoopSide())
 
     /// Takes over a connected descriptor, which is non-blocking, and starts the connection.
     ///
-    /// - Parameter onEnd: called when the connection and its handlers have ended.
+    /// - Parameters:
+    ///   - child: the child at the other end; `nil` for another process.
+    ///   - onEnd: called when the connection and its handlers have ended.
+    @discardableResult
     static func start(
-        _ descriptor: Int32, _ connection: Connection, on loop: MessageLoop, onEnd: @escaping @Sendable () -> Void = {}
-    ) {
-        let transport = SocketTransport(descriptor, connection, loop)
+        _ descriptor: Int32, _ connection: Connection, on loop: MessageLoop, to child: ServiceProcess? = nil,
+        onEnd: @escaping @Sendable () -> Void = {}
+    ) -> SocketTransport {
+        let transport = SocketTransport(descriptor, connection, loop, child)
         loop.submit { transport.beginReading() }
         connection.start(transport, onEnd: onEnd)
+        return transport
     }
 
-    private init(_ descriptor: Int32, _ connection: Connection, _ loop: MessageLoop) {
-        (self.descriptor, self.connection, self.loop) = (descriptor, connection, loop)
+    private init(_ descriptor: Int32, _ connection: Connection, _ loop: MessageLoop, _ child: ServiceProcess?) {
+        (self.descriptor, self.connection, self.loop, self.child) = (descriptor, connection, loop, child)
     }
 
     // MARK: Writing
@@ -227,6 +237,13 @@ final class SocketTransport: Transport {
         Glibc.close(process)
     }
 
+    /// Ends the bytes behind those that are there: the child has ended, and its own children may have its socket. The
+    /// loop's thread.
+    func processHasEnded() {
+        // With a watch, the descriptor is open.
+        if loopSide.withLock({ $0.watch != nil }) { shutdown(descriptor, Int32(SHUT_RDWR)) }
+    }
+
     private func end(dead: Bool) {
         guard let watch = loopSide.withLock({ $0.deathWatch.take() }) else { return }
         watch.close()
@@ -245,6 +262,10 @@ final class SocketTransport: Transport {
     }
 
     private var processOfPeer: PeerProcess {
+        if let child {
+            let copy = fcntl(child.descriptor, F_DUPFD_CLOEXEC, 0)
+            return copy >= 0 ? .open(copy) : .unknown
+        }
         var process: Int32 = -1
         var length = socklen_t(MemoryLayout<Int32>.size)
         let peerProcess: Int32 = 77  // SO_PEERPIDFD, Linux 6.5

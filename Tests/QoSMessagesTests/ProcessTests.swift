@@ -248,7 +248,8 @@ struct ProcessTests {
         }
     }
 
-    private static var driver: String? {
+    /// The path of the driver.
+    static var driver: String? {
         guard let test = unsafe realpath("/proc/self/exe", nil) else { return nil }
         defer { unsafe free(test) }
         let path = unsafe String(cString: test)

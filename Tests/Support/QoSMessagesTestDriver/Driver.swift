@@ -11,6 +11,10 @@ package import QoSRuntime
 //   hang PATH              sends a request that never ends, and prints `sent`
 //   clamped PATH           a service that is clamped while nobody needs it; prints at its end whether it is
 //   important PATH         a client that holds importance for ever, and prints `holds` when the service has seen it
+//   child KIND             a service that its parent has started: `serve`, `clamped`, `stubborn` for one that ignores its
+//                          end, `exit` for a program that ends before it serves
+//   parent KIND            a process with a child: `once` prints what is left after its end, `hold` waits for ever, `clean`
+//                          prints what a child has that background work starts
 
 /// Asks for the level of the handler and the text.
 package struct Echo: ServiceRequest {
@@ -67,6 +71,45 @@ package struct ClampState: ServiceRequest {
     }
 
     package init() {}
+}
+
+/// Kills the service's process.
+package struct Crash: ServiceRequest {
+    package typealias Reply = Bool
+    package init() {}
+}
+
+/// Asks for what the service's process had at its begin.
+package struct Begin: ServiceRequest {
+    package typealias Reply = ProcessFacts
+    package init() {}
+}
+
+/// What a process has by inheritance: its scheduling and signals are those of its main thread.
+package struct ProcessFacts: Codable, Sendable, Equatable {
+    package var nice: String
+    package var policy: String
+    package var processors: String
+    package var blocked: String
+    package var ignored: String
+    /// The numbers below 256 that are open.
+    package var descriptors: [Int32]
+
+    package init() {
+        let status = (try? KernelFile.read("/proc/self/status")) ?? ""
+        let stat = (try? KernelFile.read("/proc/self/stat")) ?? ""
+        // The fields from the third one on (proc(5)).
+        let fields = (stat.split(separator: ")").last ?? "").split(separator: " ").map(String.init)
+        func line(_ name: String) -> String {
+            let line = status.split(separator: "\n").first { $0.hasPrefix("\(name):") } ?? ""
+            return line.split(whereSeparator: \.isWhitespace).dropFirst().joined(separator: " ")
+        }
+        (nice, policy) = fields.count > 38 ? (fields[16], fields[38]) : ("", "")
+        processors = line("Cpus_allowed_list")
+        blocked = line("SigBlk")
+        ignored = line("SigIgn")
+        descriptors = (0..<256).filter { fcntl($0, F_GETFD) >= 0 }
+    }
 }
 
 package struct Note: ServiceMessage {
@@ -138,6 +181,8 @@ package func makeService(_ name: String, allow: ServiceAccess = .sameUser, on sc
     }
     service.on(Fail.self) { request, _ in throw ServiceFailure(code: request.code, "as asked") }
     service.on(Note.self) { note, _ in say("note", note.text) }
+    service.on(Crash.self) { _, _ in kill(getpid(), SIGKILL) == 0 }
+    service.on(Begin.self) { _, _ in Driver.begin }
     return service
 }
 
@@ -180,7 +225,11 @@ package func say(_ name: String, _ value: some Any) {
 
 @main
 struct Driver {
+    /// What this process had when it began.
+    fileprivate static let begin = ProcessFacts()
+
     static func main() {
+        _ = begin
         let arguments = CommandLine.arguments
         guard arguments.count > 2 else { exit(64) }
         QoSProcess.run {
@@ -199,6 +248,8 @@ struct Driver {
                 say("clamped", service.importance.isClamped)
             case "important": try await important(arguments[2])
             case "relay": try await relay(arguments[2], to: arguments[3])
+            case "child": try await child(arguments[2])
+            case "parent": await parent(arguments[2])
             case "client": await client(arguments[2], Int(arguments[3]) ?? 0)
             default: await hang(arguments[2])
             }
@@ -215,6 +266,69 @@ struct Driver {
             return [before] + (try await session.send(request)) + [currentRaw()]
         }
         try await service.run { say("listening", true) }
+    }
+
+    private static func child(_ kind: String) async throws {
+        if kind == "exit" { exit(3) }
+        guard let scheduler = QoSProcess.scheduler else { exit(70) }
+        if kind == "clamped" { return try await makeClampedService("org.example.child", on: scheduler).run() }
+        try await makeService("org.example.child", on: scheduler).run()
+        if kind == "stubborn" { await OneShot().passed() }
+    }
+
+    /// Starts a child from a worker of background, which has a descriptor and a signal to pass on.
+    private static func cleanChild() async {
+        say("descriptor", unsafe open("/dev/null", O_RDONLY))
+        _ = signal(SIGUSR2, SIG_IGN)
+        let child = ChildService("/proc/self/exe", ["child", "serve"])
+        let begin: ProcessFacts? = await withCheckedContinuation { continuation in
+            // Not awaited as a task: that would raise it.
+            QoSProcess.scheduler?.startDetachedTask(at: .background) {
+                say("maker", threadName())
+                continuation.resume(returning: try? await child.send(Begin()))
+            }
+        }
+        for (name, facts) in [("own", Driver.begin), ("child", begin ?? Driver.begin)] {
+            say("\(name)-scheduling", "\(facts.nice) \(facts.policy) \(facts.processors)")
+        }
+        say("own-ignored", ProcessFacts().ignored)
+        say("child-ignored", begin?.ignored ?? "unknown")
+        say("child-blocked", begin?.blocked ?? "unknown")
+        say("child-descriptors", begin?.descriptors ?? [])
+        await child.terminate()
+    }
+
+    private static func parent(_ kind: String) async {
+        if kind == "clean" { return await cleanChild() }
+        let before = (sockets, processDescriptors)
+        let child = ChildService("/proc/self/exe", ["child", "serve"])
+        do throws(ServiceError) {
+            say("child", try await child.send(Echo(text: "x")).pid)
+            if kind == "hold" { await OneShot().passed() }
+            do throws(ServiceError) { _ = try await child.send(Crash()) } catch { say("crash", error.reason) }
+            say("second", try await child.send(Echo(text: "x")).pid)
+            await child.terminate()
+        } catch {
+            say("error", error)
+        }
+        // The descriptors are closed on the loop's thread, a moment later.
+        var looks = 0
+        while (sockets, processDescriptors) != before, looks < 10_000 {
+            looks += 1
+            sched_yield()
+        }
+        say("leaked", sockets - before.0 + processDescriptors - before.1)
+        say("children", waitpid(-1, nil, WNOHANG) == -1 && errno == ECHILD ? "none" : "some")
+    }
+
+    /// The number of open descriptors of processes.
+    private static var processDescriptors: Int {
+        (0..<256).count { descriptor in
+            var bytes = [CChar](repeating: 0, count: 64)
+            let count = unsafe readlink("/proc/self/fd/\(descriptor)", &bytes, bytes.count)
+            let target = bytes.prefix(max(count, 0)).map { UInt8(bitPattern: $0) }
+            return String(decoding: target, as: UTF8.self).contains("pidfd")
+        }
     }
 
     /// The number of open sockets. The runtime opens other descriptors at its own times.
