@@ -35,9 +35,9 @@ struct TopTests {
     }
 
     @Test("activities prints those of a running process, as text and as JSON, and postmortem with their notes")
-    func activities() async throws {
+    func activities() throws {
         guard DiagnosticsMapping.process != nil else { return }
-        let (all, json, last) = try await QoS.performActivity(.background, reason: "nightly export") {
+        let (all, json, last) = try QoS.performActivity(.background, reason: "nightly export") {
             QoS.leaveBreadcrumb("export began")
             return (
                 try ToolRun.run("activities \(getpid())", reading: \.standardOutput),

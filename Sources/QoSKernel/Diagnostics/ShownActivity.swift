@@ -87,7 +87,7 @@ extension WorkID: Encodable {
 }
 
 extension DiagnosticsMapping {
-    /// Shows an activity. Some 50 ns, without a lock; any thread.
+    /// Shows an activity. Takes no lock; any thread.
     ///
     /// - Returns: the place, for ``endActivity(at:)``; `nil` if there is no free one. That is counted.
     package func begin(_ activity: ShownActivity) -> Int? {

@@ -36,7 +36,7 @@ extension QoS {
     /// }
     /// ```
     /// `qosctl activities` lists the running activities of a process, also of one that hangs. It shows 256 at a time,
-    /// and the first 63 bytes of each name. Some 250 ns; any thread or task.
+    /// and the first 63 bytes of each name. Any thread or task.
     ///
     /// - Parameters:
     ///   - name: for people: the kind of the work, or the request. It may differ each time.
@@ -61,7 +61,8 @@ extension QoS {
     /// The last 1,024 events of each worker, and of all other threads together, stay in the memory that the process
     /// shows. `qosctl postmortem` prints them with the activities, also after the process was killed.
     ///
-    /// Some 50 ns; any thread or task. Without an activity the message belongs to none.
+    /// Without an activity the message belongs to none. Takes no lock, except for the first use of a literal. Any thread or
+    /// task.
     ///
     /// - Parameter message: a literal of 1 to 63 bytes; a longer one is cut.
     public static func trace(_ message: StaticString) { note(.message, message) }
@@ -76,8 +77,8 @@ extension QoS {
 
     private static func note(_ kind: DiagnosticsRecord.Kind, _ text: StaticString) {
         guard text.hasPointerRepresentation else { return }
-        PoolGroup.record(
-            kind, text: unsafe DiagnosticsMapping.number(ofLiteral: text.utf8Start), of: activity?.id ?? 0)
+        let number = unsafe DiagnosticsMapping.number(ofLiteral: text.utf8Start)
+        PoolGroup.record(kind, text: number, of: activity?.id ?? 0)
     }
 
     /// Runs a body as an activity. Work that the body creates without a level of its own gets the activity's level

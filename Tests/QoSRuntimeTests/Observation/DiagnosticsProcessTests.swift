@@ -231,7 +231,7 @@ struct DiagnosticsProcessTests {
         }
     }
 
-    @Test("the file of a killed process tells what its workers ran", .tags(.process))
+    @Test("X4 the file of a killed process tells what its workers ran, and in which activity", .tags(.process))
     func killed() async throws {
         let folder = try TemporaryFolder("qos-killed")
         #expect(unsafe chmod(folder.path, 0o700) == 0)

@@ -71,7 +71,7 @@ struct WorkQueueContextTests {
     }
 
     @Test(
-        "X1 X2 B10 handlers of timers, delayed and detached items have no activity; with assignCurrent it is the maker's"
+        "X1 X2 B10 timers, delayed and detached items have no activity; with assignCurrent it is the maker's"
     )
     func detachedActivity() async throws {
         try await withScheduler { scheduler in
@@ -80,10 +80,10 @@ struct WorkQueueContextTests {
                 Collected<String?>(), Collected<String?>(), Collected<String?>(), Collected<String?>()
             )
             let (fired, done) = (Gate(), Gate())
-            let maker = await QoS.withActivity("maker") {
+            let maker = QoS.withActivity("maker") {
                 WorkItem(flags: .assignCurrent) { assigned.append(QoS.activity?.reason) }
             }
-            let source = try await QoS.withActivity("submitter") {
+            let source = try QoS.withActivity("submitter") {
                 queue.async(flags: .detached) { detached.append(QoS.activity?.reason) }
                 queue.async(after: .milliseconds(1)) {
                     delayed.append(QoS.activity?.reason)

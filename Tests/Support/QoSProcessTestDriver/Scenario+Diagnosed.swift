@@ -6,8 +6,8 @@ import QoSRuntime
 // A program whose workers do not end what they run, to be looked at from outside.
 
 extension Scenario {
-    /// Runs a task with a name in an activity, which is raised while it runs, and an item of a queue with a label, until the process is
-    /// killed.
+    /// Runs a task with a name in an activity, which is raised while it runs, and an item of a queue with a label, until
+    /// the process is killed.
     func beDiagnosed() async throws {
         guard let scheduler = QoSProcess.scheduler else { return }
         let (task, item) = (Gate(), Gate())
