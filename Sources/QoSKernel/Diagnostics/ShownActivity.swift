@@ -4,14 +4,14 @@ internal import Synchronization
 
 /// An activity that has begun and not ended, as other processes see it.
 ///
-/// It stands in one of the 256 places of ``DiagnosticsLayout/activityCount``. The first word of a place has its state and
-/// a number, which grows each time that the place is taken:
+/// It stands in one of 256 places (``DiagnosticsLayout/activityCount``). The first word of a place has its state and a
+/// number, which grows each time that the place is taken:
 ///
 /// ```
 ///        free n ──taken──▶ is written n+1 ──all words are there──▶ shown n+1 ──the activity ends──▶ free n+1
 /// ```
-/// The other words never change while the place is shown. A reader copies all places three times. It believes the middle
-/// copy of a place whose first word is the same in all three, and says that it is shown.
+/// The other words never change while the place is shown. A reader copies all places three times. It believes the
+/// middle copy of a place whose first word is the same in all three, and says that it is shown.
 ///
 /// Threading: a value.
 package struct ShownActivity: Sendable, Hashable, Encodable {
@@ -61,8 +61,8 @@ package struct ShownActivity: Sendable, Hashable, Encodable {
             work: WorkID(rawValue: words[Activity.work]))
     }
 
-    /// Reads all places. An activity that is shown during the whole call is in the result, and each one of the result was
-    /// shown at a moment of the call.
+    /// Reads all places. An activity that is shown during the whole call is in the result, and each one of the result
+    /// was shown at a moment of the call.
     ///
     /// - Parameter read: returns a number of words from an index on, as they are at the call.
     static func all(_ read: (_ word: Int, _ count: Int) -> [UInt64]) -> [ShownActivity] {

@@ -61,8 +61,8 @@ extension QoS {
     /// The last 1,024 events of each worker, and of all other threads together, stay in the memory that the process
     /// shows. `qosctl postmortem` prints them with the activities, also after the process was killed.
     ///
-    /// Without an activity the message belongs to none. Takes no lock, except for the first use of a literal. Any thread or
-    /// task.
+    /// Without an activity the message belongs to none. Takes no lock, except for the first use of a literal. Any thread
+    /// or task.
     ///
     /// - Parameter message: a literal of 1 to 63 bytes; a longer one is cut.
     public static func trace(_ message: StaticString) { note(.message, message) }
