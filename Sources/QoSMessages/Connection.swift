@@ -425,7 +425,12 @@ final class Connection: Sendable {
                 return .now + .nanoseconds(Int64(clamping: deadline - min(deadline, now)))
             },
             activity: arrival.context.origin.map { ($0.id, $0.reason) }, session: ServiceSession(borrowing: self))
-        var context = ExecutionContext.detached
+        let activity = arrival.context.origin.map {
+            RunningActivity(
+                continuing: Activity.Originator(process: peer.pid, activity: $0.id), reason: $0.reason)
+        }
+        defer { activity?.end() }
+        var context = ExecutionContext(activity: activity?.activity)
         if !arrival.context.baggage.isEmpty, !settings.propagators.isEmpty {
             var service = ServiceContext.topLevel
             for propagator in settings.propagators { propagator.extract(arrival.context.baggage, &service) }

@@ -215,7 +215,8 @@ public struct ServiceCall: Sendable {
     /// handler sends have this deadline too.
     public let deadline: ContinuousClock.Instant?
 
-    /// The activity of the sender, for diagnostics; `nil` for none. The number counts in the sender's process.
+    /// The activity of the sender, for diagnostics; `nil` for none. The number counts in the sender's process. The
+    /// handler runs in an activity that continues it: `QoS.activity`.
     public let activity: (id: UInt64, reason: String)?
 
     /// The connection on which the call came, to send requests the other way. Closing it ends the connection.

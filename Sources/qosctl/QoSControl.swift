@@ -10,6 +10,7 @@ struct QoSControl: AsyncParsableCommand {
         discussion:
             "Exit status: 0 on success, 1 on failure, 64 for unknown arguments.",
         subcommands: [
-            Doctor.self, Top.self, Postmortem.self, Run.self, Conditions.self, Simulate.self, Energy.self, Work.self,
+            Doctor.self, Top.self, Activities.self, Postmortem.self, Run.self, Conditions.self, Simulate.self,
+            Energy.self, Work.self,
         ])
 }

@@ -8,7 +8,7 @@ import Testing
 @testable import QoSKernel
 @testable import qosctl
 
-@Suite("qosctl top and postmortem", .timeLimit(.minutes(5)))
+@Suite("qosctl top, activities and postmortem", .timeLimit(.minutes(5)))
 struct TopTests {
     @Test("they print what a worker of a running process does, as text and as JSON")
     func running() async throws {
@@ -34,15 +34,75 @@ struct TopTests {
         #expect(last.text.contains("'compaction'"))
     }
 
+    @Test("activities prints those of a running process, as text and as JSON, and postmortem with their notes")
+    func activities() throws {
+        guard DiagnosticsMapping.process != nil else { return }
+        let (all, json, last) = try QoS.performActivity(.background, reason: "nightly export") {
+            QoS.leaveBreadcrumb("export began")
+            return (
+                try ToolRun.run("activities \(getpid())", reading: \.standardOutput),
+                try ToolRun.run("activities \(getpid()) --json", reading: \.standardOutput),
+                try ToolRun.run("postmortem \(getpid())", reading: \.standardOutput)
+            )
+        }
+        #expect(all.status == 0 && all.text.contains("'nightly export'"))
+        #expect(all.text.contains("  breadcrumb 'export began'"))
+        #expect(all.text.contains("ORIGINATOR") && all.text.contains("background"))
+        let object = try JSONSerialization.jsonObject(with: Data(json.text.utf8)) as? [String: Any]
+        let listed = object?["activities"] as? [[String: Any]] ?? []
+        #expect(json.status == 0 && object?["process"] as? Int == Int(getpid()))
+        #expect(listed.contains { ($0["activity"] as? [String: Any])?["name"] as? String == "nightly export" })
+        #expect(last.status == 0 && last.text.contains(" 'nightly export'  since "))
+        #expect(last.text.contains("breadcrumb  export began"))
+    }
+
+    @Test("an activity is printed with its age, the work that began it, its originator and its last note")
+    func activityRows() throws {
+        var picture = contained
+        picture.schedulers[0].workers[0].work = "1/ut-0#7"
+        picture.activities = [
+            ShownActivity(
+                id: 3, name: "outer", begin: 1_000_000, level: .utility,
+                work: WorkID(slot: 1, rank: QoSClass.utility.rank, worker: 0, steps: 13)),
+            ShownActivity(
+                id: 5, name: "inner", parent: 3, begin: 3_000_000_000, originator: .init(process: 99, activity: 12),
+                work: WorkID(rawValue: 4711)),
+        ]
+        picture.activitiesLost = 2
+        picture.events = (1...10).map {
+            DiagnosticsPicture.Event(
+                time: UInt64($0), kind: "message", work: "-", text: "step \($0)", activity: $0 < 10 ? 3 : nil)
+        }
+        let report = ActivitiesReport(picture, process: 4711, at: 2_001_000_000)
+        #expect(report.activities.map(\.ageSeconds) == [2, nil])
+        #expect(report.activities.map(\.beginnerIsRunning) == [true, false])
+        #expect(report.activities[0].notes.map(\.text) == (2...9).map { "step \($0)" })
+        #expect(
+            report.lines == [
+                "process 4711, 2 activities", "",
+                "ID  PARENT  LEVEL    FOR    BEGUN BY          ORIGINATOR      NAME     LAST NOTE",
+                "3   -       utility  2.0 s  1/ut-0#7 running  -               'outer'  message 'step 9'",
+                "5   3       -        -      thread 4711       process 99 #12  'inner'  -", "",
+                "2 activities found no place since the start",
+            ])
+        let last = PostmortemReport(picture, last: 0, isAlive: false).lines
+        #expect(
+            last.contains {
+                $0.hasPrefix("  3 'outer'  since ") && $0.hasSuffix("utility  begun by 1/ut-0#7, which ran")
+            })
+        #expect(last.contains { $0.hasSuffix("  in 3  begun by thread 4711  for activity 12 of process 99") })
+        #expect(last.count { $0.contains("  message  step ") } == 8)
+    }
+
     @Test("they say what is missing, and refuse numbers that make no sense")
     func problems() throws {
-        for command in ["top 4194304", "postmortem 4194304"] {
+        for command in ["top 4194304", "activities 4194304", "postmortem 4194304"] {
             let missing = try ToolRun.run(command, reading: \.standardError)
             #expect(missing.status == 1 && missing.text.contains("there is no process 4194304"))
         }
         let none = try ToolRun.run("postmortem /dev/null", reading: \.standardError)
         #expect(none.status == 1 && none.text.contains("/dev/null has no diagnostics"))
-        for command in ["top -- -7", "top 1 --interval 0", "postmortem x --last -1"] {
+        for command in ["top -- -7", "activities 0", "top 1 --interval 0", "postmortem x --last -1"] {
             #expect(try ToolRun.run(command, reading: \.standardError).status == 64)
         }
     }
@@ -61,6 +121,7 @@ struct TopTests {
         let report = TopReport(from: reading, to: reading)
         #expect(!report.lines.isEmpty)
         #expect(!PostmortemReport(picture, last: 10, isAlive: false).lines.isEmpty)
+        #expect(!ActivitiesReport(picture, process: 1, at: time).lines.isEmpty)
         _ = try JSONEncoder().encode(report)
         _ = try JSONEncoder().encode(PostmortemReport(picture, last: 10, isAlive: false))
     }

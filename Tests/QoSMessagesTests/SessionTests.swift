@@ -254,7 +254,10 @@ struct SessionTests {
                 let nested = try await session.send(Echo(text: ""))
                 return [
                     ServiceContext.current?[TenantKey.self] ?? "", call.activity?.reason ?? "",
-                    "\(nested.deadlineIsSet)",
+                    "\(nested.deadlineIsSet)", QoS.activity?.reason ?? "",
+                    QoS.activity?.originator.map {
+                        "\($0.activity == call.activity?.id && $0.process == call.peer.pid)"
+                    } ?? "",
                 ]
             }
             let outer = try await service.makeSession()
@@ -265,8 +268,8 @@ struct SessionTests {
                     try await outer.send(Ask(), timeout: .seconds(60))
                 }
             }
-            #expect(reply == ["t1", "test", "true"])
-            #expect(try await outer.send(Ask()) == ["", "", "false"])
+            #expect(reply == ["t1", "test", "true", "test", "true"])
+            #expect(try await outer.send(Ask()) == ["", "", "false", "", ""])
         }
     }
 

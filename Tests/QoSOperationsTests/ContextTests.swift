@@ -32,6 +32,31 @@ struct ContextTests {
         }
     }
 
+    /// An operation whose body makes and awaits another one; both tell their activities.
+    private func madeInScope(
+        for queue: QoSOperationQueue
+    ) -> (operation: QoSOperation<[UInt64?]>, activity: UInt64?) {
+        QoS.withActivity("making") {
+            let outer = QoSOperation<[UInt64?]> {
+                let inner = QoSOperation { QoS.activity?.id }
+                try queue.add(inner)
+                return [QoS.activity?.id, try await inner.value]
+            }
+            return (outer, QoS.activity?.id)
+        }
+    }
+
+    @Test("X1 X3 an operation keeps its activity after the scope has ended, and so does one made in its body")
+    func afterScope() async throws {
+        try await withScheduler { scheduler in
+            let queue = QoSOperationQueue(scheduler: scheduler)
+            let made = madeInScope(for: queue)
+            #expect(made.activity != nil && !QoS.activities.contains { $0.id == made.activity })
+            try queue.add(made.operation)
+            #expect(try await made.operation.value == [made.activity, made.activity])
+        }
+    }
+
     private enum RequestKey: ServiceContextKey {
         typealias Value = Int
     }

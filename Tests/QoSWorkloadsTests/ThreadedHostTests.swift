@@ -11,6 +11,7 @@ private struct Counting: Workload {
     struct Checkpoint: Codable, Sendable { var done = 0 }
 
     func run(_ parameters: Parameters, in context: WorkloadContext<Checkpoint>) async throws -> WorkloadOutcome {
+        #expect(QoS.activity?.reason == "counting" && QoS.activity?.parentID == nil)
         var checkpoint = context.checkpoint ?? Checkpoint()
         while checkpoint.done < parameters.to {
             try await context.breathe()
@@ -37,7 +38,7 @@ private struct Spinning: Workload {
 
 @Suite("Hosts on threads")
 struct ThreadedHostTests {
-    @Test("items of two hosts on one store finish on threads, each at its class")
+    @Test("items of two hosts on one store finish on threads, each at its class and as an activity of its own")
     func threads() async throws {
         let scheduler = try QoSScheduler()
         let store = InMemoryWorkloadStore()

@@ -19,6 +19,7 @@ package import QoSCore
 ///   135,168       directory    128 rings, 64 bytes each: owner, number of records
 ///   143,360       lines        64 × 5 × 128 workers, 128 bytes each
 /// 5,386,240       rings        128 rings of 1,024 records of 32 bytes
+/// 9,580,544       activities   256 places of 128 bytes: the activities that have begun and not ended
 /// ```
 /// The file is sparse: only touched pages exist. A scheduler with a worker in each class touches some 40 KiB.
 ///
@@ -32,6 +33,8 @@ package import QoSCore
 /// - *A text* is written before its number is given away, and never changes.
 /// - *A record* stands alone. Its first word has its sequence. The writer clears that word, writes the others, and stores
 ///   it again with release. A reader believes only the sequences that can be in the ring.
+/// - *An activity* stands in a place with a state. Each taking of the place has a number of its own in that word, and
+///   the other words never change while it is shown (``ShownActivity``).
 /// - *The header's mark* is written last.
 ///
 /// **Damage.** The reader checks each index and length against the constants below, and takes a text for what it is: bytes
@@ -42,7 +45,7 @@ package import QoSCore
 @usableFromInline
 package enum DiagnosticsLayout {
     /// The version of the layout: the last byte of the mark.
-    static let version: UInt64 = 1
+    static let version: UInt64 = 2
 
     /// The first word: "QOSDIAG" and the version.
     static let mark: UInt64 = 0x4741_4944_534F_51 | version << 56
@@ -73,7 +76,10 @@ package enum DiagnosticsLayout {
     static let rings = lines + slotCount * classCount * linesOfClass * lineWords
     static let recordWords = 4
     static let recordsOfRing = 1024
-    static let words = rings + ringCount * recordsOfRing * recordWords
+    static let activities = rings + ringCount * recordsOfRing * recordWords
+    package static let activityCount = 256
+    static let activityWords = 16
+    static let words = activities + activityCount * activityWords
 
     /// The size of the memory in bytes.
     package static let size = words * 8
@@ -104,6 +110,9 @@ package enum DiagnosticsLayout {
         static let ringsLost = 10
         /// A bit for each limit that a scheduler has reached.
         static let limits = 11
+        /// The number of activities that found no place, and of those that have one or look for one.
+        static let activitiesLost = 12
+        static let activitiesTaken = 13
         /// The timers that have fired, by the rank of the class, the runtime's own last; then the wake-ups for them.
         static let timers = 16
     }
@@ -180,6 +189,32 @@ package enum DiagnosticsLayout {
         @inlinable package static var parked: Int { 10 }
         package static let name = 11
         package static let nameBytes = 40
+    }
+
+    /// The words of an activity's place.
+    enum Activity {
+        /// One of the states below (2 bits), and above it the number of times that the place was taken.
+        static let state = 0
+        static let id = 1
+        static let parent = 2
+        static let begin = 3
+        /// 1 + the rank of the class that the activity gives to its work; 0 for none.
+        static let level = 4
+        /// The process and the activity there for which this one was begun; 0 for none.
+        static let process = 5
+        static let original = 6
+        /// The work that began it (``WorkID``), else the id of its thread.
+        static let work = 7
+        /// The name with a zero at its end.
+        static let name = 8
+        static let nameBytes = 64
+
+        static let free: UInt64 = 0
+        static let isWritten: UInt64 = 1
+        static let shown: UInt64 = 2
+        static let states: UInt64 = 3
+        /// Added to the first word when the place is taken.
+        static let turn: UInt64 = 4
     }
 
     /// The words of a ring's entry in the directory.
@@ -263,6 +298,10 @@ package struct DiagnosticsRecord: Sendable, Hashable {
         case stalledBlocked = 4
         /// A wait that the runtime cannot shorten. Payload: the text of the resource. Detail: the kind.
         case inversion = 5
+        /// A message of the program for the trace of an activity. Detail: the text. Payload: the activity; 0 for none.
+        case message = 6
+        /// A major event of the program. Detail and payload as of a message.
+        case breadcrumb = 7
     }
 
     /// The reason of a promotion.

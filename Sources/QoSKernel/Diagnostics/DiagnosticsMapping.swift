@@ -5,7 +5,7 @@ public import Synchronization
 
 /// The writer's side of the memory in which this process shows its schedulers (``DiagnosticsLayout``).
 ///
-/// The first scheduler makes the mapping, or the first count of a timer. It lasts as long as the process. The environment
+/// The first scheduler makes the mapping, or the first activity or count of a timer. It lasts as long as the process. The environment
 /// variable `QOS_DIAGNOSTICS` decides where it is:
 ///
 /// | value | meaning |
@@ -92,6 +92,9 @@ package final class DiagnosticsMapping: @unchecked Sendable {
 
     /// The first of the counts of timers in the header, for the tally of the process.
     var timers: UnsafeMutablePointer<Atomic<UInt64>> { unsafe words + DiagnosticsLayout.Header.timers }
+
+    /// The words from one on, for the table of activities.
+    func region(from word: Int) -> DiagnosticsWords { unsafe DiagnosticsWords(words + word) }
 
     /// Notes that a limit was reached in the process.
     ///

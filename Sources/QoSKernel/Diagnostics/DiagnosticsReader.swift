@@ -149,7 +149,7 @@ package struct DiagnosticsReader {
 
     /// Copies what the process shows at this moment.
     ///
-    /// - Parameter withEvents: whether to copy the rings, too: up to 4 MiB.
+    /// - Parameter withEvents: whether to copy the rings and the activities, too: up to 4 MiB.
     package func picture(withEvents: Bool = true) -> DiagnosticsPicture {
         DiagnosticsPicture(withEvents: withEvents) { Self.words(of: file, at: $0, $1) }
     }
@@ -259,6 +259,8 @@ package struct DiagnosticsPicture: Sendable, Hashable, Encodable {
         package var from: QoSClass?
         package var to: QoSClass?
         package var text: String
+        /// The activity of a message or a breadcrumb; `nil` without one.
+        package var activity: UInt64?
     }
 
     package var process: UInt64
@@ -273,17 +275,22 @@ package struct DiagnosticsPicture: Sendable, Hashable, Encodable {
     package var schedulers: [Scheduler]
     /// In the order of their times.
     package var events: [Event]
+    /// In the order of their beginning.
+    package var activities: [ShownActivity]
+    /// The number of activities that found no place.
+    package var activitiesLost: UInt64
 
     /// The latest time that the process has noted: of a dead one, about its end.
     package var latest: UInt64 {
         max(
-            schedulers.map { max($0.lookedAt, $0.ended ?? 0) }.max() ?? 0, events.last?.time ?? 0, madeAt)
+            schedulers.map { max($0.lookedAt, $0.ended ?? 0) }.max() ?? 0, events.last?.time ?? 0,
+            activities.last?.begin ?? 0, madeAt)
     }
 
     /// Reads a picture.
     ///
     /// - Parameters:
-    ///   - withEvents: whether to read the rings.
+    ///   - withEvents: whether to read the rings and the activities.
     ///   - read: returns a number of words from an index on; zeros for those that are not there. It is called again for
     ///     words that may have changed meanwhile.
     package init(withEvents: Bool = true, _ read: (_ word: Int, _ count: Int) -> [UInt64]) {
@@ -299,6 +306,9 @@ package struct DiagnosticsPicture: Sendable, Hashable, Encodable {
         schedulers = (1..<DiagnosticsLayout.slotCount).compactMap { number in
             Self.scheduler(number, Array(slots[number * words..<(number + 1) * words]), texts, read)
         }
+        // Before the events, so that the picture has what they have noted.
+        activities = withEvents ? ShownActivity.all(read) : []
+        activitiesLost = header[Header.activitiesLost]
         events = withEvents ? Self.events(texts, read) : []
     }
 
@@ -333,7 +343,7 @@ package struct DiagnosticsPicture: Sendable, Hashable, Encodable {
 
     /// The text in some words, up to its zero. Control characters, as line feeds, are question marks: no name makes a line
     /// of its own where it is printed.
-    private static func text(_ words: ArraySlice<UInt64>) -> String {
+    static func text(_ words: ArraySlice<UInt64>) -> String {
         let bytes = words.flatMap { word in
             (0..<8).map { UInt8(truncatingIfNeeded: word.littleEndian >> UInt64(8 * $0)) }
         }
@@ -495,10 +505,13 @@ package struct DiagnosticsPicture: Sendable, Hashable, Encodable {
             text = "for \(record.payload / 1_000_000) ms" + label
         case .inversion:
             text = "a wait for \(texts[record.payload & 0xFFFF] ?? "something")"
+        case .message, .breadcrumb:
+            text = texts[UInt64(record.detail)] ?? "a text that found no room"
         }
+        let isNote = record.kind == .message || record.kind == .breadcrumb
         return Event(
             time: record.time, kind: "\(record.kind)", work: "\(record.work)", from: record.from, to: record.to,
-            text: text)
+            text: text, activity: isNote && record.payload != 0 ? record.payload : nil)
     }
 }
 

@@ -84,7 +84,10 @@ final class ActivityDriver: Sendable {
     private func run(_ body: ActivityTable.Body, _ run: ActivityRun) async {
         let ending: ActivityMachine.Ending
         do {
-            ending = try await body(BackgroundActivityContext(run: run)) == .finished ? .finished : .deferred
+            let outcome = try await QoS.withActivity(run.identifier) {
+                try await body(BackgroundActivityContext(run: run))
+            }
+            ending = outcome == .finished ? .finished : .deferred
         } catch {
             ending = .failed("\(error)")
         }

@@ -34,6 +34,14 @@ extension PoolGroup {
         return UInt64(cqos_own_id())
     }
 
+    /// What the calling thread runs: the present job of a worker; for another thread its id.
+    static var workOfCaller: WorkID {
+        guard let worker = Worker.current, worker.group.shown.mapping != nil else {
+            return WorkID(rawValue: UInt64(cqos_own_id()))
+        }
+        return worker.group.work(of: worker)
+    }
+
     /// The identity of the job that a worker runs, or ran last; none in a scheduler that is not shown.
     func work(of worker: WorkerRef) -> WorkID {
         guard shown.mapping != nil else { return WorkID(rawValue: 0) }
@@ -64,6 +72,29 @@ extension PoolGroup {
             detail: worker.value.line.labelNumber, work: work(of: worker), payload: duration)
     }
 
+    /// Records a message or a breadcrumb of the calling code. Any thread.
+    ///
+    /// - Parameters:
+    ///   - text: its number in the table of texts.
+    ///   - activity: the number of the activity; 0 for none.
+    static func record(_ kind: DiagnosticsRecord.Kind, text: UInt16, of activity: UInt64) {
+        guard let mapping = DiagnosticsMapping.process else { return }
+        let worker = Worker.current
+        let record = DiagnosticsRecord(
+            kind, from: worker?.qosClass, detail: text, time: MonotonicClock.nanoseconds(), work: workOfCaller,
+            payload: activity)
+        if let worker { write(record, of: worker, into: mapping) } else { mapping.write(record) }
+    }
+
+    private static func write(_ record: DiagnosticsRecord, of worker: WorkerRef, into mapping: DiagnosticsMapping) {
+        let group = worker.group
+        // The ring of a worker that is not shown would have no owner.
+        guard group.shown.mapping != nil else { return mapping.write(record) }
+        mapping.write(
+            record, place: worker.value.ring,
+            owner: WorkID(slot: group.shown.number, rank: worker.qosClass.rank, worker: worker.index, steps: 0))
+    }
+
     private func record(
         _ kind: DiagnosticsRecord.Kind, from: QoSClass?, to: QoSClass? = nil, detail: UInt16, work: WorkID,
         payload: UInt64
@@ -72,13 +103,7 @@ extension PoolGroup {
         let record = DiagnosticsRecord(
             kind, from: from, to: to, detail: detail, time: MonotonicClock.nanoseconds(), work: work, payload: payload)
         if let worker = Worker.current {
-            let group = worker.group
-            // The ring of a worker that is not shown would have no owner.
-            guard group.shown.mapping != nil else { return mapping.write(record) }
-            mapping.write(
-                record, place: worker.value.ring,
-                owner: WorkID(
-                    slot: group.shown.number, rank: worker.qosClass.rank, worker: worker.index, steps: 0))
+            Self.write(record, of: worker, into: mapping)
         } else if loop.isOnLoopThread {
             mapping.write(
                 record, place: loopRing,

@@ -1,5 +1,6 @@
 internal import QoSCore
 internal import QoSKernel
+internal import QoSRuntime
 
 extension WorkloadHost {
     /// Starts the workloads of claimed items.
@@ -73,7 +74,11 @@ extension WorkloadHost {
             case .stop(let reason): throw WorkloadDeferral(reason: reason)
             case .cancel: throw CancellationError()
             }
-            result = self.result(of: try await runner.run(attempt, services), attempt)
+            // Named in the list of activities. What the attempt starts and sends belongs to it.
+            let outcome = try await QoS.withActivity(runner.name.rawValue) {
+                try await runner.run(attempt, services)
+            }
+            result = self.result(of: outcome, attempt)
         } catch {
             result = self.result(of: error, attempt, runner)
         }

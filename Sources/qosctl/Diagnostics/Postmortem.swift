@@ -50,6 +50,8 @@ struct PostmortemReport: Encodable {
     let lastNoted: String
     /// Whether the process is there. A file says so by its lock, also where the process has another id, as in a container.
     let isAlive: Bool
+    /// The activities that had begun and not ended, with what they noted last.
+    let activities: [ActivitiesReport.Activity]
     let picture: DiagnosticsPicture
 
     /// Reads a file.
@@ -62,6 +64,7 @@ struct PostmortemReport: Encodable {
 
     init(_ picture: DiagnosticsPicture, last: Int, process: UInt64? = nil, isAlive: Bool) {
         var picture = picture
+        activities = ActivitiesReport.activities(of: picture, at: picture.latest)
         picture.events = picture.events.suffix(last)
         self.process = process ?? picture.process
         lastNoted = Self.wallTime(picture.latest, picture)
@@ -99,13 +102,28 @@ extension PostmortemReport {
             let running = scheduler.workers.filter(\.isRunning)
             if !running.isEmpty { lines += ["", "in a job:"] + running.map { text($0) } }
         }
+        if !activities.isEmpty { lines += ["", "activities"] + activities.flatMap { text($0) } }
+        if picture.activitiesLost > 0 { lines.append("\(picture.activitiesLost) activities found no place") }
         lines += ["", picture.events.isEmpty ? "no events" : "events"]
         lines += picture.events.map { event in
             let classes = [event.from, event.to].compactMap { $0.map { "\($0)" } }.joined(separator: " → ")
             return "  \(Self.wallTime(event.time, picture))  \(event.kind)  \(event.work)  \(classes)  \(event.text)"
+                + (event.activity.map { " in activity \($0)" } ?? "")
         }
         if picture.stringsLost > 0 { lines.append("\(picture.stringsLost) labels found no room") }
         return lines
+    }
+
+    private func text(_ made: ActivitiesReport.Activity) -> [String] {
+        let shown = made.activity
+        let head: [String?] = [
+            "\(shown.id) '\(shown.name)'", "since \(Self.wallTime(shown.begin, picture))",
+            shown.parent.map { "in \($0)" }, shown.level.map { "\($0)" },
+            "begun by \(shown.work)" + (made.beginnerIsRunning ? ", which ran" : ""),
+            shown.originator.map { "for activity \($0.activity) of process \($0.process)" },
+        ]
+        return ["  " + head.compactMap { $0 }.joined(separator: "  ")]
+            + made.notes.map { "    \(Self.wallTime($0.time, picture))  \($0.kind)  \($0.text)" }
     }
 
     private func text(_ worker: DiagnosticsPicture.Worker) -> String {

@@ -10,7 +10,7 @@ import Testing
 @testable import QoSKernel
 
 /// A mapping in a file of a temporary folder, as a process with `QOS_DIAGNOSTICS=FOLDER` has it.
-private final class MadeMapping {
+final class MadeMapping {
     let mapping: DiagnosticsMapping
     let path: String
     private let folder: TemporaryFolder

@@ -12,7 +12,7 @@ struct BackgroundActivityTests {
         try SystemMonitor(governing: scheduler, configuration: machine.configuration, isDrivenByHand: true)
     }
 
-    @Test("S5 an activity runs in its class, again and again, detached from the code that added it")
+    @Test("S5 it runs in its class, again and again, detached from the code that added it, as an activity of its own")
     func repeats() async throws {
         try await withScheduler { scheduler in
             let activities = BackgroundActivityScheduler(on: scheduler)
@@ -31,7 +31,7 @@ struct BackgroundActivityTests {
                 }
             }
             await thrice.passed()
-            #expect(levels.all.allSatisfy { $0.0 == .utility && $0.1 == nil })
+            #expect(levels.all.allSatisfy { $0.0 == .utility && $0.1?.reason == "a" && $0.1?.parentID == nil })
             #expect(await activities.shutdown(within: .seconds(60)).isEmpty)
         }
     }

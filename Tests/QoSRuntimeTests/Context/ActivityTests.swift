@@ -43,6 +43,40 @@ struct ActivityTests {
         #expect(QoS.activity == nil)
     }
 
+    @Test("X3 S8 an activity with a name gives no level, keeps that around it, and is of the same kind")
+    func named() throws {
+        let level = QoS.withActivity("plain") { QoS.activity?.level }
+        #expect(level == nil)
+        try QoS.performActivity(.background, reason: "outer") {
+            let outer = try #require(QoS.activity)
+            QoS.withActivity("inner") {
+                #expect(QoS.activity?.reason == "inner" && QoS.activity?.parentID == outer.id)
+                #expect(QoS.activity?.level == .background && QoS.activity?.originator == nil)
+                #expect(QoS.activities.contains { $0.id == QoS.activity?.id })
+            }
+        }
+    }
+
+    @Test("X1 X3 a child and an unstructured task have the activity, also after its body; a detached task has none")
+    func followed() async {
+        let isOver = Gate()
+        let (seen, late) = await QoS.withActivity("followed") {
+            async let child = QoS.activity?.id
+            let task = Task { QoS.activity?.id }
+            let detached = Task.detached { QoS.activity?.id }
+            let late = Task { () async -> UInt64? in
+                await isOver.passed()
+                return QoS.activity?.id
+            }
+            return await ([QoS.activity?.id, child, task.value, detached.value], late)
+        }
+        isOver.open()
+        let afterwards = await late.value
+        #expect(seen[0] != nil && seen[1] == seen[0] && seen[2] == seen[0] && seen[3] == nil)
+        #expect(afterwards == seen[0] && QoS.activity == nil)
+        #expect(!QoS.activities.contains { $0.id == afterwards })
+    }
+
     @Test("S8 running activities are listed with their reasons, and no longer when they have ended, by an error too")
     func listed() async {
         struct Broken: Error {}

@@ -125,6 +125,53 @@ struct DiagnosticsProcessTests {
         }
     }
 
+    @Test("X3 an activity is shown while it lasts, with its parent and level; its notes name it, from any thread")
+    func activities() async throws {
+        guard DiagnosticsMapping.process != nil else { return }
+        @Sendable func picture() throws -> DiagnosticsPicture {
+            try DiagnosticsReader(process: "self", id: getpid()).picture()
+        }
+        // Tests beside this one write into the ring of all threads, and a note may be overwritten before the look.
+        @Sendable func event(_ text: String, _ note: () throws -> Void) throws -> DiagnosticsPicture.Event {
+            let activity = try #require(QoS.activity)
+            while true {
+                try note()
+                let found = try picture().events.last { $0.activity == activity.id && $0.text == text }
+                if let found { return found }
+            }
+        }
+        try await withShownScheduler { scheduler in
+            let task = scheduler.startTask(at: .utility) {
+                try await QoS.performActivity(.background, reason: "outer") {
+                    let message = try event("a message") { QoS.trace("a message") }
+                    #expect(message.kind == "message")
+                    let outer = try #require(QoS.activity)
+                    return try await QoS.withActivity("inner") {
+                        let inner = try #require(QoS.activity)
+                        try await Task {
+                            let found = try event("a crumb") { QoS.leaveBreadcrumb("a crumb") }
+                            #expect(found.kind == "breadcrumb" && found.activity == inner.id)
+                        }.value
+                        let context = ExecutionContext.current
+                        let ofThread = try event("of a thread") {
+                            try RunningThread(name: "notes") { context.run { QoS.trace("of a thread") } }.join()
+                        }
+                        #expect(ofThread.work.hasPrefix("thread "))
+                        let shown = try picture().activities
+                        let one = shown.first { $0.id == outer.id }
+                        let other = shown.first { $0.id == inner.id }
+                        #expect(one?.name == "outer" && one?.parent == nil && one?.level == .background)
+                        #expect(other?.name == "inner" && other?.parent == outer.id && other?.level == .background)
+                        #expect((other?.begin ?? 0) >= (one?.begin ?? .max))
+                        return [outer.id, inner.id]
+                    }
+                }
+            }
+            let ended = try await task.value
+            #expect(try !picture().activities.contains { ended.contains($0.id) })
+        }
+    }
+
     @Test("several schedulers have places of their own, and an ended one leaves its place")
     func several() async throws {
         guard DiagnosticsMapping.process != nil else { return }
@@ -164,6 +211,11 @@ struct DiagnosticsProcessTests {
         let item = try #require(scheduler.workers.first { $0.qosClass == .utility && $0.isRunning })
         #expect(item.kind == "item" && item.label == "ledger")
         #expect(picture.events.contains { $0.kind == "promotedRunning" && $0.work == task.work })
+        let activity = try #require(picture.activities.first { $0.name == "rebuild of the index" })
+        #expect(activity.parent == nil && activity.level == nil && "\(activity.work)" == task.work)
+        #expect(activity.begin >= scheduler.began && activity.originator == nil && picture.activitiesLost == 0)
+        let note = picture.events.first { $0.activity == activity.id }
+        #expect(note?.kind == "breadcrumb" && note?.text == "index opened" && note?.work == task.work)
     }
 
     @Test("a stopped process is read; without a file nothing is left of a killed one", .tags(.process))
@@ -179,7 +231,7 @@ struct DiagnosticsProcessTests {
         }
     }
 
-    @Test("the file of a killed process tells what its workers ran", .tags(.process))
+    @Test("X4 the file of a killed process tells what its workers ran, and in which activity", .tags(.process))
     func killed() async throws {
         let folder = try TemporaryFolder("qos-killed")
         #expect(unsafe chmod(folder.path, 0o700) == 0)

@@ -69,4 +69,38 @@ struct WorkQueueContextTests {
             #expect(after == nil)
         }
     }
+
+    @Test(
+        "X1 X2 B10 timers, delayed and detached items have no activity; with assignCurrent it is the maker's"
+    )
+    func detachedActivity() async throws {
+        try await withScheduler { scheduler in
+            let queue = scheduler.makeQueue("context")
+            let (timer, delayed, detached, assigned) = (
+                Collected<String?>(), Collected<String?>(), Collected<String?>(), Collected<String?>()
+            )
+            let (fired, done) = (Gate(), Gate())
+            let maker = QoS.withActivity("maker") {
+                WorkItem(flags: .assignCurrent) { assigned.append(QoS.activity?.reason) }
+            }
+            let source = try QoS.withActivity("submitter") {
+                queue.async(flags: .detached) { detached.append(QoS.activity?.reason) }
+                queue.async(after: .milliseconds(1)) {
+                    delayed.append(QoS.activity?.reason)
+                    done.open()
+                }
+                try queue.async(after: .milliseconds(1), maker)
+                return queue.makeTimer(after: .milliseconds(1)) { _ in
+                    timer.append(QoS.activity?.reason)
+                    fired.open()
+                }
+            }
+            await done.passed()
+            await fired.passed()
+            await maker.waitUntilFinished()
+            source.cancel()
+            #expect(timer.all == [nil] && delayed.all == [nil] && detached.all == [nil])
+            #expect(assigned.all == ["maker"])
+        }
+    }
 }
