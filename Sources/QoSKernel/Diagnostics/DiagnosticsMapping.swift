@@ -76,7 +76,7 @@ package final class DiagnosticsMapping: @unchecked Sendable {
 
     /// - Parameter memory: zeroed memory of ``DiagnosticsLayout/size`` bytes, which is never freed.
     init(_ memory: UnsafeMutableRawPointer) {
-        // Zero is a value of each word, so nothing is stored, and no page touched, before it is used.
+        // Zero is a value of each word, so nothing is stored before it is used.
         unsafe words = memory.bindMemory(to: Atomic<UInt64>.self, capacity: DiagnosticsLayout.words)
         unsafe literals = .allocate(capacity: 1 << Self.literalBits)
         for index in 0..<1 << Self.literalBits { unsafe (literals + index).initialize(to: Atomic(0)) }
@@ -85,8 +85,19 @@ package final class DiagnosticsMapping: @unchecked Sendable {
         header(DiagnosticsLayout.Header.started, ThreadUsage.startOfProcess("self") ?? 0)
         header(DiagnosticsLayout.Header.madeAt, MonotonicClock.nanoseconds())
         refreshClocks(at: MonotonicClock.nanoseconds())
+        populate(DiagnosticsLayout.directory, DiagnosticsLayout.ringCount * DiagnosticsLayout.directoryWords)
+        for ring in 0..<Self.populatedRings {
+            let words = DiagnosticsLayout.recordsOfRing * DiagnosticsLayout.recordWords
+            populate(DiagnosticsLayout.rings + ring * words, 1)
+        }
         unsafe words[DiagnosticsLayout.Header.mark].store(DiagnosticsLayout.mark, ordering: .releasing)
     }
+
+    /// The rings whose first page is there from the start. A fault takes some 5 to 10 µs, and a thread that records a
+    /// promotion is in a hurry.
+    private static let populatedRings = 16
+
+    private func populate(_ first: Int, _ count: Int) { unsafe cqos_populate(words + first, count * 8) }
 
     private func header(_ word: Int, _ value: UInt64) { unsafe words[word].store(value, ordering: .relaxed) }
 

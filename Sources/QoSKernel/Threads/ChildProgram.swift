@@ -1,3 +1,4 @@
+internal import CQoSGuests
 internal import Glibc
 
 /// A program to start as a child that inherits nothing but one descriptor, and standard output and error.

@@ -115,7 +115,7 @@ struct ShownActivityTests {
         let made = try MadeMapping()
         let mapping = made.mapping
         let (isOver, nextID) = (Shared(), Shared())
-        let writers = try (0..<2).map { _ in
+        func makeWriter() throws -> Thread {
             try Thread(name: "writer") {
                 var places: [Int] = []
                 while isOver.value.load(ordering: .relaxed) == 0 {
@@ -134,6 +134,8 @@ struct ShownActivityTests {
                 for place in places { mapping.endActivity(at: place) }
             }
         }
+        let first = try makeWriter()
+        let second = try makeWriter()
         var seen = 0
         let reader = try DiagnosticsReader(file: made.path)
         for _ in 0..<2000 {
@@ -145,7 +147,8 @@ struct ShownActivityTests {
             }
         }
         isOver.value.store(1, ordering: .relaxed)
-        for writer in writers { try writer.join() }
+        try first.join()
+        try second.join()
         #expect(seen > 0)
         let last = reader.picture()
         #expect(last.activities.isEmpty && last.activitiesLost == 0)

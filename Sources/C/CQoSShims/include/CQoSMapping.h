@@ -19,6 +19,9 @@ int cqos_make_shown_memory(const char *_Nonnull name, size_t size, void *_Nullab
 int cqos_make_shown_file(
     const char *_Nonnull folder, const char *_Nonnull prefix, size_t size, void *_Nullable *_Nonnull memory);
 
+// Gives a part of the shown memory its pages now, so that its first use costs nothing. Nothing happens before Linux 5.14.
+void cqos_populate(void *_Nonnull memory, size_t size);
+
 // The value of an environment variable; none in a program that runs with other rights than its user's (secure_getenv(3)).
 const char *_Nullable cqos_setting(const char *_Nonnull name);
 
