@@ -4,7 +4,7 @@ import Testing
 @Suite("The rules as documented")
 struct SemanticsTests {
     private static let families: [(String, ClosedRange<Int>)] = [
-        ("C", 1...7), ("T", 1...5), ("B", 1...15), ("I", 1...5), ("Q", 1...5), ("O", 1...12), ("X", 1...2),
+        ("C", 1...7), ("T", 1...5), ("B", 1...15), ("I", 1...5), ("Q", 1...5), ("O", 1...12), ("X", 1...4),
         ("M", 1...4), ("S", 1...8),
     ]
     private static let rules = families.flatMap { family, numbers in numbers.map { "\(family)\($0)" } }

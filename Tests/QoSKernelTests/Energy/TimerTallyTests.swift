@@ -70,7 +70,8 @@ struct TimerTallyTests {
         version[0] &+= 1 << 56
         process[2] = 6
         for (words, link, problem) in [
-            (words, "memfd:other", .nothing(7)), (version, "memfd:qos-diagnostics", .otherVersion(DiagnosticsLayout.version + 1)),
+            (words, "memfd:other", .nothing(7)),
+            (version, "memfd:qos-diagnostics", .otherVersion(DiagnosticsLayout.version + 1)),
             (process, "memfd:qos-diagnostics", .ofParent(7, parent: 6)),
         ] as [([UInt64], String, DiagnosticsReader.Problem)] {
             #expect(throws: problem) { try read(words, link: link) }
