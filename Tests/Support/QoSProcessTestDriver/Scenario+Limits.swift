@@ -31,6 +31,16 @@ extension Scenario {
     /// Works in each class: tasks, an actor with an executor, a serial queue with items of two classes.
     func workWithFewThreads() async {
         guard let scheduler = QoSProcess.scheduler else { return }
+        // Each class asks for a thread: nobody awaits these tasks, so none is raised before its class has one.
+        let (begun, continuation) = AsyncStream.makeStream(of: QoSClass.self)
+        for qosClass in QoSClass.allCases {
+            Task.detached(priority: qosClass.taskPriority) { continuation.yield(qosClass) }
+        }
+        var missing = Set(QoSClass.allCases)
+        for await qosClass in begun {
+            missing.remove(qosClass)
+            if missing.isEmpty { break }
+        }
         let ended = await withTaskGroup { group in
             for qosClass in QoSClass.allCases {
                 for _ in 0..<20 {
