@@ -139,7 +139,7 @@ public final class ChildService: Sendable {
 
     /// Sends a request to the child and returns its reply. Starts the child if there is none.
     ///
-    /// Otherwise as ``ServiceSession/send(_:timeout:)``. The timeout begins when the child has answered.
+    /// Otherwise as ``ServiceSession/send(_:timeout:)->_``. The timeout begins when the child has answered.
     ///
     /// - Throws: ``ServiceError``.
     public nonisolated(nonsending) func send<Request: ServiceRequest>(
@@ -151,7 +151,7 @@ public final class ChildService: Sendable {
 
     /// Sends a one-way message to the child. Starts the child if there is none.
     ///
-    /// Otherwise as ``ServiceSession/send(_:timeout:)``. The timeout begins when the child has answered.
+    /// Otherwise as ``ServiceSession/send(_:timeout:)->()``. The timeout begins when the child has answered.
     ///
     /// - Throws: ``ServiceError``.
     public nonisolated(nonsending) func send<Message: ServiceMessage>(
